@@ -14,12 +14,12 @@ from typing import Any
 from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 
 MEAN_DEGREE = 5.0
 SEED = 7
@@ -103,7 +103,7 @@ def _embedded_row(runner: asyncio.Runner, graph: PropertyGraph, repetitions: int
     return Row(f"load {_size(graph.node_count)}, embedded ÷ plain kglite", "s", pair.ours, pair.plain)
 
 
-def _neo4j_row(runner: asyncio.Runner, graph: PropertyGraph, server: Settings, repetitions: int) -> Row:
+def _neo4j_row(runner: asyncio.Runner, graph: PropertyGraph, server: Variables, repetitions: int) -> Row:
     """Both are loaded and removed once for nothing, since a server that has just started is slow."""
     from neo4j import AsyncGraphDatabase
 

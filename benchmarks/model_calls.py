@@ -25,10 +25,10 @@ from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 
 IN_FLIGHT = 64
 DELAY = 0.2
@@ -107,8 +107,8 @@ def each_tool(graph: PropertyGraph) -> list[tuple[str, dict[str, Any]]]:
 async def run(folder: Path, url: str, rounds: int) -> Usage:
     """Play `rounds` × 64 episodes through the runner."""
     watch, episodes = Stopwatch(), IN_FLIGHT * rounds
-    settings = Settings({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
-    resolved = resolve(experiment(episodes), settings)
+    variables = Variables({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
+    resolved = resolve(experiment(episodes), variables)
     summary = await start_run(resolved, NewRun.make("bench", folder), watch)
     assert summary.finished == summary.episodes == episodes
     return watch.usage

@@ -7,24 +7,24 @@ from tempfile import TemporaryDirectory
 
 from graphwalk import database
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings, read_settings
+from graphwalk.variables import Variables, read_variables
 
 
 @contextmanager
-def neo4j_server() -> Iterator[Settings | str]:
+def neo4j_server() -> Iterator[Variables | str]:
     """Environment that reach a Neo4j, or the reason why there is none."""
-    settings = read_settings()
-    if settings.neo4j_uri:
-        yield settings
+    variables = read_variables()
+    if variables.neo4j_uri:
+        yield variables
         return
     with TemporaryDirectory() as home:
-        settings = Settings({**settings.variables, "GRAPHWALK_HOME": str(Path(home))})
+        variables = Variables({**variables.values, "GRAPHWALK_HOME": str(Path(home))})
         try:
-            server = database.up(settings, port=None)
+            server = database.up(variables, port=None)
         except StoreError as error:
             yield str(error).splitlines()[0]
             return
         try:
-            yield Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
+            yield Variables({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
         finally:
-            database.down(settings, delete=True)
+            database.down(variables, delete=True)

@@ -14,13 +14,13 @@ from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 
 SEED = 7
 TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values")
@@ -50,7 +50,7 @@ def measure(quick: bool) -> Iterator[Row]:
 
 
 def _embedded_rows(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) -> Iterator[Row]:
-    database = runner.run(open_database("embedded", Settings(), run_id="bench"))
+    database = runner.run(open_database("embedded", Variables(), run_id="bench"))
     store = runner.run(database.load(graph))
     engine = store._engine  # type: ignore[attr-defined]
 
@@ -65,7 +65,7 @@ def _embedded_rows(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) ->
     yield _row("tool call, embedded ÷ same Cypher raw", _compare(runner, graph, store, raw, quick))
 
 
-def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Settings, quick: bool) -> Iterator[Row]:
+def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Variables, quick: bool) -> Iterator[Row]:
     from neo4j import AsyncGraphDatabase
 
     database = runner.run(open_database("neo4j", server, run_id="bench"))

@@ -21,7 +21,7 @@ def main(model: str = "scripted/expert") -> None:
 
     if result.score is None:
         sys.exit(f"the episode failed: {result.trajectory.error}")
-    print(f"\nanswer {result.answer}\ntarget {task.gold}")
+    print(f"\nanswer {result.answer}\ntarget {task.target}")
     print(f"correct: {result.score['correct']}, F1: {result.score['f1']:.2f}")
 
 

@@ -25,7 +25,6 @@ from graphwalk.models.conformance import Capability
 from graphwalk.runs.episodes.episode import play_task
 from graphwalk.runs.episodes.resolve import can_play, resolve
 from graphwalk.runs.playing.background import run_in_background
-from graphwalk.settings import Settings
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.suite import QuestionsSuite
@@ -36,6 +35,7 @@ from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.variables import Variables
 
 _CONVERSATIONS = 5
 
@@ -90,12 +90,12 @@ def _check_task(task: QuestionTask) -> None:
     again = QuestionTask.model_validate_json(task.model_dump_json())
     assert again == task, f"{task.template}: a task is another one after JSON: {task} → {again}"
     assert task.question.strip(), f"{task.template}: the wording is empty"
-    assert task.gold_size == len(task.gold), f"{task.template}: gold_size is not the number of gold rows"
-    for row in task.gold:
-        assert tuple(row) == task.answer_fields, f"{task.template}: a gold row has the fields {', '.join(row)}"
-    rows = task.gold if task.mode == "set" else task.gold[:1]
-    assert _correct(task, json.dumps(rows)), f"{task.template}: its own gold counts as wrong: {rows}"
-    assert not task.gold or not _correct(task, "[]"), f"{task.template}: an empty answer counts as right"
+    assert task.target_size == len(task.target), f"{task.template}: target_size is not the number of the target's rows"
+    for row in task.target:
+        assert tuple(row) == task.answer_fields, f"{task.template}: a row of the target has the fields {', '.join(row)}"
+    rows = task.target if task.mode == "set" else task.target[:1]
+    assert _correct(task, json.dumps(rows)), f"{task.template}: its own target counts as wrong: {rows}"
+    assert not task.target or not _correct(task, "[]"), f"{task.template}: an empty answer counts as right"
 
 
 def _correct(task: QuestionTask, reply: str) -> bool:
@@ -109,10 +109,10 @@ async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:
     if not can_play(QuestionsSuite(), _EXPERT, "tools", task):
         return
     config = load_experiment({"name": "check", "suite": {"name": "questions"}, "models": [_EXPERT]})
-    experiment = resolve(config, Settings())
+    experiment = resolve(config, Variables())
     result = await play_task(experiment, task, graph)
     assert result.score is not None, f"{task.template}: the expert failed: {result.trajectory.error}"
-    assert result.score["correct"], f"{task.template}: the expert answers {result.answer}, right is {task.gold}"
+    assert result.score["correct"], f"{task.template}: the expert answers {result.answer}, right is {task.target}"
     calls, reference = len(result.trajectory.results), task.reference_calls
     assert calls == reference, f"{task.template}: reference_calls is {reference}, the expert needs {calls}"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from graphwalk.settings import read_settings
+from graphwalk.variables import read_variables
 
 # No test may depend on how fast the machine is; one that hangs is ended by pytest. `make test` tries the same examples
 # each time, `make test-all` others (--hypothesis-profile random).
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["GRAPHWALK_STRICT"] = "1"  # an error in a comment on a result fails the test
     os.environ["GRAPHWALK_NEO4J_PORT"] = "9"  # a Neo4j of this machine's user is not looked for
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    given = urlsplit(read_settings().neo4j_uri or "").hostname
+    given = urlsplit(read_variables().neo4j_uri or "").hostname
     config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([given] if given else [])])
     config.option.allow_unix_socket = True
     os.environ["GRAPHWALK_ALLOWED_HOSTS"] = given or ""

@@ -15,7 +15,7 @@ from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.test_golden import RUNS, digests
 
 
@@ -25,7 +25,7 @@ async def made(folder: Path, workers: int) -> dict[str, object]:
     for name, (experiment, graphs, flags) in RUNS.items():
         config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, graphs=graphs)
         new = NewRun.make(config.name, folder / name)
-        await start_run(resolve(config, Settings()), new, Progress())
+        await start_run(resolve(config, Variables()), new, Progress())
         found[name] = digests(new.folder.records())
     return found
 

@@ -21,13 +21,13 @@ from graphwalk import database
 from graphwalk.database.jars import RELEASES
 from graphwalk.database.server import docker_answers
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings, read_settings
 from graphwalk.stores import open_database
 from graphwalk.stores.base import Database
+from graphwalk.variables import Variables, read_variables
 from tests.guard import start_guard
 
 GIVEN = "given"
-RELEASE_NAMES = (GIVEN,) if read_settings().neo4j_uri else tuple(RELEASES)
+RELEASE_NAMES = (GIVEN,) if read_variables().neo4j_uri else tuple(RELEASES)
 HOME = "GRAPHWALK_TEST_SERVERS"
 """The folder of the servers of one test run; xdist workers inherit it."""
 SMALL = {"server.memory.pagecache.size": "32m"}
@@ -86,9 +86,9 @@ def neo4j_settings() -> Iterator[Any]:
     """A function: release → Environment that reach a server of it."""
     containers: dict[str, Any] = {}
 
-    def settings(release: str) -> Settings:
+    def variables(release: str) -> Variables:
         if release == GIVEN:
-            return read_settings()
+            return read_variables()
         if "containers" not in _missing and docker_answers():
             try:
                 return _container_settings(release, containers)
@@ -96,23 +96,23 @@ def neo4j_settings() -> Iterator[Any]:
                 _missing["containers"] = f"{type(error).__name__}: {error}"
         return server_settings(Path(os.environ[HOME]) / release, release)
 
-    yield settings
+    yield variables
     for container in containers.values():
         container.stop()
 
 
 @pytest.fixture(scope="session", params=release_params())
-def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Settings:
+def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Variables:
     """Environment that reach a real Neo4j; every test runs once for each release."""
-    settings: Settings = neo4j_settings(request.param)
-    return settings
+    variables: Variables = neo4j_settings(request.param)
+    return variables
 
 
 @pytest.fixture(params=[pytest.param("embedded", id="embedded"), *release_params()])
 async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database]:
     """An open database: embedded, and each release of Neo4j. What a test loads there is removed after it."""
     embedded = request.param == "embedded"
-    settings = Settings() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
+    settings = Variables() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
     run_id = f"test-{uuid.uuid4().hex}"
     database = await open_database("embedded" if embedded else "neo4j", settings, run_id=run_id)
     yield database
@@ -128,26 +128,26 @@ def _start_server(home: Path, release: str) -> None:
         server_settings(home, release)
 
 
-def server_settings(home: Path, release: str) -> Settings:
+def server_settings(home: Path, release: str) -> Variables:
     """Start, or find, a server of the jars whose state is in `home`. Skips the test where that is impossible."""
-    settings = Settings({**read_settings().variables, "GRAPHWALK_HOME": str(home)})
+    variables = Variables({**read_variables().variables, "GRAPHWALK_HOME": str(home)})
     try:
-        server = database.up(settings, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
+        server = database.up(variables, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
     except StoreError as error:
         _missing[release] = str(error)
         pytest.skip(f"no Neo4j {release}: {error}")
-    return Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
+    return Variables({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
 
 
-def quiet_settings(release: str) -> Settings:
+def quiet_settings(release: str) -> Variables:
     """A server of this worker alone, for digests of a whole database; a test leaves nothing there but `tests/safety`."""
     if release == GIVEN:
-        return read_settings()
+        return read_variables()
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     return server_settings(Path(os.environ[HOME]) / f"quiet-{release}-{worker}", release)
 
 
-def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
+def _container_settings(release: str, containers: dict[str, Any]) -> Variables:
     # Tests reach loopback only, and that is where the engine of this machine publishes ports.
     os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
     os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
@@ -163,4 +163,4 @@ def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
                 container.stop()
             raise
     container = containers[release]
-    return Settings({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})
+    return Variables({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})

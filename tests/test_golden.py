@@ -17,7 +17,7 @@ from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 DATA = Path(__file__).parent / "data"
 WALL_CLOCK = frozenset({"seconds", "elapsed_in_tools"})
@@ -61,7 +61,7 @@ async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path)
     experiment, graphs, flags = RUNS[name]
     config = load_experiment(experiment, flags=flags, graphs=graphs)
     new = NewRun.make(config.name, tmp_path / "run")
-    await start_run(resolve(config, Settings()), new, Progress())
+    await start_run(resolve(config, Variables()), new, Progress())
     now = digests(new.folder.records())
     changed = [part for part, digest in GOLDEN[name].items() if now.get(part) != digest]
     assert not changed, f"{name}: {', '.join(changed)} are no longer what they were; now: {json.dumps(now)}"

@@ -60,7 +60,7 @@ async def _read_chats() -> list[dict[str, object]]:
     for number in range(len(stage)):
         episode = await stage.begin(number)
         # Of tied rows one is enough.
-        answer = json.dumps(episode.task.gold[: episode.task.gold_size])
+        answer = json.dumps(episode.task.target[: episode.task.target_size])
         messages = [*(message.as_openai() for message in episode.prompt), {"role": "assistant", "content": answer}]
         chats.append({"messages": messages, "task_id": episode.task.task_id})
     await stage.close()

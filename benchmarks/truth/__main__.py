@@ -18,7 +18,7 @@ from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
 from graphwalk import database
 from graphwalk.database.jars import RELEASES
-from graphwalk.settings import Settings, read_settings
+from graphwalk.variables import Variables, read_variables
 
 PAGE = DOCS / "peers.md"
 Outcomes = Mapping[str, Sequence[Outcome]]
@@ -53,16 +53,16 @@ def _tck_outcomes(jar: Path) -> tuple[Outcomes, Outcomes]:
 
 
 @contextmanager
-def neo4j_environment(release: str) -> Iterator[Settings]:
+def neo4j_environment(release: str) -> Iterator[Variables]:
     """A Neo4j for the length of a `with`: a throw-away server of the jars. TCK scenarios empty the database, so that
     NEO4J_URI is not used."""
     with tempfile.TemporaryDirectory(prefix="graphwalk-truth-") as home:
-        settings = Settings({**read_settings().variables, "GRAPHWALK_HOME": home})
-        server = database.up(settings, with_="jars", release=release, port=None, heap="512m", conf={})
+        variables = Variables({**read_variables().values, "GRAPHWALK_HOME": home})
+        server = database.up(variables, with_="jars", release=release, port=None, heap="512m", conf={})
         try:
-            yield Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password})
+            yield Variables({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password})
         finally:
-            database.down(settings, delete=True)
+            database.down(variables, delete=True)
 
 
 def _wrong(counts: dict[str, Found]) -> Iterator[str]:

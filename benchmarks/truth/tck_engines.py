@@ -10,10 +10,10 @@ import neo4j
 from neo4j.graph import Node, Path, Relationship
 
 from benchmarks.truth.tck_values import node, path, relationship
-from graphwalk.settings import Settings
 from graphwalk.stores.cypher import RESERVED_PREFIX
 from graphwalk.stores.embedded_graph import RESERVED, names_of
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 
 Table = tuple[list[str], list[list[Any]]]
 """Columns, and rows in their order."""
@@ -87,13 +87,13 @@ class Kglite(Engine):
 
 
 class Neo4j(Engine):
-    def __init__(self, settings: Settings, name: str) -> None:
+    def __init__(self, variables: Variables, name: str) -> None:
         self.name = name
-        account = (settings.neo4j_username, settings.neo4j_password or "")
+        account = (variables.neo4j_username, variables.neo4j_password or "")
         self._driver = neo4j.GraphDatabase.driver(
-            settings.neo4j_uri or "", auth=account, notifications_min_severity="OFF"
+            variables.neo4j_uri or "", auth=account, notifications_min_severity="OFF"
         )
-        self._session = self._driver.session(database=settings.neo4j_database)
+        self._session = self._driver.session(database=variables.neo4j_database)
 
     def clear(self) -> None:
         self.run("MATCH (n) DETACH DELETE n", {})

@@ -18,7 +18,6 @@ from graphwalk.models.budget import Budget
 from graphwalk.models.tracing import Redacting
 from graphwalk.models.wrappers import wrap
 from graphwalk.runs.playing.background import blocking
-from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
@@ -30,6 +29,7 @@ from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.check_type import check_type, names_of
 from graphwalk.types.episode import ToolResult
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -71,7 +71,7 @@ def build_agent(
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
     check_type("store", store, Store)
-    secrets = read_settings().secrets
+    secrets = read_variables().secrets
     redacting = [Redacting(handler, secrets) for handler in handlers(callbacks)]
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
     compiled = _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
@@ -119,7 +119,7 @@ async def _episode(
 ) -> Episode:
     """Return the state shared by all conversations of an agent."""
     config = _config(agent)
-    opened = wrap(as_model(model, read_settings()), Limits(), config, budget=Budget())
+    opened = wrap(as_model(model, read_variables()), Limits(), config, budget=Budget())
     close_with(store, opened.close)
     schema = schema_text(await store.schema(config.schema_samples), config)
     system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"

@@ -18,7 +18,6 @@ from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.runs.playing.background import await_in_background, in_background, run_in_background
-from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
@@ -28,6 +27,7 @@ from graphwalk.types.check_type import GRAPH, PATH, check_type
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
+from graphwalk.variables import read_variables
 
 
 def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, **fields: Any) -> PropertyGraph:
@@ -68,7 +68,7 @@ def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
     Raise ConfigError if the file is invalid, StoreError if Neo4j is needed and cannot be started.
     """
     check_type("path", path, *PATH)
-    return run_in_background(read_any(Path(path), read_settings(), undirected))
+    return run_in_background(read_any(Path(path), read_variables(), undirected))
 
 
 def write_graph(graph: PropertyGraph, path: Path | str) -> None:
@@ -92,14 +92,14 @@ async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: A
     """Await `open_store`; use with `async with`, and await `run` and `schema`."""
     check_type("graph", graph, *GRAPH)
     check_type("store", store, str)
-    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    variables = replace(read_variables(), neo4j_auth=neo4j_auth)
     async with AsyncExitStack() as stack:
         if isinstance(graph, Mapping):
-            source = open_source(validate(GraphSource, dict(graph), "open_store"), settings)
+            source = open_source(validate(GraphSource, dict(graph), "open_store"), variables)
             opened = (await stack.enter_async_context(source)).store
         else:
             read = graph if isinstance(graph, PropertyGraph) else await asyncio.to_thread(load_graph, graph)
-            database = await open_database(store, settings, run_id=secrets.token_hex(4))
+            database = await open_database(store, variables, run_id=secrets.token_hex(4))
             stack.push_async_callback(database.close)
             opened = await database.load(read)
             stack.push_async_callback(opened.drop)

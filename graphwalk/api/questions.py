@@ -12,29 +12,29 @@ from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.playing.ask import Answer, asking, open_conversation
 from graphwalk.runs.playing.background import blocking
-from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables, read_variables
 
 AnyModel = Any
 """`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
 `openai_model` makes of a client of the `openai` package."""
 
 
-def as_model(model: AnyModel, settings: Settings) -> Model:
+def as_model(model: AnyModel, variables: Variables) -> Model:
     """Return any of the forms of a model as a `Model`. ConfigError for everything else."""
     if isinstance(model, str):
-        return open_model(model, settings)
+        return open_model(model, variables)
     if not isinstance(model, type) and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
         from graphwalk.models.langchain import LangchainModel
 
         model = LangchainModel(model)
-    return Guarded(model, settings, _name_of(model), lent=True)
+    return Guarded(model, variables, _name_of(model), lent=True)
 
 
-def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[str, ...], Mapping[str, Model]]:
+def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tuple[str, ...], Mapping[str, Model]]:
     """Return the names of all models, and by name those that are objects.
 
     The name of an object is its `name`, else `python/CLASS`. Raise ConfigError for duplicate names and other objects.
@@ -45,7 +45,7 @@ def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[
         if isinstance(entry, str):
             names.append(entry)
             continue
-        model = as_model(entry, settings)
+        model = as_model(entry, variables)
         if model.name in names:
             raise ConfigError(f"two models have the name {model.name}", hint="set distinct names: provider/model")
         names.append(model.name)
@@ -107,15 +107,15 @@ async def aask(
     if not hasattr(store, "schema"):
         check_type("store", store, Store, *GRAPH)
     check_type("after", after, Answer, optional=True)
-    settings = replace(read_settings(), callbacks=handlers(callbacks))
-    arguments: dict[str, Any] = {"model": model, "after": after, "callbacks": settings.callbacks, **agent}
+    variables = replace(read_variables(), callbacks=handlers(callbacks))
+    arguments: dict[str, Any] = {"model": model, "after": after, "callbacks": variables.callbacks, **agent}
     if isinstance(store, Store):
         return await store.await_for(aask(question, store.inner, **arguments))
     if isinstance(store, PropertyGraph | Path | str | Mapping):
         async with aopen_store(store) as opened:
             return await aask(question, opened, **arguments)
-    (name,), objects = named_models([model], settings)
-    experiment = asking(None, name, settings, agent=agent, objects=objects)
+    (name,), objects = named_models([model], variables)
+    experiment = asking(None, name, variables, agent=agent, objects=objects)
     earlier = () if after is None else after.conversation
     async with open_conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
         return Answer.of(await talk.ask(question), store)

@@ -22,13 +22,13 @@ from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.background import blocking
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress, run_progress
-from graphwalk.settings import read_settings
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Task
 from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     import pandas
@@ -39,7 +39,7 @@ async def amake_tasks(
 ) -> list[QuestionTask]:
     """Return `per_question` tasks of every question kind about a graph. `questions`: one or several kinds (None: all).
 
-    A task has its `question`, the target in `gold` (rows as dictionaries), the Cypher that computes it, and the number
+    A task has its `question`, the `target` (rows as dictionaries), the Cypher that computes it, and the number
     of the expert's calls (`reference_calls`).
 
     Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
@@ -79,11 +79,11 @@ async def aplay(
     """
     check_type("task", task, Task)
     check_type("graph", graph, PropertyGraph)
-    settings = replace(read_settings(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
-    names, objects = named_models([model], settings)
+    variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
+    names, objects = named_models([model], variables)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
-    return await play_task(resolve(config, settings, objects=objects), task, graph)
+    return await play_task(resolve(config, variables, objects=objects), task, graph)
 
 
 play = blocking(aplay)
@@ -154,10 +154,10 @@ class Run:
         """
         check_type("models", models, Iterable)
         check_type("on_result", on_result, Callable, optional=True)
-        settings = replace(read_settings(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
-        _, objects = named_models(models, settings)
+        variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
+        _, objects = named_models(models, variables)
         with _progress(on_result) as progress:
-            await resume_run(self._folder, settings, progress, limits, objects)
+            await resume_run(self._folder, variables, progress, limits, objects)
         return self
 
     resume = blocking(aresume)
@@ -206,11 +206,11 @@ async def arun(
     check_type("out", out, *PATH, optional=True)
     check_type("graphs", graphs, Integral, optional=True)
     check_type("on_result", on_result, Callable, optional=True)
-    settings = replace(read_settings(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
-    names, objects = named_models(models or (), settings)
+    variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
+    names, objects = named_models(models or (), variables)
     flags = {**_dotted_fields(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
-    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, objects=objects)
+    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), variables, objects=objects)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     with _progress(on_result) as progress:
         await start_run(resolved, new, progress)

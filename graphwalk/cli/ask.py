@@ -21,9 +21,9 @@ from graphwalk.cli.options import (
     part_of,
 )
 from graphwalk.errors import ConfigError
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import say, stderr
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
@@ -67,9 +67,9 @@ def ask(
     from graphwalk.cli.answer import Teller
     from graphwalk.runs.playing.ask import asking
 
-    settings = read_settings()
-    models, servers = models_and_servers([model] if model else None, base_url, settings)
-    model = models[0] if models else settings.model
+    variables = read_variables()
+    models, servers = models_and_servers([model] if model else None, base_url, variables)
+    model = models[0] if models else variables.model
     _check(question, model, svg, out, no_log)
     assert model is not None
     source = part_of(chosen_source(graph, database), labels, relationship_types)
@@ -78,7 +78,7 @@ def ask(
     experiment = asking(
         source,
         model,
-        settings,
+        variables,
         questions=first,
         overrides=[*protocol, *(override or ())],
         arguments=arguments_of([model], model_argument),
@@ -117,7 +117,7 @@ async def _talk(
     from graphwalk.suites.ask.suite import instance_of
 
     (source,) = experiment.config.suite.graphs
-    async with open_source(source, experiment.settings) as opened:
+    async with open_source(source, experiment.variables) as opened:
         lines = _questions(question, goes_on)
         line = await anext(lines, None)
         if line is None and not sys.stdin.isatty():

@@ -10,10 +10,10 @@ import typer
 
 from graphwalk.cli.help import App
 from graphwalk.errors import StoreError, counted
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.admin import Load
@@ -42,14 +42,14 @@ def up(
     """Start Neo4j on this machine. Later commands find it."""
     import graphwalk.database as database
 
-    settings = read_settings()
+    variables = read_variables()
     server = database.up(
-        settings, with_=with_, release=release, port=port, heap=heap, tell=lambda step: say(f"{step} …")
+        variables, with_=with_, release=release, port=port, heap=heap, tell=lambda step: say(f"{step} …")
     )
     data(f"Neo4j {server.version} is running at {server.uri} ({server.how})")
     say(f"user: neo4j; password file: {server.folder / 'password'}")
-    if settings.neo4j_uri:
-        elsewhere = settings.secrets.redact(settings.neo4j_uri)
+    if variables.neo4j_uri:
+        elsewhere = variables.secrets.redact(variables.neo4j_uri)
         say(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
 
@@ -61,7 +61,7 @@ def down(
     """Stop the server started by `db up`, and keep its data."""
     import graphwalk.database as database
 
-    server = database.down(read_settings(), delete=delete)
+    server = database.down(read_variables(), delete=delete)
     if server is None:
         data("No server started by `graphwalk db up` is running")
     else:
@@ -79,21 +79,21 @@ def status() -> None:
     import graphwalk.database as database
     from graphwalk.stores.neo4j.local_server import compose_server
 
-    settings = read_settings()
-    current = database.status(settings)
-    composed = None if settings.neo4j_uri or current.running else compose_server(settings)
-    if settings.neo4j_uri:
-        data(f"NEO4J_URI      {settings.secrets.redact(settings.neo4j_uri)}")
+    variables = read_variables()
+    current = database.status(variables)
+    composed = None if variables.neo4j_uri or current.running else compose_server(variables)
+    if variables.neo4j_uri:
+        data(f"NEO4J_URI      {variables.secrets.redact(variables.neo4j_uri)}")
     if composed is not None:
         data(f"docker compose {composed[0]}")
-    elif current.server is None and not settings.neo4j_uri:
+    elif current.server is None and not variables.neo4j_uri:
         data("started here   nothing (graphwalk db up)")
     elif current.server is not None:
         state = "answers" if current.answers else "runs, but does not answer" if current.running else "is gone"
         data(f"started here   Neo4j {current.server.version} at {current.server.uri}, by {current.server.how}: {state}")
-    if not (settings.neo4j_uri or composed or current.answers):
+    if not (variables.neo4j_uri or composed or current.answers):
         raise typer.Exit(3)
-    content = run_async(database.contents(settings))
+    content = run_async(database.contents(variables))
     data(f"graphs         {len(content.loads)}")
     for load in content.loads:
         data(f"  {_describe(load)}")
@@ -115,12 +115,12 @@ def load(
     import graphwalk.database as database
     from graphwalk.database.scripts import read_any
 
-    settings = read_settings()
+    variables = read_variables()
     with progress_bar(f"reading {graph}"):
-        read = run_async(read_any(graph, settings))
+        read = run_async(read_any(graph, variables))
     begun = time.perf_counter()
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
-        loaded = run_async(database.load(settings, read))
+        loaded = run_async(database.load(variables, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")
@@ -140,11 +140,11 @@ def clean(
     """
     import graphwalk.database as database
 
-    settings = read_settings()
-    loads = run_async(database.list_loads(settings))
+    variables = read_variables()
+    loads = run_async(database.list_loads(variables))
     removed = [load for load in loads if load.is_unused(kept=all_)]
     if not dry_run:
-        removed = run_async(database.clean(settings, kept=all_))
+        removed = run_async(database.clean(variables, kept=all_))
     for load in removed:
         data(_describe(load))
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")

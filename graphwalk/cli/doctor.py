@@ -9,9 +9,9 @@ from typing import Any, Literal
 import typer
 
 from graphwalk.errors import GraphwalkError, counted, install_hint
-from graphwalk.settings import Settings, read_settings
 from graphwalk.terminal.console import print_columns
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import Variables, read_variables
 
 EXTRAS = {
     **{name: name for name in ("mcp", "langchain", "ray")},
@@ -32,28 +32,28 @@ class DoctorCheck:
 
 def doctor() -> None:
     """Check the installation, and show how to fix problems."""
-    settings = read_settings()
-    checks = list(_checks(settings))
+    variables = read_variables()
+    checks = list(_checks(variables))
     for check in checks:
         fix = f"\n→ {check.fix}" if check.fix else ""
-        print_columns([(f"{check.state:<6}", f"{check.name:<15}", settings.secrets.redact(check.detail) + fix)])
+        print_columns([(f"{check.state:<6}", f"{check.name:<15}", variables.secrets.redact(check.detail) + fix)])
     raise typer.Exit(3 if any(check.state == "broken" for check in checks) else 0)
 
 
-def _checks(settings: Settings) -> Iterator[DoctorCheck]:
+def _checks(variables: Variables) -> Iterator[DoctorCheck]:
     from graphwalk.database.server import docker_answers
 
     yield DoctorCheck("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _check_embedded)
     yield from _check_plugins()
     yield _check_extras()
-    yield _neo4j(settings)
+    yield _neo4j(variables)
     if docker_answers():
         yield DoctorCheck("docker", "ok", "running; `graphwalk db up` uses it")
     else:
         jars = "not running; `graphwalk db up` starts Neo4j from its jars (needs JDK and Maven)"
         yield DoctorCheck("docker", "off", jars)
-    names = sorted(name for name in settings.variables if name.endswith("_API_KEY"))
+    names = sorted(name for name in variables.values if name.endswith("_API_KEY"))
     for name in names:
         yield DoctorCheck("key", "ok", f"{name} is set")
     if not names:
@@ -106,16 +106,16 @@ def _check_extras() -> DoctorCheck:
     return DoctorCheck("extras", "off", detail, install_hint(",".join(missing)))
 
 
-def _neo4j(settings: Settings) -> DoctorCheck:
+def _neo4j(variables: Variables) -> DoctorCheck:
     from graphwalk.database import contents
     from graphwalk.stores.neo4j.local_server import local_server
 
-    server = local_server(settings)
-    if not (settings.neo4j_uri or server):
+    server = local_server(variables)
+    if not (variables.neo4j_uri or server):
         return DoctorCheck("neo4j", "off", "none known (not needed by the embedded store)", "graphwalk db up")
 
     async def look() -> str:
-        content = await contents(settings)
+        content = await contents(variables)
         text = f"{content.place} is running with {counted(len(content.loads), 'graph')} of GraphWalk"
         if not content.other_nodes:
             return text

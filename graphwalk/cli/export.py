@@ -9,10 +9,10 @@ import typer
 from graphwalk.cli.help import App, as_command
 from graphwalk.cli.options import Models, Override, RunOrFile, SettingNames, suite_group
 from graphwalk.errors import ConfigError, counted
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
 
 _Group: Any = suite_group("EXPORT")
 
@@ -100,7 +100,7 @@ def traces(
 
     form = ChatForm(arguments, protocol)
     options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, seed, form)
-    opened = [run_async(read_run(RunFolder.open(path), read_settings())) for path in runs]
+    opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
     manifest = export_traces(opened, out, options)
     for kind, number in manifest["kinds"].items():
         data(f"{kind:<40} {number}")
@@ -132,7 +132,7 @@ def dataset(
     if train is not None:
         experiments[TRAIN] = load_experiment(train, override or (), FLAGS)
     with progress_bar("making tasks"):
-        tables = run_async(export_dataset(experiments, out, read_settings(), licence))
+        tables = run_async(export_dataset(experiments, out, read_variables(), licence))
     for table in tables:
         data(f"{table.path:<30} {counted(table.rows, 'row'):>12}  sha256 {table.sha256}")
     say(f"written to {out}; the card is {out / 'README.md'}")

@@ -22,10 +22,10 @@ from graphwalk.cli.options import (
 )
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import write_in_parts, write_rows
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.types.graph import PropertyGraph
@@ -57,7 +57,7 @@ def twin(
     graph_format(out)
     if out.resolve() == mapping.resolve():
         raise ConfigError("--out and --mapping are the same file", hint="pass two file names")
-    copy = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
+    copy = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_variables())), seed)
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
     _print_size(copy.graph)
@@ -210,15 +210,15 @@ def convert(
         )
     if database is None and (labels or relationship_types):
         raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
-    form, settings = graph_format(target), read_settings()
+    form, variables = graph_format(target), read_variables()
     if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
         raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
     with progress_bar(f"reading {sources[0] if sources else database}"):
         if sources:
-            graph = run_async(read_any(sources[0], settings, undirected))
+            graph = run_async(read_any(sources[0], variables, undirected))
         else:
             source = part_of(chosen_source(None, database), labels, relationship_types)
-            graph = run_async(read_source(source, settings))
+            graph = run_async(read_source(source, variables))
     with progress_bar(f"writing {target}"):
         form.write(graph, target)
     _print_size(graph)

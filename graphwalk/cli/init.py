@@ -56,7 +56,7 @@ def _backend_files(name: str) -> dict[str, str]:
     from graphwalk.errors import ConfigError
     from graphwalk.files.resources import data_path
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
-    from graphwalk.settings import server_variable
+    from graphwalk.variables import server_variable
 
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):
         raise ConfigError(f"--backend {name!r}: expected lower-case letters, digits and -", hint="--backend my-models")

@@ -10,9 +10,9 @@ from graphwalk.cli import options
 from graphwalk.cli.help import App
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
 from graphwalk.errors import ConfigError
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, print_columns, prose, say
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.models.conformance import Capability
@@ -110,13 +110,13 @@ def check(
 
     if unknown := [name for name in without or () if name not in CAPABILITIES]:
         raise ConfigError(f"--without {unknown[0]}: unknown capability", hint=", ".join(CAPABILITIES))
-    settings = read_settings()
-    models, servers = options.models_and_servers([model], base_url, settings)
-    model, settings = (models or [model])[0], settings.serving(servers or {})
+    variables = read_variables()
+    models, servers = options.models_and_servers([model], base_url, variables)
+    model, variables = (models or [model])[0], variables.serving(servers or {})
     arguments = (options.arguments_of([model], model_argument) or {}).get(model)
 
     async def tried() -> "list[Capability]":
-        opened = open_model(model, settings, arguments)
+        opened = open_model(model, variables, arguments)
         try:
             return await check_model(opened, seconds=seconds)
         finally:
@@ -158,7 +158,7 @@ def tasks(
     source = chosen_source(graph, database)
     left_out: dict[str, str] = {}
     work = tasks_of_source(
-        source, read_settings(), seed=seed, questions=question, per_question=per_question, left_out=left_out
+        source, read_variables(), seed=seed, questions=question, per_question=per_question, left_out=left_out
     )
     for task in run_async(work):
         data(task.model_dump_json() if json else _text(task, answers))
@@ -168,5 +168,5 @@ def tasks(
 
 def _text(task: Any, answers: bool) -> str:
     turns = "" if task.reference_turns is None else f", reference turns: {task.reference_turns}"
-    rows = "".join(f"  {dumps(row, ensure_ascii=False)}\n" for row in task.gold) if answers else ""
-    return f"{task.template}\n{task.question}\n→ rows: {task.gold_size}{turns}\n{rows}"
+    rows = "".join(f"  {dumps(row, ensure_ascii=False)}\n" for row in task.target) if answers else ""
+    return f"{task.template}\n{task.question}\n→ rows: {task.target_size}{turns}\n{rows}"

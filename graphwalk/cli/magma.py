@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.errors import counted
-from graphwalk.experiments.protocols import OWN
+from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
 from graphwalk.files.bulk import write_rows
 from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
 from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
@@ -97,7 +97,7 @@ def export_magma_command(
     mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
     protocol: Annotated[
         str, typer.Option(help="graphwalk, or paper: the prompts and states of a run with this protocol.")
-    ] = OWN,
+    ] = DEFAULT_PROTOCOL,
 ) -> None:
     """Export MAGMA as fine-tuning chats in the OpenAI format. No graph is in two splits."""
     from graphwalk.exports.magma import STRATEGIES, export_magma

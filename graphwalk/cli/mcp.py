@@ -7,9 +7,9 @@ import typer
 
 from graphwalk.cli.options import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
 from graphwalk.errors import ConfigError, install_hint
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import say
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
 
 
 def mcp(
@@ -51,7 +51,7 @@ def mcp(
     run_async(
         serve(
             source,
-            read_settings(),
+            read_variables(),
             say=say,
             transport=transport,
             host=host,
@@ -69,4 +69,4 @@ class _Lines(logging.Handler):
         message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             message = f"{message}: {record.exc_info[1]}"
-        say(f"{record.levelname.lower()}: {read_settings().secrets.redact_error(' '.join(message.split()))}")
+        say(f"{record.levelname.lower()}: {read_variables().secrets.redact_error(' '.join(message.split()))}")

@@ -11,9 +11,9 @@ import typer
 
 from graphwalk.cli.help import Group, as_command
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.settings import Settings, read_settings
 from graphwalk.terminal.console import say
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import Variables, read_variables
 
 if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource
@@ -31,7 +31,7 @@ SERVER = "local"
 
 
 def models_and_servers(
-    named: Sequence[str] | None, base_url: str | None, settings: Settings
+    named: Sequence[str] | None, base_url: str | None, variables: Variables
 ) -> tuple[list[str] | None, dict[str, str] | None]:
     """Return the models to run (None: those of the experiment), and the base URLs of their servers.
 
@@ -39,7 +39,7 @@ def models_and_servers(
     """
     if base_url is None:
         return list(named) if named else None, None
-    models = list(named) if named else [settings.model] if settings.model else []
+    models = list(named) if named else [variables.model] if variables.model else []
     if not models:
         raise ConfigError("--base-url requires a model", hint="-m NAME --base-url URL")
     from graphwalk.models.openai_servers import check_address
@@ -166,16 +166,16 @@ def _known_neo4j() -> "GraphSource":
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.stores.neo4j.local_server import local_server
 
-    settings = read_settings()
-    if not (settings.neo4j_uri or local_server(settings)):
+    variables = read_variables()
+    if not (variables.neo4j_uri or local_server(variables)):
         raise ConfigError(
             "no graph given, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
         )
-    loaded = run_async(database.loaded_last(settings))
+    loaded = run_async(database.loaded_last(variables))
     if loaded is not None:
         return GraphSource(loaded=loaded.scope)
-    return GraphSource(neo4j=settings.neo4j_database or "neo4j")
+    return GraphSource(neo4j=variables.neo4j_database or "neo4j")
 
 
 def suite_group(kind: str) -> type[Group]:

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
 from graphwalk.errors import counted
-from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.terminal.console import data, print_tables, say
 from graphwalk.terminal.progress import progress_bar
 
@@ -52,7 +52,7 @@ def report(
     from graphwalk.runs.finished.reporting import report_of
 
     figures, of_run = list["Plot"](), report_of(run)
-    with comment("plots", say):
+    with suppressed("plots", say):
         figures = of_run.plots
     written = save_plots(figures, plots)
     for path in written:

@@ -12,10 +12,10 @@ import typer
 from graphwalk.cli import options
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, GraphwalkError, counted
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import Interrupted, run_async
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.runs.episodes.resolve import Experiment
@@ -156,10 +156,10 @@ def run(
     from graphwalk.experiments.loading import load_experiment, own_graphs
     from graphwalk.runs.episodes.resolve import resolve
 
-    settings = read_settings()
+    variables = read_variables()
     models, servers = model or None, None
     if base_url is not None:
-        models, servers = options.models_and_servers(models, base_url, settings)
+        models, servers = options.models_and_servers(models, base_url, variables)
     fields: dict[str, Any] = {
         "models": models,
         "model_arguments": options.arguments_of(models, model_argument),
@@ -186,7 +186,7 @@ def run(
         fields["store"] = store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(experiment_name, override or (), fields, graphs=graphs)
-    experiment = resolve(config, settings, keys=not dry_run)
+    experiment = resolve(config, variables, keys=not dry_run)
     if on is None and (ray_address is not None or shards is not None):
         flag = "--shards" if ray_address is None else "--ray-address"
         raise ConfigError(f"{flag} requires --on", hint=f"--on ray {flag} …")
@@ -209,7 +209,7 @@ def run(
     from graphwalk.runs.playing.shards import WHOLE, Shard
 
     part = WHOLE if shard is None else Shard.parse(shard)
-    if not config.models and not settings.model:
+    if not config.models and not variables.model:
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     summary = _play(new.folder, partial(start_run, experiment, new, log_level=log_level, shard=part), new=True)
     _conclude(new.folder, summary, fail_under, json)
@@ -236,7 +236,7 @@ def resume(
 
     changes = {name: context.params[name] for name in _LIMITS if context.params[name] is not None}
     folder = RunFolder.open(path)
-    summary = _play(folder, partial(resume_run, folder, read_settings(), changes=changes, log_level=log_level))
+    summary = _play(folder, partial(resume_run, folder, read_variables(), changes=changes, log_level=log_level))
     _conclude(folder, summary, fail_under, json)
 
 

@@ -11,10 +11,10 @@ from graphwalk.cli.options import Run, RunOrFile
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, counted
 from graphwalk.sanitise import printable
-from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say, stdout
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.runs.finished.verify import RunVerification
@@ -106,7 +106,7 @@ def publish(
         hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{(out or folder).stem}.zip')}"
         raise ConfigError(problem, hint=hint)
     run = RunFolder.open(folder)
-    cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
+    cleaner = Cleaner(read_variables().values, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", run.planned_episodes()) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
@@ -129,7 +129,7 @@ def verify(
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", run.planned_episodes()) as done:
-        verification = run_async(verify_run(run, read_settings(), done))
+        verification = run_async(verify_run(run, read_variables(), done))
     if json:
         data(verification.as_json())
     else:

@@ -7,7 +7,7 @@ import typer
 
 from graphwalk.cli.options import RunOrFile
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.terminal.console import say, stdout
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
         if number:
             stdout().print("\n")
         record, scene = records[key], None
-        with comment("picture", say, raises=(OSError,)):
+        with suppressed("picture", say, raises=(OSError,)):
             scene = folder.suite.task_type.model_validate(record["task"]).scene(record)
         scene = scene or scene_of(record)
         for part in shown_episode(Result.from_dict(record), scene, most_rows=most_rows, prompt=prompt):

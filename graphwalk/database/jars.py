@@ -15,8 +15,8 @@ import psutil
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files.writing import make_folder
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import LocalServer, answers_bolt, write_private
+from graphwalk.variables import Variables
 
 DEFAULT_RELEASE = "5.26"
 STOP_SECONDS = 30.0
@@ -80,7 +80,7 @@ def release_named(name: str) -> Release:
 
 def start_jars(
     server: LocalServer,
-    settings: Settings,
+    variables: Variables,
     *,
     heap: str,
     conf: Mapping[str, str],
@@ -94,7 +94,7 @@ def start_jars(
     Raise StoreError with the end of the log if the server does not start.
     """
     release, folder = release_named(server.release), server.folder
-    java = [str(find_java(release, settings)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
+    java = [str(find_java(release, variables)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
     lines = {f"server.directories.{name}": str(folder / name) for name in _FOLDERS} | {
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": f"127.0.0.1:{server.port}",
@@ -195,9 +195,9 @@ def _server(pid: int, folder: Path) -> psutil.Process | None:
         return None
 
 
-def find_java(release: Release, settings: Settings) -> Path:
+def find_java(release: Release, variables: Variables) -> Path:
     """Return a `java` for the release: JAVA_HOME, an installed JDK, or PATH. Raise StoreError if there is none."""
-    home, on_path = settings.get("JAVA_HOME"), shutil.which("java")
+    home, on_path = variables.get("JAVA_HOME"), shutil.which("java")
     installed = [jvm for folder, pattern in _JVM_FOLDERS for jvm in sorted(Path(folder).glob(pattern))]
     candidates = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
     for binary in [*candidates, *([Path(on_path)] if on_path else [])]:

@@ -2,33 +2,33 @@
 
 from dataclasses import dataclass
 
-from graphwalk.settings import Settings
 from graphwalk.stores.cypher import NO_LABEL, quote
 from graphwalk.stores.neo4j.admin import BY_HAND, Load, Loads
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph, is_reserved
+from graphwalk.variables import Variables
 
 _WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""
 
 
-async def load(settings: Settings, graph: PropertyGraph) -> Load:
+async def load(variables: Variables, graph: PropertyGraph) -> Load:
     """Load a graph into Neo4j, keep it until `clean(kept=True)`, and return its entry."""
-    async with await _open(settings) as database:
+    async with await _open(variables) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)
 
 
-async def loaded_last(settings: Settings) -> Load | None:
+async def loaded_last(variables: Variables) -> Load | None:
     """Return the last graph of `graphwalk db load` that is still there."""
-    loads = [load for load in await list_loads(settings) if load.run_id == BY_HAND and load.state == "complete"]
+    loads = [load for load in await list_loads(variables) if load.run_id == BY_HAND and load.state == "complete"]
     return max(loads, key=lambda load: load.heartbeat, default=None)
 
 
-async def list_loads(settings: Settings) -> list[Load]:
+async def list_loads(variables: Variables) -> list[Load]:
     """Return the loaded graphs of all runs, oldest first."""
-    async with await _open(settings) as database:
+    async with await _open(variables) as database:
         return await database.loads()
 
 
@@ -42,9 +42,9 @@ class Contents:
     other_nodes: int
 
 
-async def contents(settings: Settings) -> Contents:
+async def contents(variables: Variables) -> Contents:
     """Return what the Neo4j in use contains, from its statistics. Raise StoreError if it cannot be reached."""
-    async with await connect(settings, wait_seconds=_WAIT_SECONDS) as connection:
+    async with await connect(variables, wait_seconds=_WAIT_SECONDS) as connection:
         loads = await Loads(connection).all()
         [[name]] = await connection.rows("CALL db.info() YIELD name")
         labels = [row[0] for row in await connection.rows("CALL db.labels() YIELD label RETURN label")]
@@ -55,11 +55,11 @@ async def contents(settings: Settings) -> Contents:
         return Contents(connection.place, name, loads, number)
 
 
-async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
+async def clean(variables: Variables, *, kept: bool = False) -> list[Load]:
     """Remove graphs of killed runs, with `kept` also of finished ones; return the removed entries."""
-    async with await _open(settings) as database:
+    async with await _open(variables) as database:
         return await database.clean(kept=kept)
 
 
-async def _open(settings: Settings) -> Neo4jDatabase:
-    return await Neo4jDatabase.open(settings, run_id=BY_HAND, wait_seconds=_WAIT_SECONDS)
+async def _open(variables: Variables) -> Neo4jDatabase:
+    return await Neo4jDatabase.open(variables, run_id=BY_HAND, wait_seconds=_WAIT_SECONDS)

@@ -12,12 +12,12 @@ from graphwalk.database.server import down, up
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.files import CYPHER, load_graph
 from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading
-from graphwalk.settings import Settings
 from graphwalk.stores.cypher_check import CypherNotAllowedError, Token, check_cypher, tokens_in
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.stores.neo4j.existing_names import read_dialect
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 
 SECONDS = 300.0
 """For one statement."""
@@ -31,17 +31,17 @@ class Statement(NamedTuple):
     line: int
 
 
-async def read_any(path: Path, settings: Settings, undirected: Undirected = "refuse") -> PropertyGraph:
+async def read_any(path: Path, variables: Variables, undirected: Undirected = "refuse") -> PropertyGraph:
     """Return the graph in a file or folder; see `run_script` for a Cypher script.
 
     Raise ConfigError for a file that cannot be read, StoreError if a Neo4j is needed and cannot be started.
     """
     if path.suffix.lower() == CYPHER:
-        return await run_script(path, settings)
+        return await run_script(path, variables)
     return await asyncio.to_thread(load_graph, path, undirected)
 
 
-async def run_script(path: Path, settings: Settings) -> PropertyGraph:
+async def run_script(path: Path, variables: Variables) -> PropertyGraph:
     """Return the graph that a script creates in a temporary Neo4j, which takes some ten seconds to start.
 
     NEO4J_URI and the server of `db up` are not used. Raise ConfigError with the line of a statement that Neo4j
@@ -56,7 +56,7 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
                 check_cypher(statement.cypher, writes=True)
             except CypherNotAllowedError as error:
                 raise ValueError(f"the statement in line {statement.line}: {error}") from error
-    async with _scratch(settings) as connection:
+    async with _scratch(variables) as connection:
         for statement in script:
             await _run(path, statement, connection)
         with reading(path):  # GraphWalk's own labels would be taken for its graphs, and left out
@@ -66,10 +66,10 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
 
 
 @asynccontextmanager
-async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
+async def _scratch(variables: Variables) -> AsyncIterator[Connection]:
     with tempfile.TemporaryDirectory(prefix="graphwalk-script-", ignore_cleanup_errors=True) as folder:
-        variables = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
-        own = Settings({**variables, "GRAPHWALK_HOME": folder})
+        others = {name: value for name, value in variables.values.items() if not name.startswith("NEO4J_")}
+        own = Variables({**others, "GRAPHWALK_HOME": folder})
         read_end, write_end = os.pipe()
         try:
             # Docker would need a second project next to that of `db up`, so only the jars are used.

@@ -17,7 +17,6 @@ from graphwalk.database.jars import DEFAULT_RELEASE, release_named, runs_in, sta
 from graphwalk.errors import StoreError
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import locked, make_folder
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
     answers_bolt,
@@ -27,6 +26,7 @@ from graphwalk.stores.neo4j.local_server import (
     write_private,
     write_state,
 )
+from graphwalk.variables import Variables
 
 DEFAULT_PORT = 7687
 START_SECONDS = 180.0
@@ -43,7 +43,7 @@ class ServerStatus:
 
 
 def up(
-    settings: Settings,
+    variables: Variables,
     *,
     with_: Literal["auto", "docker", "jars"] = "auto",
     release: str = DEFAULT_RELEASE,
@@ -62,8 +62,8 @@ def up(
     start.
     """
     chosen = release_named(release)
-    with _lock(settings):
-        current = status(settings)
+    with _lock(variables):
+        current = status(variables)
         if current.server and current.running:
             # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
             if current.server.release != chosen.name:
@@ -78,7 +78,7 @@ def up(
         port = free_port() if port is None else port
         if is_taken(port):
             raise StoreError(f"port {port} is in use", hint=f"graphwalk db up --port {port + 1}")
-        folder = state_folder(settings).absolute() / f"neo4j-{chosen.name}-{how}"
+        folder = state_folder(variables).absolute() / f"neo4j-{chosen.name}-{how}"
         password_file = folder / "password"  # next to the data, since a server accepts its password once
         if not password_file.exists():
             write_private(password_file, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
@@ -88,32 +88,32 @@ def up(
             start_docker(server, heap, wait_seconds, tell)
         else:
             server = start_jars(
-                server, settings, heap=heap, conf=conf or {}, wait_seconds=wait_seconds, tell=tell, pipe=pipe
+                server, variables, heap=heap, conf=conf or {}, wait_seconds=wait_seconds, tell=tell, pipe=pipe
             )
-        write_state(settings, server)
+        write_state(variables, server)
         tell("waiting until it answers a query")
         _await_answer(server, wait_seconds)
         return server
 
 
-def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
+def down(variables: Variables, *, delete: bool = False) -> LocalServer | None:
     """Stop the server of `up`, with `delete` remove its data, and return it; None if there was none."""
-    with _lock(settings):
-        server = read_state(settings)
+    with _lock(variables):
+        server = read_state(variables)
         if server is not None:
             if server.pid is None:
                 _compose(server, "down", *(["--volumes"] if delete else []))
             else:
                 stop_jars(server.pid, server.folder, at_once=delete)
-            state_file(settings).unlink(missing_ok=True)
+            state_file(variables).unlink(missing_ok=True)
             if delete:
                 shutil.rmtree(server.folder, ignore_errors=True)
         return server
 
 
-def status(settings: Settings) -> ServerStatus:
+def status(variables: Variables) -> ServerStatus:
     """Return the status of the server of `up`."""
-    server = read_state(settings)
+    server = read_state(variables)
     if server is None:
         return ServerStatus(None)
     answers = answers_bolt(server.port)
@@ -147,9 +147,9 @@ def _await_answer(server: LocalServer, seconds: float) -> None:
 
 
 @contextmanager
-def _lock(settings: Settings) -> Iterator[None]:
+def _lock(variables: Variables) -> Iterator[None]:
     """Allow one `up` or `down` at a time."""
-    folder = state_folder(settings)
+    folder = state_folder(variables)
     make_folder(folder, private=True, error=StoreError)
     with locked(folder / "lock", StoreError):
         yield

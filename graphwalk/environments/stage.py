@@ -17,12 +17,12 @@ from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
 from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey
-from graphwalk.settings import read_settings
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Prompt, Task
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.variables import read_variables
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Stage:
         """
         resolved, sources = _resolve(experiment, {})
         suite, config = resolved.suite, resolved.config
-        async for instance in suite.read_graphs(config.suite, config.seed, resolved.settings):
+        async for instance in suite.read_graphs(config.suite, config.seed, resolved.variables):
             if instance.digest == task["graph_digest"]:
                 graph = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
                 typed = suite.task_type.model_validate(task)
@@ -86,7 +86,7 @@ class Stage:
         """Return the reward of the scripted expert, which is 1 for a valid task."""
         planned, experiment = self.planned[number], self.experiment
         async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
-            start, secrets = await planned.prompt(experiment), experiment.settings.secrets
+            start, secrets = await planned.prompt(experiment), experiment.variables.secrets
             walk = Episode(start, model, experiment.agent, experiment.options, secrets=secrets)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
@@ -95,9 +95,9 @@ class Stage:
 
 
 def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = None) -> tuple[Experiment, GraphSources]:
-    settings = read_settings()
+    variables = read_variables()
     config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
-    resolved = resolve(config, settings, keys=False)
+    resolved = resolve(config, variables, keys=False)
     return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 

@@ -208,7 +208,7 @@ def _items(answer: Sequence[Any], form: AnswerForm) -> frozenset[tuple[str, ...]
 
 
 def _is_doubted(text: str, value: Value) -> bool:
-    """Return True if words follow the answer, or words before it in its sentence doubt it."""
+    """Return True if more text follows the answer, or if its sentence expresses doubt before it."""
     before = text[max(0, value.start - _SENTENCE) : value.start].rstrip("\n `")
     follows = any(map(str.isalnum, _TAG.sub("", text[value.end :])))
     return follows or is_doubtful(_SENTENCE_END.split(before)[-1])

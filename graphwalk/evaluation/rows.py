@@ -99,7 +99,7 @@ def row_set(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> frozens
 
 def typed_rows(
     answer: Iterable[Mapping[str, Any]],
-    gold: Sequence[Mapping[str, Any]],
+    target: Sequence[Mapping[str, Any]],
     fields: Iterable[str],
     *,
     near: float = _NEAR,
@@ -110,7 +110,7 @@ def typed_rows(
     """
     rows = [dict(row) for row in answer]
     for field in fields:
-        held = [row[field] for row in gold if row.get(field) is not None]
+        held = [row[field] for row in target if row.get(field) is not None]
         values, types = {normalise(value) for value in held}, {_type(value) for value in held}
         numbers = sorted({value for value in held if type(value) is float and value % 1})
         for row in rows:
@@ -138,7 +138,7 @@ def _type(value: Any) -> type:
 
 def compare_rows(
     answer: Sequence[Mapping[str, Any]] | None,
-    gold: Sequence[Mapping[str, Any]],
+    target: Sequence[Mapping[str, Any]],
     fields: Sequence[str],
     *,
     any_one: bool = False,
@@ -150,10 +150,10 @@ def compare_rows(
     """
     if answer is None:
         return NOTHING_RIGHT
-    answered, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
+    answered, right = row_set(typed_rows(answer, target, fields), fields), row_set(target, fields)
     if any_one:
-        target = frozenset(row for row in target if any(value is not None for value in row))
-    return compare_sets(answered, target, any_one=any_one)
+        right = frozenset(row for row in right if any(value is not None for value in row))
+    return compare_sets(answered, right, any_one=any_one)
 
 
 def compare_sets(answered: Set[Any], target: Set[Any], *, any_one: bool = False) -> RowScore:

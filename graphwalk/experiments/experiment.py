@@ -13,11 +13,11 @@ from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.experiments.protocols import OWN, protocols
+from graphwalk.experiments.protocols import DEFAULT_PROTOCOL, protocols
 from graphwalk.experiments.variants import checked, combinations, overridden
 from graphwalk.sanitise import credentials_in
-from graphwalk.settings import server_variable
 from graphwalk.suites.registry import SUITES, suite_class, suite_named
+from graphwalk.variables import server_variable
 
 C = TypeVar("C", bound=SuiteConfig)
 
@@ -45,7 +45,9 @@ class ExperimentConfig(Strict, Generic[C]):
     """Description in the list of experiments."""
     tags: tuple[str, ...] = ()
     """Tags, for `graphwalk runs --tag`."""
-    protocol: str = Field(default=OWN, json_schema_extra=lambda schema: schema.update(enum=list(protocols())))
+    protocol: str = Field(
+        default=DEFAULT_PROTOCOL, json_schema_extra=lambda schema: schema.update(enum=list(protocols()))
+    )
     """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
     models: tuple[str, ...] = ()
@@ -55,7 +57,7 @@ class ExperimentConfig(Strict, Generic[C]):
     servers: dict[str, str] = Field(default_factory=dict)
     """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
     settings: tuple[str, ...] = ("tools",)
-    """Settings: tools, no_tools, write_cypher; for MAGMA its strategies."""
+    """Variables: tools, no_tools, write_cypher; for MAGMA its strategies."""
     repeats: int = Field(default=1, ge=1, le=MOST)
     """Episodes per task, model and setting."""
     limit: PositiveInt | None = None

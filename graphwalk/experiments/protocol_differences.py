@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.experiments.loading import experiment_from, load_experiment, shipped_experiments
-from graphwalk.experiments.protocols import OWN, apply_protocol, protocols
+from graphwalk.experiments.protocols import DEFAULT_PROTOCOL, apply_protocol, protocols
 
 _OF_NO_EPISODE = frozenset({"clock", "query_seconds", "query_rows"})
 """Fields of the agent that the protocols leave free."""
@@ -18,7 +18,7 @@ Difference = tuple[str, Any, Any]
 
 def protocol_note(config: Mapping[str, Any]) -> str:
     """Return the line of a report on the run's protocol; `config` is the configuration as in run.json."""
-    protocol = config.get("protocol", OWN)
+    protocol = config.get("protocol", DEFAULT_PROTOCOL)
     changed = deviations(config)
     return f"Protocol: {protocol}." + (f" This run differs from it: {in_words(changed)}." if changed else "")
 
@@ -37,7 +37,7 @@ def _written(value: Any) -> str:
 
 def deviations(config: Mapping[str, Any]) -> list[Difference]:
     """Return the fields of a run that are not those of its protocol. The protocol `graphwalk` sets none."""
-    protocol, suite = config.get("protocol", OWN), config["suite"]["name"]
+    protocol, suite = config.get("protocol", DEFAULT_PROTOCOL), config["suite"]["name"]
     named = protocols().get(protocol, {}).get(suite)
     if named is None:
         return []
@@ -77,7 +77,7 @@ def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> lis
     fields = ["protocol", "repeats", "limit", "settings", "extractor", "scoring.extraction"]
     fields += [f"suite.{field}" for field in published["suite"]]
     fields += [f"agent.{field}" for field in published["agent"] if field not in _OF_NO_EPISODE]
-    if config.get("protocol", OWN) != published["protocol"]:
+    if config.get("protocol", DEFAULT_PROTOCOL) != published["protocol"]:
         # The protocol is the source of the fields that it sets.
         fields = [field for field in fields if field not in protocols()[published["protocol"]][config["suite"]["name"]]]
     pairs = (pair for field in fields for pair in _values(field, None, published, config))

@@ -7,7 +7,7 @@ from typing import Any
 from graphwalk.config.yaml_files import YamlFile, set_dotted
 from graphwalk.files.resources import data_path
 
-OWN = "graphwalk"
+DEFAULT_PROTOCOL = "graphwalk"
 """The default protocol, which sets no field."""
 
 
@@ -15,14 +15,14 @@ OWN = "graphwalk"
 def protocols() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     """Return protocol → suite → dotted field → value. `graphwalk` sets no field."""
     files = sorted(data_path("templates").glob("protocols/*.yaml"))
-    return {OWN: {}, **{path.stem: YamlFile.read(path).data for path in files}}
+    return {DEFAULT_PROTOCOL: {}, **{path.stem: YamlFile.read(path).data for path in files}}
 
 
 def apply_protocol(data: dict[str, Any]) -> None:
     """Set the fields of the experiment's protocol that the experiment leaves open."""
     suite = data.get("suite")
     name = suite.get("name") if isinstance(suite, dict) else None
-    for key, value in protocols().get(str(data.get("protocol", OWN)), {}).get(str(name), {}).items():
+    for key, value in protocols().get(str(data.get("protocol", DEFAULT_PROTOCOL)), {}).get(str(name), {}).items():
         _set_open(data, key, value)
 
 

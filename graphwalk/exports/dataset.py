@@ -22,10 +22,10 @@ from graphwalk.runs.episodes.graph_sources import sources_for
 from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.sanitise import Cleaner
-from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.episode import SCHEMA_VERSION
+from graphwalk.variables import Variables
 from graphwalk.version import __version__
 
 TEST, TRAIN = "test", "train"
@@ -54,7 +54,7 @@ class Table(NamedTuple):
 
 
 async def export_dataset(
-    experiments: Mapping[str, AnyExperiment], out: Path, settings: Settings, licence: str | None = None
+    experiments: Mapping[str, AnyExperiment], out: Path, variables: Variables, licence: str | None = None
 ) -> list[Table]:
     """Write the tasks of each split's experiment, and their graphs, into a new folder; return its tables.
 
@@ -69,7 +69,7 @@ async def export_dataset(
     folder, test = new_folder(out), experiments[TEST]
     canary = str(UUID(bytes=hashlib.sha256(test.model_dump_json().encode()).digest()[:16], version=4))
     splits = {
-        split: await _rows(resolve(config, settings, keys=False), canary if split == TEST else None)
+        split: await _rows(resolve(config, variables, keys=False), canary if split == TEST else None)
         for split, config in experiments.items()
     }
     _check_disjoint(*({row["digest"] for row in configs[GRAPHS]} for configs in splits.values()))
@@ -77,7 +77,7 @@ async def export_dataset(
         _write(folder, config, split, rows) for split, configs in splits.items() for config, rows in configs.items()
     ]
     for split, experiment in experiments.items():
-        document = Cleaner(settings.variables).manifest({"config": experiment.model_dump(mode="json")})["config"]
+        document = Cleaner(variables.values).manifest({"config": experiment.model_dump(mode="json")})["config"]
         write_whole(folder / f"{split}.yaml", [yaml.safe_dump(document, sort_keys=False, allow_unicode=True)])
     facts = {"tables": tables, "test": test, "splits": list(splits), "canary": canary, "licence": licence or "mit"}
     facts |= {"configs": list(dict.fromkeys(table.config for table in tables)), "size": _size(tables)}

@@ -9,7 +9,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import write_chats, write_manifest
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.experiments.protocols import OWN, apply_protocol
+from graphwalk.experiments.protocols import DEFAULT_PROTOCOL, apply_protocol
 from graphwalk.files.writing import new_folder
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
@@ -33,7 +33,7 @@ def export_magma(
     seed: int,
     strategies: Sequence[str] = STRATEGIES,
     mixed: bool = False,
-    protocol: str = OWN,
+    protocol: str = DEFAULT_PROTOCOL,
 ) -> Manifest:
     """Write chats and manifest into a new or empty folder, and return the manifest.
 

@@ -22,9 +22,9 @@ from graphwalk.models.provider_replies import (
     tool_calls,
     without_surrogates,
 )
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.wire import from_dict, to_dict
+from graphwalk.variables import Variables
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -96,7 +96,7 @@ def from_langchain(message: "BaseMessage") -> Message:
     return replace(original, content=content or empty, tool_calls=calls, provider_state=state)
 
 
-def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainModel":
+def langchain(name: str, variables: Variables, **arguments: Any) -> "LangchainModel":
     """langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's"""
     path, _, model = name.partition("/")
     module, _, class_name = path.rpartition(".")
@@ -106,7 +106,7 @@ def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainMode
     try:
         chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
     except Exception as error:
-        cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
+        cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
         hint = _key_hint(cause) or f"look at {path}"
         if isinstance(error, ModuleNotFoundError):
             hint = f"pip install {module.partition('.')[0].replace('_', '-')}"

@@ -184,7 +184,7 @@ class OpenAIModel(ABC):
             # A model may have written half a surrogate pair, which UTF-8 cannot encode.
             clean = without_surrogates(body)
             if clean == body:
-                raise ModelError("a header or the key holds characters that HTTP does not carry") from None
+                raise ModelError("a header or the API key has a character that is not ASCII") from None
             return await self._post(clean, on_text)
         except openai.APIStatusError as error:
             reason = error.response.text if error.body is None else error.body

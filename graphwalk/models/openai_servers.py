@@ -17,7 +17,7 @@ from urllib.request import getproxies
 
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
-from graphwalk.settings import Settings, server_variable
+from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def _provider(
     server = server or name
     variable = server_variable(server)
 
-    def open_model(model: str, settings: Settings, **client: Any) -> OpenAIModel:
-        address = settings.get(f"{variable}_BASE_URL") or SERVERS[server]
-        opened = _open_client(variable, address, settings, client)
+    def open_model(model: str, variables: Variables, **client: Any) -> OpenAIModel:
+        address = variables.get(f"{variable}_BASE_URL") or SERVERS[server]
+        opened = _open_client(variable, address, variables, client)
         if responses or (responses is None and _REASONING_MODEL.match(model)):
             return ResponsesModel(f"{name}/{model}", opened, model)
         at_openai = urlsplit(address).hostname == _OPENAI_HOST
@@ -75,27 +75,27 @@ vllm = _provider("vllm")
 ollama = _provider("ollama")
 
 
-def openai_api(name: str, settings: Settings, **client: Any) -> OpenAIModel:
+def openai_api(name: str, variables: Variables, **client: Any) -> OpenAIModel:
     """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
     server, _, model = name.partition("/")
     spec = f"openai-api/{name}"
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
     variable = server_variable(server)
-    address = settings.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    return ChatModel(spec, _open_client(variable, address, settings, client), model)
+    address = variables.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return ChatModel(spec, _open_client(variable, address, variables, client), model)
 
 
-def azure(deployment: str, settings: Settings, **client: Any) -> OpenAIModel:
+def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
     """azure/DEPLOYMENT by AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION, and AZURE_OPENAI_API_KEY or an Entra token"""
     from openai import AsyncAzureOpenAI
 
     spec = f"azure/{deployment}"
     purpose = f"it is needed for {spec} (docs/models.md)"
-    endpoint = client.pop("azure_endpoint", None) or settings.require("AZURE_OPENAI_ENDPOINT", purpose)
-    version = client.pop("api_version", None) or settings.require("OPENAI_API_VERSION", purpose)
+    endpoint = client.pop("azure_endpoint", None) or variables.require("AZURE_OPENAI_ENDPOINT", purpose)
+    version = client.pop("api_version", None) or variables.require("OPENAI_API_VERSION", purpose)
     check_address("AZURE_OPENAI_ENDPOINT", endpoint)
-    settings.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
+    variables.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
     provider = client.pop("azure_ad_token_provider", None)
     if isinstance(provider, str):
         try:
@@ -107,9 +107,9 @@ def azure(deployment: str, settings: Settings, **client: Any) -> OpenAIModel:
             ) from None
     key = token = None
     if provider is None:
-        token = settings.get("AZURE_OPENAI_AD_TOKEN")
+        token = variables.get("AZURE_OPENAI_AD_TOKEN")
         wanted = f"{spec} needs a key or an Entra token (docs/models.md)"
-        key = None if token else settings.require("AZURE_OPENAI_API_KEY", wanted)
+        key = None if token else variables.require("AZURE_OPENAI_API_KEY", wanted)
     opened = AsyncAzureOpenAI(
         azure_endpoint=endpoint,
         api_version=version,
@@ -153,17 +153,17 @@ def server_name(spec: str) -> str | None:
     return server if server in SERVERS else None
 
 
-def base_url(spec: str, settings: Settings) -> str | None:
+def base_url(spec: str, variables: Variables) -> str | None:
     """Return the address of a model's server; None without a server, or if the address is not set."""
     if spec.startswith("azure/"):
-        return settings.get("AZURE_OPENAI_ENDPOINT")
+        return variables.get("AZURE_OPENAI_ENDPOINT")
     server = server_name(spec)
-    return None if server is None else settings.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
+    return None if server is None else variables.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
 
 
-def server_of(spec: str, settings: Settings) -> str | None:
+def server_of(spec: str, variables: Variables) -> str | None:
     """Return host and path digest of a model's server, for the fingerprint; the path itself may hold a key."""
-    address = base_url(spec, settings)
+    address = base_url(spec, variables)
     if address is None:
         return None
     url = urlsplit(address)
@@ -171,7 +171,7 @@ def server_of(spec: str, settings: Settings) -> str | None:
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
 
 
-def _open_client(variable: str, address: str, settings: Settings, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
+def _open_client(variable: str, address: str, variables: Variables, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
     from openai import AsyncOpenAI
 
@@ -180,10 +180,10 @@ def _open_client(variable: str, address: str, settings: Settings, arguments: Map
     with suppress(ValueError):
         local = local or ip_address(host).is_loopback
     if local:
-        key = settings.get(name, "none")
+        key = variables.get(name, "none")
     else:
-        settings.check_receiver(f"{variable}_BASE_URL", name)
-        key = settings.require(name, "the server wants a key (docs/models.md)")
+        variables.check_receiver(f"{variable}_BASE_URL", name)
+        key = variables.require(name, "the server wants a key (docs/models.md)")
     if not (key and key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
     url = urlsplit(address)
@@ -199,7 +199,7 @@ def _open_client(variable: str, address: str, settings: Settings, arguments: Map
     )
     if "organization" not in arguments and "project" not in arguments:
         # Other servers do not get the account at OpenAI.
-        ours = settings if host == _OPENAI_HOST else Settings()
+        ours = variables if host == _OPENAI_HOST else Variables()
         client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
     return client
 

@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.config.calls import LongRates, Price
 from graphwalk.config.strict import Strict
 from graphwalk.models.openai_servers import SERVERS, base_url
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 STATED = "the experiment"
 
@@ -36,12 +36,12 @@ class KnownPrice(Strict):
         return f"${rates.input:g} in, {cached}${rates.output:g} out per million{long} ({origin})"
 
 
-def published_price(model: str, settings: Settings) -> KnownPrice | None:
+def published_price(model: str, variables: Variables) -> KnownPrice | None:
     """Return the price of `provider/model` in `genai-prices`; None if it is unknown.
 
     Models on other servers than the provider's own are looked up by the server's address.
     """
-    name, where = _price_list(model, settings)
+    name, where = _price_list(model, variables)
     if not where:
         return None
     import genai_prices
@@ -65,9 +65,9 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
     return KnownPrice(price=price, source="genai-prices", version=genai_prices.__version__, date=today)
 
 
-def context_window(model: str, settings: Settings) -> int | None:
+def context_window(model: str, variables: Variables) -> int | None:
     """Return the most input tokens of `provider/model` in `genai-prices`; None if unknown."""
-    name, where = _price_list(model, settings)
+    name, where = _price_list(model, variables)
     if not where:
         return None
     import genai_prices
@@ -78,10 +78,10 @@ def context_window(model: str, settings: Settings) -> int | None:
         return None
 
 
-def _price_list(model: str, settings: Settings) -> tuple[str, dict[str, Any]]:
+def _price_list(model: str, variables: Variables) -> tuple[str, dict[str, Any]]:
     """Return the model's name and its price list in `genai-prices`, by server address or provider id; {} for none."""
     provider, _, name = model.partition("/")
-    url = base_url(model, settings)
+    url = base_url(model, variables)
     if provider == "langchain":
         package, _, name = name.partition("/")
         return name, {"provider_id": package.partition(".")[0].removeprefix("langchain_").replace("_", "-")}

@@ -1,7 +1,7 @@
 """Open models by name: `provider/model`. Other packages add providers with a class and an entry point in the group
 `graphwalk.models` (docs/models.md has an example).
 
-A class takes `name`, the part after `provider/`, and `settings`; other arguments are passed by keyword
+A class takes `name`, the part after `provider/`, and the environment `variables`; other arguments are passed by keyword
 (`model_arguments`). Its method `close` is optional. ModelError decides about retries; any other exception ends the
 episode, not the run.
 """
@@ -13,7 +13,7 @@ from graphwalk.config.registry import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
 from graphwalk.models.base import Model
 from graphwalk.models.wrappers import Guarded
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 _SERVERS = (
     *("openai", "openai-chat", "openai-responses", "azure", "gemini", "deepseek", "openrouter", "groq"),
@@ -25,7 +25,7 @@ PROVIDERS = Registry(
     {name: f"graphwalk.models.openai_servers:{name.replace('-', '_')}" for name in _SERVERS}
     | {"langchain": "graphwalk.models.langchain:langchain"},
 )
-"""Name → function that makes a model from its name, the settings, and keyword arguments."""
+"""Name → function that makes a model from its name, the environment variables, and keyword arguments."""
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
     "replay": "replay/RUN, or replay/RUN:MODEL where several took part: what a model said in a recorded run",
@@ -55,7 +55,7 @@ def check_name(spec: str) -> None:
         )
 
 
-def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | None = None) -> Model:
+def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> Model:
     """Open the model named `provider/model`; `arguments` go to its constructor.
 
     Raise ConfigError as `check_name`, and for a missing key, an unknown argument or a broken plug-in.
@@ -70,7 +70,7 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
     make: Callable[..., Any] = PROVIDERS.load(provider)
     keywords = dict(arguments or {})
     try:
-        return Guarded(make(name, settings, **keywords), settings, spec)
+        return Guarded(make(name, variables, **keywords), variables, spec)
     except GraphwalkError:
         raise
     except TypeError as error:
@@ -80,7 +80,7 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
         raise ConfigError(f"{spec} cannot be opened with {', '.join(keywords)}: {cause}", hint=hint) from error
     except Exception as error:
-        cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
+        cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
 
 

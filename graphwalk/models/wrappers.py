@@ -26,9 +26,9 @@ from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bou
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.wire import from_dict, to_dict
+from graphwalk.variables import Variables
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
@@ -58,10 +58,10 @@ class Guarded(Wrapper):
     The provider's `close` is optional. `lent`: the object is the user's and is not closed.
     """
 
-    def __init__(self, inner: Any, settings: Settings, name: str, *, lent: bool = False) -> None:
+    def __init__(self, inner: Any, variables: Variables, name: str, *, lent: bool = False) -> None:
         self.inner, self.name = inner, name
         self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
-        self._secrets, self._lent = settings.secrets, lent
+        self._secrets, self._lent = variables.secrets, lent
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:

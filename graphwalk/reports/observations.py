@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport, in_order
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
@@ -125,10 +125,10 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations
         _add(cases, result, suite)
         if result["task_id"] not in tasks:
             tasks.add(result["task_id"])
-            with comment("baselines", remarks.add):
+            with suppressed("baselines", remarks.add):
                 for baseline in suite.baselines(result):
                     _add(baselines, baseline, suite)
-        with comment("remarks", remarks.add):
+        with suppressed("remarks", remarks.add):
             remarks.add(suite.remark(result))
         remarks.add(_ESTIMATED if result["usage"].get("estimated") else None)
     computed = _observations(baselines, suite)

@@ -6,8 +6,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.common_plots import common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
 from graphwalk.reports.observations import Observations, Player, player_order
@@ -101,11 +101,11 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     memorised: list[dict[str, Any]] = []
     verdict: tuple[str, ...] = ()
     missing: list[str] = []
-    with comment("comparison of models and settings", missing.append):
+    with suppressed("comparison of models and settings", missing.append):
         comparisons = comparisons_of(observed, seed=seed)
-    with comment("memorisation test", missing.append):
+    with suppressed("memorisation test", missing.append):
         memorised = memorisation_test(observed, seed=seed)
-    with comment("verdict", missing.append):
+    with suppressed("verdict", missing.append):
         verdict = verdict_on(observed, rows, comparisons, baseline_rows)
     return Report(
         suite=declared,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.measures import layout
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow
 from graphwalk.reports.text_table import (
@@ -50,7 +50,7 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     for title, columns in player_tables.items():
         yield from players_table(report, title, [c for c in columns if any(row.get(c.field) for row in report.rows)])
     tables: list[TextTable] = []
-    with comment(
+    with suppressed(
         title := f"Tables of {report.suite.suite}",
         lambda text: tables.append(TextTable(title, (Column("Note", ""),), ((Cell(text),),))),
     ):
@@ -121,7 +121,7 @@ def _named_once(rows: Sequence[Mapping[str, Any]], field: str) -> list[ReportRow
 def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
     """Return False if no value is known, and for `tasks` if every episode is a task."""
     if column.field == "tasks":
-        return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
+        return any(row.get("tasks") != row.get("scored") for row in rows if not row.get("published"))
     return any(row.get(column.field) is not None for row in rows)
 
 

@@ -100,7 +100,7 @@ def _score(sentence: str, row: ReportRow, name: _Name, chance: float | None = No
         sentence,
         player=name(row),
         accuracy=one_decimal(row[_MEASURE]),
-        answers=counted(row["questions"], "answer"),
+        answers=counted(row["scored"], "answer"),
         interval=f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else "",
         chance="" if chance is None else _sentence(above, chance=one_decimal(chance)),
     )
@@ -171,7 +171,7 @@ def _others(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str
 
 def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
     """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
-    number = (row["questions"] or 0) - (row["correct"] or 0)
+    number = (row["scored"] or 0) - (row["correct"] or 0)
     if not number:
         yield _sentence("none_wrong", player=name(row))
         return

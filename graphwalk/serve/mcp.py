@@ -54,7 +54,6 @@ from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.files.resources import data_path
 from graphwalk.serve import loopback_names
-from graphwalk.settings import TOKEN_VARIABLE, Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
@@ -65,6 +64,7 @@ from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.encodings import decode_notes, next_page, read_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
+from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
 
 
@@ -159,7 +159,7 @@ class _Handlers:
     toolbox: GraphToolbox
     tools: dict[str, Tool]
     schema: str
-    settings: Settings
+    variables: Variables
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CALLS_AT_ONCE))
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -172,7 +172,7 @@ class _Handlers:
                 result = await self.toolbox.call(call)
             except GraphwalkError as error:
                 cause = str(error).splitlines()[0]  # without the query: no client wrote it
-                text = self.settings.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
+                text = self.variables.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
                 return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
         return _call_result(self.tools.get(params.name), result)
 
@@ -197,14 +197,14 @@ class _Handlers:
 
 
 def graph_server(
-    name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, settings: Settings
+    name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, variables: Variables
 ) -> Server[Any]:
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     text = schema_text(schema, agent)
     template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
     instructions = make_environment(TEXT_FILTERS, trim=True).from_string(template)
     toolbox = GraphToolbox(store, schema, tools, agent)
-    handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, settings)
+    handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, variables)
     return Server(
         "graphwalk",
         version=__version__,
@@ -249,7 +249,7 @@ SETTINGS = tuple(
 
 async def serve(
     source: GraphSource,
-    settings: Settings,
+    variables: Variables,
     *,
     say: Callable[[str], None],
     transport: Transport = "stdio",
@@ -268,9 +268,9 @@ async def serve(
         raise ConfigError(
             f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk tools"
         )
-    async with open_source(source, settings) as opened:
+    async with open_source(source, variables) as opened:
         schema = await opened.store.schema(agent.schema_samples)
-        server = graph_server(opened.name, opened.store, schema, loaded, agent, settings)
+        server = graph_server(opened.name, opened.store, schema, loaded, agent, variables)
         if transport == "stdio":
             stdin = _Stdin()
             lines = io.TextIOWrapper(io.BufferedReader(stdin), encoding="utf-8", errors="replace")
@@ -280,7 +280,7 @@ async def serve(
                 finally:
                     stdin.stop()
         else:
-            await serve_http(server, settings, host, port, say)
+            await serve_http(server, variables, host, port, say)
 
 
 def _agent(overrides: Sequence[str]) -> AgentConfig:
@@ -309,9 +309,11 @@ PARTING_SECONDS = 2
 SHORTEST_TOKEN = 16
 
 
-async def serve_http(server: Server[Any], settings: Settings, host: str, port: int, say: Callable[[str], None]) -> None:
+async def serve_http(
+    server: Server[Any], variables: Variables, host: str, port: int, say: Callable[[str], None]
+) -> None:
     """Serve until cancelled. Raise ConfigError for a used port, an invalid address or a short token."""
-    token = _token(settings)
+    token = _token(variables)
     with _listening(host, port) as listener:
         place = f"[{host}]" if ":" in host else host
         place += f":{listener.getsockname()[1]}"
@@ -338,7 +340,7 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
             timeout_graceful_shutdown=PARTING_SECONDS,
         )
         say(f"listening at http://{place}{PATH}")
-        token_text = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
+        token_text = f"${TOKEN_VARIABLE}" if variables.mcp_token else token
         say(f"clients must send the header  Authorization: Bearer {token_text}")
         await _until_cancelled(_Uvicorn(config), listener)
 
@@ -422,8 +424,8 @@ async def _until_cancelled(serving: _Uvicorn, listener: socket.socket) -> None:
         raise
 
 
-def _token(settings: Settings) -> str:
-    token = settings.mcp_token
+def _token(variables: Variables) -> str:
+    token = variables.mcp_token
     if token is None:
         return secrets.token_urlsafe(32)
     if len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable()):

@@ -13,7 +13,7 @@ from typing import Any
 
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, install_hint
-from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
@@ -36,7 +36,7 @@ _MOST_ROWS = 300
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
     scene, missing = None, list[str]()
-    with comment("step-by-step picture", missing.append):
+    with suppressed("step-by-step picture", missing.append):
         scene = suite.task_type.model_validate(record["task"]).scene(record)
     scene = scene or scene_of(record)
     return {
@@ -104,7 +104,7 @@ class RunContent:
     def figures(self) -> dict[str, Any]:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
         figures, notes = [], list[str]()
-        with comment("plots", notes.append):
+        with suppressed("plots", notes.append):
             plots = self.report.plots
             styles = styles_of(plots)
             for figure in plots:

@@ -17,7 +17,6 @@ from typing import Any
 import kglite
 
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import ForeignCypher, Identifiers
 from graphwalk.stores.cypher_check import QueryRefused
@@ -28,6 +27,7 @@ from graphwalk.stores.model_query import write_query
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown_rows
+from graphwalk.variables import Variables
 
 MEMORY = 1 << 30
 """Bytes that queries may take, beyond the program and the graph."""
@@ -67,7 +67,7 @@ class EmbeddedDatabase(Database):
 
 
 async def open_embedded(
-    settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
+    variables: Variables, *, run_id: str, timeout_seconds: float, wait_seconds: float
 ) -> EmbeddedDatabase:
     """See `graphwalk.stores.registry.open_database`; `wait_seconds` has no meaning here."""
     return EmbeddedDatabase(timeout_seconds=timeout_seconds)

@@ -4,8 +4,8 @@ from typing import Protocol
 
 from graphwalk.config.registry import Registry
 from graphwalk.errors import ConfigError
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
+from graphwalk.variables import Variables
 
 STORES = Registry(
     "store",
@@ -26,14 +26,14 @@ class OpenDatabase(Protocol):
     """The function that a store is registered with."""
 
     async def __call__(
-        self, settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
+        self, variables: Variables, *, run_id: str, timeout_seconds: float, wait_seconds: float
     ) -> Database:
         """Return a connected database. Raise StoreError if it cannot be reached or refuses the password."""
         ...
 
 
 async def open_database(
-    kind: str, settings: Settings, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
+    kind: str, variables: Variables, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
 ) -> Database:
     """Open a database by name: "embedded" (in this process), "neo4j" (NEO4J_URI, or that of `db up`), or a plug-in.
 
@@ -43,7 +43,7 @@ async def open_database(
     opener: OpenDatabase = STORES.load(kind)
     if not callable(opener):
         raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
-    database = await opener(settings, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    database = await opener(variables, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
     if not isinstance(database, Database):
         raise ConfigError(
             f"the store {kind!r} ({STORES.origin(kind)}) must return a graphwalk.stores.base.Database",

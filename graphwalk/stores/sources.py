@@ -9,10 +9,10 @@ from typing import NamedTuple
 from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
-from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 
 WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""
@@ -30,7 +30,7 @@ class OpenedGraph(NamedTuple):
 
 @asynccontextmanager
 async def open_source(
-    source: GraphSource, settings: Settings, *, wait_seconds: float = WAIT_SECONDS
+    source: GraphSource, variables: Variables, *, wait_seconds: float = WAIT_SECONDS
 ) -> AsyncIterator[OpenedGraph]:
     """Open a graph while the block runs. A filtered loaded graph is copied onto the embedded engine.
 
@@ -38,30 +38,30 @@ async def open_source(
     """
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
-        async with _in_neo4j(source, settings, wait_seconds) as store:
+        async with _in_neo4j(source, variables, wait_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
-    graph = await read_source(source, settings)
-    async with await open_database("embedded", settings, run_id=secrets.token_hex(4)) as database:
+    graph = await read_source(source, variables)
+    async with await open_database("embedded", variables, run_id=secrets.token_hex(4)) as database:
         yield OpenedGraph(source.name, await database.load(graph), graph)
 
 
 @asynccontextmanager
-async def _in_neo4j(source: GraphSource, settings: Settings, wait_seconds: float) -> AsyncIterator[GraphStore]:
+async def _in_neo4j(source: GraphSource, variables: Variables, wait_seconds: float) -> AsyncIterator[GraphStore]:
     """Open an existing database, or a graph of `db load`, read-only."""
     # The driver takes a fifth of a second to import, which a file does not need.
     from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
     if source.loaded is None:
-        async with await ExistingStore.open(source, settings, wait_seconds=wait_seconds) as store:
+        async with await ExistingStore.open(source, variables, wait_seconds=wait_seconds) as store:
             yield store
         return
-    async with await Neo4jDatabase.open(settings, run_id=secrets.token_hex(4), wait_seconds=wait_seconds) as database:
+    async with await Neo4jDatabase.open(variables, run_id=secrets.token_hex(4), wait_seconds=wait_seconds) as database:
         yield await database.loaded(source.loaded)
 
 
-async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
+async def read_source(source: GraphSource, variables: Variables) -> PropertyGraph:
     """Return the filtered content of a file or a database, which is only read.
 
     Raise ConfigError for a file that cannot be read and a filter with an unknown name; StoreError if the database
@@ -69,7 +69,7 @@ async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
     """
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
-    async with _in_neo4j(source, settings, READING_WAIT_SECONDS) as store:
+    async with _in_neo4j(source, variables, READING_WAIT_SECONDS) as store:
         graph = await store.read_graph()
         return graph if source.loaded is None else _filter(graph, source)  # an existing one is filtered by queries
 

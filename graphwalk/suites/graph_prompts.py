@@ -15,7 +15,7 @@ from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 
 GRAPH_SETTINGS = ("tools", "no_tools", "write_cypher")
-"""Settings: with tools, with the whole graph in the prompt, or with queries of the model."""
+"""Variables: with tools, with the whole graph in the prompt, or with queries of the model."""
 QUERY_TOOLS = ("run_cypher",)
 """Tools of the setting write_cypher."""
 _FORMATS = {

@@ -18,12 +18,12 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.reports.measures import declared_report
 from graphwalk.reports.scene import Scene, scene_of
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
-from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, TaskRecord, Trajectory
 from graphwalk.types.schema import Schema
+from graphwalk.variables import Variables
 
 C = TypeVar("C", bound=SuiteConfig)
 
@@ -96,7 +96,7 @@ class Player(Generic[T]):
 
     policy: Callable[[T, str, Schema | None, Random], Policy]
     settings: tuple[str, ...] = ("tools",)
-    """Settings that it plays."""
+    """Variables that it plays."""
     default: bool = False
     """It plays if the user names no model."""
     why_not: Callable[[T], str] = lambda task: ""
@@ -131,7 +131,7 @@ class Suite(ABC, Generic[C, T]):
     def graphs(self, config: C, seed: int) -> Iterator[GraphInstance]:
         """Yield the graphs, mazes or traces of an experiment in order. Raise ConfigError for one in a database."""
 
-    async def read_graphs(self, config: C, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
+    async def read_graphs(self, config: C, seed: int, variables: Variables) -> AsyncIterator[GraphInstance]:
         """Yield all graphs, including those in databases. Raise StoreError if a database cannot be read."""
         for instance in self.graphs(config, seed):
             yield instance

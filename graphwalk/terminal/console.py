@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.sanitise import printable
-from graphwalk.settings import read_settings
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -57,7 +57,7 @@ def _console(stream: TextIO, messages: bool) -> "Console":
                 super().on_broken_pipe()
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    limited = stream.isatty() or read_settings().get("COLUMNS")
+    limited = stream.isatty() or read_variables().get("COLUMNS")
     return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=None if limited else NO_LIMIT)
 
 
@@ -126,7 +126,7 @@ def reader_gone() -> bool:
 
 def show_error(error: GraphwalkError) -> None:
     """Print the cause and the next step, with secrets redacted."""
-    secrets = read_settings().secrets
+    secrets = read_variables().secrets
     say(f"error: {secrets.redact(str(error))}")
     if error.hint:
         say(f"  try: {secrets.redact(error.hint)}")

@@ -101,7 +101,7 @@ def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, sco
     _, without_calls = judge(task, setting, replace(trajectory, turns=tuple(turns)))
     if without_calls is None or without_calls["grounded"] is None:
         return None
-    rows = [[item.get(name) for name in task.gold[0]] if isinstance(item, dict) else [item] for item in answer]
+    rows = [[item.get(name) for name in task.target[0]] if isinstance(item, dict) else [item] for item in answer]
     values = (value for row in rows for value in row if value is not None)
     return None if all(map(tool_evidence(trajectory).holds, values)) else 0.0
 

@@ -24,13 +24,13 @@ from graphwalk.runs.episodes.resolve import Experiment, kept_experiment, per_epi
 from graphwalk.runs.folder.result import Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.seeds import stdlib_random
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Task
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, setting_of
+from graphwalk.variables import Variables
 from graphwalk.version import __version__
 
 WireMessage = dict[str, Any]
@@ -134,13 +134,13 @@ class TraceEpisodes:
         return self.experiment.suite.task_type.model_validate(result.task)
 
 
-async def read_run(folder: RunFolder, settings: Settings) -> TraceEpisodes:
+async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
     """Open a run folder for reading, and rebuild its graphs in memory, since descriptions of tools depend on the
     schema.
 
     Raise RunLogError or ConfigError if the folder is damaged or of an incompatible version.
     """
-    experiment = kept_experiment(folder, settings, "embedded")
+    experiment = kept_experiment(folder, variables, "embedded")
     suite, config = experiment.suite, experiment.config
     tasks: dict[str, dict[str, dict[str, Any]]] = {}  # graph → setting → a task
     for record in folder.records():
@@ -149,7 +149,7 @@ async def read_run(folder: RunFolder, settings: Settings) -> TraceEpisodes:
 
     sources = GraphSources()
     try:
-        async for instance in suite.read_graphs(config.suite, config.seed, settings):
+        async for instance in suite.read_graphs(config.suite, config.seed, variables):
             here = tasks.pop(instance.digest, {})
             store = await sources.store_of(instance) if here else None
             about = LoadedGraph(instance, store)
@@ -345,7 +345,7 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
 
 
 def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:
-    resolved = resolve(experiment_from(experiment, "the experiment"), Settings(), keys=False)
+    resolved = resolve(experiment_from(experiment, "the experiment"), Variables(), keys=False)
     return run_in_loop(_chats(resolved, graphs, options))
 
 

@@ -16,24 +16,35 @@ SCHEMA_VERSION = 1
 """Version of everything that GraphWalk writes to disk."""
 
 
+def _name_in_files(field: str) -> str:
+    """Return the name of a task's field in files: `gold` for `target`, since the first version."""
+    return field.replace("target", "gold") if field in ("target", "target_size", "published_target") else field
+
+
 class TaskRecord(BaseModel):
     """The data of a task: one question with its proven target. Suites extend it with what their scorer needs.
 
     `template` is the question's name, the algorithm, or "maze"; `graph_digest` the digest of the graph it is about.
-    `gold` is the target in the form of the suite, `gold_size` its number of rows. The `reference_…` figures are those
-    of the scripted expert's walk: turns, calls, and the tokens that a model would read and write on it
-    (docs/method.md, Questions); None if a suite has no expert.
+    `target` is the right answer in the form of the suite, `target_size` its number of rows; files call them `gold` and
+    `gold_size`. The `reference_…` figures are those of the scripted expert's walk: turns, calls, and the tokens that a
+    model would read and write on it (docs/method.md, Questions); None if a suite has no expert.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(
+        frozen=True,
+        alias_generator=_name_in_files,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
 
     task_id: str
     suite: str
     template: str
     question: str
     parameters: dict[str, Scalar]
-    gold: Any
-    gold_size: int
+    target: Any
+    target_size: int
     seed: int
     graph_digest: str
     reference_turns: int | None = None
@@ -43,12 +54,12 @@ class TaskRecord(BaseModel):
 
     def __repr__(self) -> str:
         """Return one line: name, question, and the size of the target."""
-        return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.gold_size}>"
+        return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.target_size}>"
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        fields = ("question", "template", "parameters", "gold", "gold_size", "reference_calls")
+        fields = ("question", "template", "parameters", "target", "target_size", "reference_calls")
         return html_table(self.task_id, ("field", "value"), ((name, getattr(self, name)) for name in fields))
 
 

@@ -16,9 +16,9 @@ import pytest
 
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.variables import Variables
 from tests.runs.runs import log_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
@@ -68,7 +68,7 @@ def test_tasks_have_proven_answers(graph: PropertyGraph) -> None:
     assert tasks == graphwalk.make_tasks(graph, seed=7)
     (task,) = graphwalk.make_tasks(graph, questions=["node_count"])
     with graphwalk.open_store(graph) as store:
-        assert store.run(task.cypher, task.cypher_parameters) == task.gold
+        assert store.run(task.cypher, task.cypher_parameters) == task.target
 
 
 def test_a_store_answers_cypher(graph: PropertyGraph) -> None:
@@ -90,7 +90,7 @@ async def test_a_store_is_opened_in_the_callers_loop(graph: PropertyGraph) -> No
 def test_an_episode_with_any_model(graph: PropertyGraph) -> None:
     task = graphwalk.make_tasks(graph, seed=7, questions=["node_count"])[0]
     result = graphwalk.play(task, graph, model="scripted/expert")
-    assert (result.answer, result.score and result.score["correct"]) == (task.gold, True)
+    assert (result.answer, result.score and result.score["correct"]) == (task.target, True)
     model = Thinker()
     result = graphwalk.play(task, graph, model=model, turn_limit=5)
     assert [len(turn.results) for turn in result.trajectory.turns] == [1, 0]
@@ -248,7 +248,7 @@ def test_every_exception_of_the_callers_code_reaches_the_caller(
     ):
         with pytest.raises(error, match="mine"):
             call()
-    assert graphwalk.play(task, graph, model="scripted/expert").answer == task.gold
+    assert graphwalk.play(task, graph, model="scripted/expert").answer == task.target
 
 
 MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
@@ -322,8 +322,8 @@ def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
 ) -> None:
     given: list[object] = []
 
-    async def refused(kind: str, settings: Settings, **_: object) -> Database:
-        given.append(settings.neo4j_auth)
+    async def refused(kind: str, variables: Variables, **_: object) -> Database:
+        given.append(variables.neo4j_auth)
         raise graphwalk.StoreError("refused")
 
     monkeypatch.setattr("graphwalk.runs.episodes.graph_sources.open_database", refused)

@@ -7,15 +7,15 @@ import pytest
 
 from benchmarks import graphs, graphwalks, model_calls, search, start_up, tool_calls, where_walking_pays
 from benchmarks.measure import Row, table
-from graphwalk.settings import Settings
 from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.variables import Variables
 from tests.neo4j_servers import RELEASE_NAMES
 
 pytestmark = pytest.mark.extended
 
 
 @pytest.fixture
-def server_in_environment(neo4j_settings: Callable[[str], Settings], monkeypatch: pytest.MonkeyPatch) -> None:
+def server_in_environment(neo4j_settings: Callable[[str], Variables], monkeypatch: pytest.MonkeyPatch) -> None:
     """One release is enough to see that the benchmark runs."""
     for name, value in neo4j_settings(RELEASE_NAMES[0]).variables.items():
         if name.startswith("NEO4J"):

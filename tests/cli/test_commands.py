@@ -28,7 +28,7 @@ def test_a_run_from_first_to_last(tmp_path: Path) -> None:
     assert "scripted/expert" in done.stdout
     assert "{0}/{0}".format(3 * len(choose_kinds())) in done.stderr
     rows = json.loads(graphwalk("report", "first", "--json", folder=tmp_path).stdout)["rows"]
-    assert {row["model"]: row["questions"] for row in rows} == {
+    assert {row["model"]: row["scored"] for row in rows} == {
         "scripted/expert": len(choose_kinds()),
         "scripted/flawed": len(choose_kinds()),
         "scripted/random": len(choose_kinds()),

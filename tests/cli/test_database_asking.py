@@ -9,8 +9,8 @@ import pytest
 import graphwalk
 from graphwalk import database
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk as command
 
 pytestmark = pytest.mark.neo4j
@@ -19,9 +19,9 @@ ASK = ("ask", "Who directed Red Dust?", "--model", "scripted/look", "--json", "-
 
 
 async def test_the_graph_loaded_last_is_asked(
-    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_server: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in neo4j_server.variables.items():
+    for name, value in neo4j_server.values.items():
         monkeypatch.setenv(name, value)
     films, other = graphwalk.read_graph(FILMS), graphwalk.generate_graph(nodes=20, seed=1)
     loads = [await database.load(neo4j_server, graph) for graph in (films, other, films)]
@@ -29,7 +29,7 @@ async def test_the_graph_loaded_last_is_asked(
         last = await database.loaded_last(neo4j_server)
         assert last is not None
         assert last.scope == loads[0].scope == loads[2].scope != loads[1].scope
-        done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **neo4j_server.variables)
+        done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **neo4j_server.values)
         assert done.returncode == 0, done.stderr
         told = json.loads(done.stdout)
         assert "Bo Lund [p2] DIRECTED Red Dust [f2]" in told["answer"]
@@ -46,8 +46,8 @@ async def test_the_graph_loaded_last_is_asked(
         await database.clean(neo4j_server, kept=True)
 
 
-async def test_removed_graph_is_an_error(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in neo4j_server.variables.items():
+async def test_removed_graph_is_an_error(neo4j_server: Variables, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in neo4j_server.values.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(StoreError, match="there is no graph gw_000000000000 in this Neo4j"):
         async with graphwalk.aopen_store({"loaded": "gw_000000000000"}):

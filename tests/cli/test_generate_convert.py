@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.graphs.files import load_graph
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.types.values import Temporal
+from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk as command
 
 CLI = CliRunner()
@@ -33,9 +33,9 @@ def test_undirected_edges_are_read_both_ways_by_choice(tmp_path: Path) -> None:
 
 @pytest.mark.neo4j
 async def test_a_database_is_written_to_every_format(
-    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_server: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in neo4j_server.variables.items():
+    for name, value in neo4j_server.values.items():
         monkeypatch.setenv(name, value)
     content = (
         "CREATE (a:CtOne:`Ct two words` {name: 'Søren Ångström', born: date('1815-12-10'), `home town`: 'São Paulo', "
@@ -48,7 +48,7 @@ async def test_a_database_is_written_to_every_format(
         try:
             for target in ("g.json", "g.graphml", "g.cypher", "csv"):
                 words = ("convert", "--database", "neo4j", "--labels", "CtOne", target)
-                done = await asyncio.to_thread(command, *words, folder=tmp_path, **neo4j_server.variables)
+                done = await asyncio.to_thread(command, *words, folder=tmp_path, **neo4j_server.values)
                 assert (done.returncode, done.stdout.split()) == (0, ["nodes", "2", "relationships", "1"]), done.stderr
         finally:
             await connection.write("MATCH (n:CtOne) DETACH DELETE n")

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from graphwalk.errors import StoreError
-from graphwalk.settings import read_settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.registry import OpenDatabase, open_database
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.variables import read_variables
 
 StoreCheck = Callable[[Database], Awaitable[None]]
 _LABELS = ("Zorep", "with space", "MATCH", "null")
@@ -35,11 +35,11 @@ async def check_store(store: str | OpenDatabase) -> None:
     Afterwards the database contains only what it contained before.
     """
     for name, check in STORE_CHECKS.items():
-        settings, run_id = read_settings(), f"check-{name}"
+        variables, run_id = read_variables(), f"check-{name}"
         if isinstance(store, str):
-            database = _Tidy(await open_database(store, settings, run_id=run_id))
+            database = _Tidy(await open_database(store, variables, run_id=run_id))
         else:
-            database = _Tidy(await store(settings, run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0))
+            database = _Tidy(await store(variables, run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0))
         try:
             await check(database)
         finally:

@@ -13,10 +13,10 @@ from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import Result
-from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
+from graphwalk.variables import Variables
 from tests.reports.results import build_report
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
@@ -66,7 +66,7 @@ def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | N
     models = [f"scripted/{agent}" for agent in suite.players]
     data = {"name": "check", "suite": {"name": name, **config}, "models": models, "settings": suite.settings}
     assert models, f"the suite {name} has no scripted agents, so that nothing can be played without a model"
-    return resolve(load_experiment({**data, "seed": seed, "limit": limit}, graphs=graphs), Settings())
+    return resolve(load_experiment({**data, "seed": seed, "limit": limit}, graphs=graphs), Variables())
 
 
 async def _plan(experiment: Experiment) -> Plan:
@@ -111,27 +111,29 @@ def _check_confirm(experiment: Experiment, plan: Plan) -> None:
         except OracleError as error:
             raise AssertionError(f"{where} computes a different target than `tasks`: {error}") from error
         assert way is None or way, f"{where} does not give the way; None means that there is none"
-        if way is None or task.gold in ([], {}, ""):
+        if way is None or task.target in ([], {}, ""):
             continue
-        wrong = task.model_copy(update={"gold": _falsify(task.gold)})
+        wrong = task.model_copy(update={"target": _falsify(task.target)})
         try:
             wrong.confirm(graph.about.instance)
         except OracleError:
             continue
         except Exception as error:
-            raise AssertionError(f"{where} raises {error!r} for the target {wrong.gold!r}, not OracleError") from error
-        raise AssertionError(f"{where} accepts {wrong.gold!r} as well as {task.gold!r}")
+            raise AssertionError(
+                f"{where} raises {error!r} for the target {wrong.target!r}, not OracleError"
+            ) from error
+        raise AssertionError(f"{where} accepts {wrong.target!r} as well as {task.target!r}")
 
 
-def _falsify(gold: Any) -> Any:
+def _falsify(target: Any) -> Any:
     """Return a different target of the same form: a row, item or character less, the negation, or the next number."""
-    if isinstance(gold, bool):
-        return not gold
-    if isinstance(gold, int | float):
-        return gold + 1
-    if isinstance(gold, Mapping):
-        return dict(list(gold.items())[:-1])
-    return gold[:-1]
+    if isinstance(target, bool):
+        return not target
+    if isinstance(target, int | float):
+        return target + 1
+    if isinstance(target, Mapping):
+        return dict(list(target.items())[:-1])
+    return target[:-1]
 
 
 async def _results(experiment: Experiment, plan: Plan) -> list[Result]:

@@ -17,8 +17,8 @@ from graphwalk.models.base import Model
 from graphwalk.models.conformance import check_model
 from graphwalk.models.registry import open_model
 from graphwalk.runs.playing.background import run_in_background
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message
+from graphwalk.variables import Variables
 from tests.models.player import in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
@@ -77,10 +77,10 @@ def _react(heard: str, cities: list[str]) -> tuple[str | None, list[tuple[str, A
 @pytest.fixture(params=SPECS, ids=SPECS)
 async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, ModelServer]]:
     async with ModelServer(clever) as server:
-        settings = Settings({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
+        variables = Variables({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
         protocol = "text" if request.param == "text protocol" else "auto"
         agent = AgentConfig(tool_protocol=protocol)
-        provider = open_model(SPECS[request.param], settings)
+        provider = open_model(SPECS[request.param], variables)
         model = in_run(provider, Limits(retries=0, call_seconds=60), agent)
         yield model, server
         await provider.close()
@@ -101,7 +101,7 @@ async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> 
 
 async def test_the_shipped_check_passes_and_names_what_is_wrong() -> None:
     async with ModelServer(clever) as server:
-        model = open_model("openai-api/local/m", Settings({"LOCAL_BASE_URL": server.url}))
+        model = open_model("openai-api/local/m", Variables({"LOCAL_BASE_URL": server.url}))
         await asyncio.to_thread(testing.check_model, model)
         server.respond = lambda _: error(500, "ill")
         with pytest.raises(AssertionError, match=r"plain_text: .*ill"):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
+from graphwalk.variables import Variables
 from tests.contracts.store_checks import STORE_CHECKS, check_store, odd_graph
 
 HOSTILE = ("`) DETACH DELETE n //", "``", "x`:`y", "ünïcödé", "'quote\"", "$x", "{{ x }}", "}-[]->(", "-- /*")
@@ -63,7 +63,7 @@ async def test_hostile_names_are_names(any_database: Database) -> None:
 
 
 async def test_a_bad_store_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def open_lossy(settings: Settings, **seconds: object) -> EmbeddedDatabase:
+    async def open_lossy(variables: Variables, **seconds: object) -> EmbeddedDatabase:
         return EmbeddedDatabase()
 
     await check_store(open_lossy)

@@ -14,10 +14,10 @@ from graphwalk.database.scripts import Statement, read_any, run_script, statemen
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.settings import Settings
 from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Point, Temporal
+from graphwalk.variables import Variables
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 
 SCRIPT = """// it's a script; without commands of a shell
@@ -62,7 +62,7 @@ async def test_unsupported_statements_are_errors_before_the_start(tmp_path: Path
     ]:
         path.write_text(text)
         with pytest.raises(ConfigError, match=message):
-            await run_script(path, Settings())
+            await run_script(path, Variables())
 
 
 def test_a_reader_without_neo4j_names_the_command(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
     path = tmp_path / "s.cypher"
     path.write_text(SCRIPT)
     try:
-        graph = await read_any(path, Settings({"NEO4J_URI": "bolt://127.0.0.1:1"}))
+        graph = await read_any(path, Variables({"NEO4J_URI": "bolt://127.0.0.1:1"}))
     except StoreError as error:
         pytest.skip(str(error))
     person, movie = graph.nodes()
@@ -96,12 +96,12 @@ async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
     assert list(graph.relationships()) == [Relationship("ACTED_IN", person.key, movie.key, {"roles": ("N;",)})]
     own = generate_graph(GraphSpec(preset="paper-100"), 7)
     save_graph(own, path)
-    again = await read_any(path, Settings())
+    again = await read_any(path, Variables())
     assert {(node.key, node.labels) for node in again.nodes()} == {(node.key, node.labels) for node in own.nodes()}
     assert content_digest(again) == content_digest(own)
     path.write_text("CREATE (:A);\nCREATE (:B;\n")
     with pytest.raises(ConfigError, match=r"s\.cypher: line 2: Neo4j refused the statement: Invalid input"):
-        await read_any(path, Settings())
+        await read_any(path, Variables())
 
 
 def servers_in(folder: Path) -> list[psutil.Process]:

@@ -15,7 +15,6 @@ from graphwalk.database.jars import RELEASES, runs_in
 from graphwalk.database.server import free_port
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files.resources import data_path
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     COMPOSE_PASSWORD,
     LocalServer,
@@ -25,20 +24,21 @@ from graphwalk.stores.neo4j.local_server import (
     state_folder,
     write_state,
 )
+from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk as command
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Settings:
-    return Settings({"GRAPHWALK_HOME": str(tmp_path / "home")})
+def home(tmp_path: Path) -> Variables:
+    return Variables({"GRAPHWALK_HOME": str(tmp_path / "home")})
 
 
 def server(folder: Path, pid: int) -> LocalServer:
     return LocalServer("jars", "5.26", "5.26.30", free_port(), "a-password", folder, pid)
 
 
-def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> None:
+def test_the_state_is_private_and_comes_back(home: Variables, tmp_path: Path) -> None:
     written = server(tmp_path, 1)
     write_state(home, written)
     assert read_state(home) == written
@@ -46,7 +46,7 @@ def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> 
     assert "a-password" not in repr(written)
 
 
-def test_damaged_state_is_an_error(home: Settings) -> None:
+def test_damaged_state_is_an_error(home: Variables) -> None:
     state_folder(home).mkdir(parents=True)
     state_file(home).write_text('{"how": ')
     with pytest.raises(StoreError, match="is damaged") as raised:
@@ -54,14 +54,14 @@ def test_damaged_state_is_an_error(home: Settings) -> None:
     assert "db up" in raised.value.hint
 
 
-def test_another_process_with_the_same_number_is_left_alone(home: Settings, tmp_path: Path) -> None:
+def test_another_process_with_the_same_number_is_left_alone(home: Variables, tmp_path: Path) -> None:
     write_state(home, server(tmp_path / "neo4j", os.getpid()))
     assert not runs_in(os.getpid(), tmp_path / "neo4j")
     assert not database.status(home).running
     assert database.down(home) is not None
 
 
-def test_a_port_that_is_taken(home: Settings) -> None:
+def test_a_port_that_is_taken(home: Variables) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(StoreError, match=f"port {port} is in use") as raised:
@@ -70,7 +70,7 @@ def test_a_port_that_is_taken(home: Settings) -> None:
         assert not answers_bolt(port, seconds=0.2)
 
 
-def test_what_is_missing_is_named(home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named(home: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert database.status(home) == database.ServerStatus(None)
     assert database.down(home) is None
     with pytest.raises(ConfigError, match=r"unknown Neo4j release '4\.4'"):
@@ -97,21 +97,21 @@ def test_the_compose_file_is_closed_to_others_and_works_without_settings() -> No
 
 @pytest.mark.neo4j
 def test_a_server_of_db_up_that_has_ended_does_not_hide_that_of_compose(
-    neo4j_server: Settings, home: Settings, tmp_path: Path
+    neo4j_server: Variables, home: Variables, tmp_path: Path
 ) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     write_state(home, server(tmp_path, gone.pid))
     port = (neo4j_server.neo4j_uri or "").rpartition(":")[2]
     password = neo4j_server.neo4j_password or ""
-    variables = {**home.variables, "GRAPHWALK_NEO4J_PORT": port, "NEO4J_PASSWORD": password}
+    variables = {**home.values, "GRAPHWALK_NEO4J_PORT": port, "NEO4J_PASSWORD": password}
     status = command("db", "status", folder=tmp_path, **variables)
     assert (status.returncode, status.stdout.splitlines()[0]) == (0, f"docker compose bolt://127.0.0.1:{port}")
 
 
 @pytest.mark.neo4j
 def test_a_server_of_compose_is_found_without_settings(
-    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_server: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a server of the tests, which listens where that of docker-compose.yml would."""
     uri, password = neo4j_server.neo4j_uri or "", neo4j_server.neo4j_password or ""
@@ -128,7 +128,7 @@ def test_a_server_of_compose_is_found_without_settings(
 
 
 def test_a_container_that_does_not_come_up_is_taken_down(
-    home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a script in place of the `docker` command, since few machines that run tests have an engine."""
     called = tmp_path / "called"
@@ -148,7 +148,7 @@ def test_a_container_that_does_not_come_up_is_taken_down(
 
 
 @pytest.mark.extended
-def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_path: Path) -> None:
+def test_a_container_that_is_slow_to_answer_is_waited_for(home: Variables, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         write_state(home, LocalServer("docker", "5.26", "5.26.30", port, "a-password", tmp_path, None))

@@ -12,7 +12,7 @@ from cogapp import Cog
 
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "results").glob("*.zip"))
@@ -27,7 +27,7 @@ QUICK = {"magma-is-0-free", "magma-ish-0", "mazes-qwen-1.5b", "questions-qwen-1.
 def test_published_run_is_small_and_recomputed_without_difference(path: Path) -> None:
     assert path.stat().st_size <= 1_000_000
     folder = RunFolder.open(path)
-    verification = asyncio.run(verify_run(folder, Settings()))
+    verification = asyncio.run(verify_run(folder, Variables()))
     assert verification.holds, verification.error
     scored = [record for record in folder.records() if record["score"] is not None]
     episodes = {tuple(record[part] for part in ("task_id", "model", "setting", "repeat")) for record in scored}

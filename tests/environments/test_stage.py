@@ -31,12 +31,12 @@ async def test_no_call_is_made_beyond_the_turn_limit() -> None:
     assert result.error == "turn_limit"
     assert len(episode.turns) == 2
     assert episode.must_answer
-    episode.reply(json.dumps(episode.task.gold))
+    episode.reply(json.dumps(episode.task.target))
     assert episode.earned is not None
     assert episode.earned.exact == 1
     answer, score = episode.judge()
     assert score is not None
-    assert (answer, score["correct"], score["strict_correct"]) == (episode.task.gold, True, False)
+    assert (answer, score["correct"], score["strict_correct"]) == (episode.task.target, True, False)
     await stage.close()
 
 
@@ -58,9 +58,9 @@ async def test_dialogues_ask_every_question() -> None:
     episode = await stage.begin(0)
     replies = 0
     while not episode.ended:
-        episode.reply(f"Reachable Nodes: {episode.task.gold[replies]}")
+        episode.reply(f"Reachable Nodes: {episode.task.target[replies]}")
         replies += 1
-    assert replies == len(episode.task.gold)
+    assert replies == len(episode.task.target)
     assert episode.earned is not None
     assert episode.earned.total == 1
     with pytest.raises(ConfigError, match="no tools"):

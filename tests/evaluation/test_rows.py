@@ -35,17 +35,17 @@ def keys(*names):
     ],
 )
 def test_values_compare_by_the_type_in_the_graph(held, same, others):
-    gold = [{"node_key": held}]
+    target = [{"node_key": held}]
     for value in same:
-        assert compare_rows(keys(value), gold, ["node_key"]).correct, value
+        assert compare_rows(keys(value), target, ["node_key"]).correct, value
     for value in others:
-        assert not compare_rows(keys(value), gold, ["node_key"]).correct, value
+        assert not compare_rows(keys(value), target, ["node_key"]).correct, value
 
 
 def test_where_the_graph_holds_both_the_type_that_is_given_counts():
-    gold = [{"p": "1"}, {"p": 2}, {"p": 3}, {"p": "3"}]
+    target = [{"p": "1"}, {"p": 2}, {"p": 3}, {"p": "3"}]
     rows = [{"p": 1}, {"p": "2"}, {"p": 3}, {"p": "3"}, {"p": None}, {}]
-    assert typed_rows(rows, gold, ["p"]) == [{"p": "1"}, {"p": 2}, {"p": 3}, {"p": "3"}, {"p": None}, {}]
+    assert typed_rows(rows, target, ["p"]) == [{"p": "1"}, {"p": 2}, {"p": 3}, {"p": "3"}, {"p": None}, {}]
     assert rows[0] == {"p": 1}
 
 

@@ -23,11 +23,11 @@ from graphwalk.experiments.protocol_differences import (
     protocol_note,
     published_differences,
 )
-from graphwalk.settings import Settings
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.flawed import fenced, player_with, with_flaws
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.variables import Variables
 from tests.neo4j_servers import release_params
 from tests.runs.runs import records, start
 
@@ -265,7 +265,7 @@ def test_both_scores_of_relationships_are_in_the_results(tmp_path: Path) -> None
 
 @pytest.mark.extended
 @pytest.mark.parametrize("neo4j_server", release_params(), indirect=True)
-async def test_both_engines_have_the_same_targets(tmp_path: Path, neo4j_server: Settings) -> None:
+async def test_both_engines_have_the_same_targets(tmp_path: Path, neo4j_server: Variables) -> None:
     flags = {"protocol": "paper", "models": ["scripted/expert"], "settings": ["tools"], "suite.graphs.0.count": 1}
     for store in ("embedded", "neo4j"):
         config = load_experiment("paper-table-2", flags={**flags, "store": store})

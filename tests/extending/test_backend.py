@@ -75,12 +75,12 @@ def test_shipped_checks_of_a_backend(place: Place) -> None:
     """A backend with one constant reply fails the checks of a reaction, and no other."""
     place.install(EXAMPLES / "backend")
     check = """
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from graphwalk.models.registry import open_model
 from graphwalk.testing import check_model
 deaf = {"system_prompt", "tool_result", "unicode", "hostile_text", "long_context"}
-check_model(open_model("constant/yes", Settings()), without=deaf)
-check_model(open_model("constant/yes", Settings()))
+check_model(open_model("constant/yes", Variables()), without=deaf)
+check_model(open_model("constant/yes", Variables()))
 """
     done = place.python("-c", check)
     assert done.returncode == 1

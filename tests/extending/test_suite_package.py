@@ -23,7 +23,7 @@ def test_suite_run_has_a_report(chains: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
     rows = json.loads(chains.graphwalk("report", "first", "--json").stdout)["rows"]
-    scores = {row["model"]: (row["correct"], row["questions"], row["steps_short"]) for row in rows}
+    scores = {row["model"]: (row["correct"], row["scored"], row["steps_short"]) for row in rows}
     assert scores == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
     assert "| scripted/expert | tools |" in chains.graphwalk("report", "first", "--format", "markdown").stdout
     assert "all,,scripted/expert,tools," in chains.graphwalk("report", "first", "--format", "csv").stdout
@@ -72,7 +72,7 @@ from graphwalk_chains.suite import ChainsSuite, ChainTask
 
 class DrawnTask(ChainTask):
     def scene(self, record):
-        return scene_of(record, nodes=tuple(SceneNode(key, "Drawn", fate="right") for key in self.gold))
+        return scene_of(record, nodes=tuple(SceneNode(key, "Drawn", fate="right") for key in self.target))
 
 
 class DrawnSuite(ChainsSuite):

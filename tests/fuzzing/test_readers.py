@@ -19,11 +19,11 @@ from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import read_state, state_file
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 from tests.fuzzing.damage import altered, damaged
 
 pytestmark = [
@@ -87,8 +87,8 @@ def run_file(name: str) -> Callable[[Path], tuple[Path, Read]]:
 
 
 def server_state(folder: Path) -> tuple[Path, Read]:
-    settings = Settings({"GRAPHWALK_HOME": str(folder)})
-    path = state_file(settings)
+    variables = Variables({"GRAPHWALK_HOME": str(folder)})
+    path = state_file(variables)
     fields = {
         "how": "jars",
         "release": "5.26",
@@ -99,7 +99,7 @@ def server_state(folder: Path) -> tuple[Path, Read]:
         "pid": 1,
     }
     path.write_text(json.dumps(fields), encoding="utf-8")
-    return path, lambda file: read_state(settings)
+    return path, lambda file: read_state(variables)
 
 
 FILES = {

@@ -14,7 +14,7 @@ from graphwalk.models.openai_servers import openai
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import Settings, read_settings
+from graphwalk.variables import Variables, read_variables
 from tests.integration.test_kills import command
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, plain_log, records, resume, start
@@ -53,7 +53,7 @@ async def test_secrets_are_in_no_output(tmp_path: Path, key: str) -> None:
     async with ModelServer(echo) as server:
         flags = {"suite.questions": ["node_count"], "limits.retries": 0, "agent.turn_limit": 3}
         config = experiment(models=["openai-api/local/m"], **flags)
-        await start(tmp_path / "run", config, Settings(planted(server, key)))
+        await start(tmp_path / "run", config, Variables(planted(server, key)))
     texts = {
         str(file): (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()).decode()
         for file in (tmp_path / "run").rglob("*")
@@ -93,12 +93,12 @@ async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: st
     """A run whose names hold the key continues, is reported, and its model is called what it was."""
     model = "openai-api/local/llama3.2"
     async with ModelServer(lambda request: Answer(chat('[{"count": 3}]'))) as server:
-        settings = Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
+        variables = Variables({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
         config = experiment(models=[model], **{"suite.questions": ["node_count"], "repeats": 2})
-        await start(tmp_path / "run", config, settings)
+        await start(tmp_path / "run", config, variables)
         log = plain_log(tmp_path / "run")
         log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
-        assert (await resume(tmp_path / "run", settings)).finished == 2
+        assert (await resume(tmp_path / "run", variables)).finished == 2
     assert {(r["model"], r["exit_status"], str(r["answer"])) for r in records(tmp_path / "run")} == {
         (model, "answered", "[{'count': 3}]")
     }
@@ -110,14 +110,14 @@ def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, mon
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\n")
     with pytest.raises(ConfigError, match=r"OPENAI_BASE_URL, which is set by the \.env file of this folder") as caught:
-        openai("gpt-4o", read_settings(tmp_path))
+        openai("gpt-4o", read_variables(tmp_path))
     assert LONG not in f"{caught.value} {caught.value.hint}"
     # A server on this machine, a key of the same file, or an address that the user exported.
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:1/v1\n")
-    openai("gpt-4o", read_settings(tmp_path))
+    openai("gpt-4o", read_variables(tmp_path))
     monkeypatch.delenv("OPENAI_API_KEY")
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\nOPENAI_API_KEY=x\n")
-    openai("gpt-4o", read_settings(tmp_path))
+    openai("gpt-4o", read_variables(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", LONG)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://collector.example/v1")
-    openai("gpt-4o", read_settings(tmp_path))
+    openai("gpt-4o", read_variables(tmp_path))

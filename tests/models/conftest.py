@@ -5,7 +5,7 @@ import pytest
 from graphwalk.models import wrappers
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.openai_servers import openai_api, openai_responses
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.models.server import ModelServer
 
 KEY = "sk-planted-secret-123456"
@@ -24,20 +24,20 @@ async def server() -> AsyncIterator[ModelServer]:
 
 
 @pytest.fixture
-def settings(server: ModelServer) -> Settings:
+def variables(server: ModelServer) -> Variables:
     urls = {"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url}
-    return Settings({"OPENAI_API_KEY": KEY, "LOCAL_API_KEY": KEY, **urls})
+    return Variables({"OPENAI_API_KEY": KEY, "LOCAL_API_KEY": KEY, **urls})
 
 
 @pytest.fixture
-async def model(settings: Settings) -> AsyncIterator[OpenAIModel]:
-    opened = openai_api("local/m", settings)
+async def model(variables: Variables) -> AsyncIterator[OpenAIModel]:
+    opened = openai_api("local/m", variables)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-async def reasoning_model(settings: Settings) -> AsyncIterator[OpenAIModel]:
-    opened = openai_responses("o9", settings)
+async def reasoning_model(variables: Variables) -> AsyncIterator[OpenAIModel]:
+    opened = openai_responses("o9", variables)
     yield opened
     await opened.close()

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any
 
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, error
 
 KEYS = {"property_name": "key", "entity_name": "Film", "entity_type": "node"}
@@ -59,10 +59,10 @@ class StatefulServer:
         return {}
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[Settings]:
+    async def serving(self) -> AsyncIterator[Variables]:
         """Serve, and return the environment in which the model is found."""
         async with self.http:
-            yield Settings({self.variable: self.http.url, "OPENAI_API_KEY": "none"})
+            yield Variables({self.variable: self.http.url, "OPENAI_API_KEY": "none"})
 
     def respond(self, request: Request) -> Answer:
         if self.closes_after is not None and self.replies >= self.closes_after:

@@ -14,8 +14,8 @@ from pydantic import Field
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.langchain import LangchainModel, from_langchain
 from graphwalk.models.registry import open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
+from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK
 
 
@@ -95,15 +95,15 @@ async def test_model_without_tools_is_an_error() -> None:
 
 async def test_the_arguments_of_its_class_are_given_by_name() -> None:
     name = "langchain/langchain_core.language_models.FakeListChatModel/any"
-    model = open_model(name, Settings(), {"responses": ["said so"], "sleep": None})
+    model = open_model(name, Variables(), {"responses": ["said so"], "sleep": None})
     assert (await model.complete(ASK, (), CallOptions())).message.content == "said so"
     with pytest.raises(ConfigError, match="responses"):
-        open_model(name, Settings(), {"sleep": None})
+        open_model(name, Variables(), {"sleep": None})
 
 
 def test_the_hint_of_a_missing_package_installs_it() -> None:
     with pytest.raises(ConfigError) as caught:
-        open_model("langchain/langchain_nowhere.ChatNowhere/m", Settings())
+        open_model("langchain/langchain_nowhere.ChatNowhere/m", Variables())
     assert caught.value.hint == "pip install langchain-nowhere"
 
 
@@ -111,5 +111,5 @@ def test_the_hint_of_a_missing_key_names_its_variable(monkeypatch: pytest.Monkey
     pytest.importorskip("langchain_openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigError) as caught:
-        open_model("langchain/langchain_openai.ChatOpenAI/gpt-4.1-mini", Settings())
+        open_model("langchain/langchain_openai.ChatOpenAI/gpt-4.1-mini", Variables())
     assert caught.value.hint == "export OPENAI_API_KEY=…"

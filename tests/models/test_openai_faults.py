@@ -14,8 +14,8 @@ from graphwalk.models import openai
 from graphwalk.models.openai import LONGEST_BODY, OpenAIModel
 from graphwalk.models.openai_servers import openai_chat, openai_model
 from graphwalk.models.registry import open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
+from graphwalk.variables import Variables
 from tests.models.conftest import KEY
 from tests.models.player import ASK
 from tests.models.server import Answer, ModelServer, chat, error, responses, stream, take_text
@@ -142,7 +142,7 @@ HIDING = [error(401, "no"), PAGE, Answer(b"{"), Answer(b"{", then="reset"), erro
 @pytest.mark.parametrize("answer", HIDING, ids=["refused", "page", "broken", "reset", "redirect", "no server"])
 async def test_an_error_names_the_host_and_neither_path_nor_key(server: ModelServer, answer: Answer | None) -> None:
     address = server.url.removesuffix("/v1").replace("//", "//me:pass-word@") + f"/{PLANTED}/v1?key={PLANTED}"
-    model = openai_chat("m", Settings({"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY}))
+    model = openai_chat("m", Variables({"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY}))
     if answer is None:
         await server.stop()
     failed = await failure(model, server, answer or Answer())
@@ -164,8 +164,8 @@ async def test_an_error_names_the_host_and_neither_path_nor_key(server: ModelSer
     ],
     ids=["refused", "failed", "broken", "cut"],
 )
-async def test_no_secret_is_repeated(server: ModelServer, settings: Settings, answer: Answer, cause: str) -> None:
-    model: Any = open_model("openai-chat/m", settings)
+async def test_no_secret_is_repeated(server: ModelServer, variables: Variables, answer: Answer, cause: str) -> None:
+    model: Any = open_model("openai-chat/m", variables)
     failed = await failure(model, server, answer)
     assert cause in str(failed)
     assert KEY[:4] not in str(failed)

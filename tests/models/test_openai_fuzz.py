@@ -14,8 +14,8 @@ from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_api, openai_responses
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply
+from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer
 
@@ -79,7 +79,7 @@ HEADERS = st.sampled_from(
     ]
 )
 STATUSES = st.sampled_from([200] * 12 + [400, 404, 429, 500, 503, 302, 204, 600])
-MAKERS: list[Callable[[str, Settings], Model]] = [openai_api, openai_responses]
+MAKERS: list[Callable[[str, Variables], Model]] = [openai_api, openai_responses]
 
 
 def _survives(
@@ -95,7 +95,7 @@ _CACHE: dict[tuple[str, Any], Model] = {}
 def _model(server: ModelServer, maker: Any) -> Model:
     key = (server.url, maker)
     if key not in _CACHE:
-        _CACHE[key] = maker("local/m", Settings({"LOCAL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url}))
+        _CACHE[key] = maker("local/m", Variables({"LOCAL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url}))
     return _CACHE[key]
 
 

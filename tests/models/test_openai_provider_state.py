@@ -16,9 +16,9 @@ from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import LangchainModel, from_langchain, to_langchain, to_state
 from graphwalk.models.registry import open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.wire import from_dict, to_dict
+from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.models.stateful_servers import (
     ANSWER,
@@ -141,7 +141,7 @@ async def test_state_in_the_tool_calls_of_another_server_is_dropped_where_it_is_
         return Answer(chat("go on"))
 
     async with ModelServer(respond) as server:
-        model = open_model("openai-chat/m", Settings({"OPENAI_BASE_URL": server.url}))
+        model = open_model("openai-chat/m", Variables({"OPENAI_BASE_URL": server.url}))
         assert (await model.complete(messages, TOOLS, CallOptions())).message.content == "go on"
         assert len(server.requests) == 2
         await model.close()
@@ -151,7 +151,7 @@ async def test_state_of_a_tool_call_stays_with_it_when_another_call_is_removed()
     async with opened(SERVERS["Gemini"]()) as model:
         message = (await converse(model))[3]
     async with ModelServer() as server:
-        model = open_model("gemini/m", Settings({"GEMINI_BASE_URL": server.url}))
+        model = open_model("gemini/m", Variables({"GEMINI_BASE_URL": server.url}))
         for left in message.tool_calls:
             edited = replace(message, tool_calls=(left,))
             await model.complete([ASK, edited, Message("tool", "x", tool_call_id=left.id)], TOOLS, CallOptions())
@@ -162,7 +162,7 @@ async def test_state_of_a_tool_call_stays_with_it_when_another_call_is_removed()
 
 async def test_the_edited_text_of_a_response_is_sent() -> None:
     async with ModelServer() as server:
-        model = open_model("openai-responses/m", Settings({"OPENAI_BASE_URL": server.url}))
+        model = open_model("openai-responses/m", Variables({"OPENAI_BASE_URL": server.url}))
         first = (await model.complete([ASK], (), CallOptions())).message
         for message in (first, replace(first, content="good bye")):
             await model.complete([ASK, message, ASK], (), CallOptions())

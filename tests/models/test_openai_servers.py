@@ -10,8 +10,8 @@ import pytest
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.registry import open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
+from graphwalk.variables import Variables
 from graphwalk.version import __version__
 from tests.models.conftest import KEY
 from tests.models.player import ASK
@@ -21,7 +21,7 @@ BEARER = f"Bearer {KEY}"
 
 
 async def ask(url: str, **arguments: Any) -> str | None:
-    model = open_model("openai-api/near/m", Settings({"NEAR_BASE_URL": url, "NEAR_API_KEY": KEY}), arguments)
+    model = open_model("openai-api/near/m", Variables({"NEAR_BASE_URL": url, "NEAR_API_KEY": KEY}), arguments)
     try:
         return (await model.complete(ASK, (), CallOptions())).message.content
     finally:
@@ -104,7 +104,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def ask_far(variables: dict[str, str] = FAR, spec: str = "openai-api/far/m") -> None:
-    model = open_model(spec, Settings(variables))
+    model = open_model(spec, Variables(variables))
     try:
         assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
     finally:
@@ -129,7 +129,7 @@ def test_a_socks_proxy_is_used_by_httpx(monkeypatch: pytest.MonkeyPatch, scheme:
     """The other transport has no SOCKS."""
     pytest.importorskip("socksio")
     monkeypatch.setenv("ALL_PROXY", f"{scheme}://127.0.0.1:9")
-    client: Any = open_model("openai-api/far/m", Settings(FAR))
+    client: Any = open_model("openai-api/far/m", Variables(FAR))
     assert isinstance(client.inner._client._client, openai.DefaultAsyncHttpxClient)
     assert any("SOCKS" in type(one._pool).__name__ for one in client.inner._client._client._mounts.values() if one)
 
@@ -140,7 +140,7 @@ def test_a_socks_proxy_without_its_package(monkeypatch: pytest.MonkeyPatch, spec
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     azure = {"AZURE_OPENAI_ENDPOINT": "http://models.example", "OPENAI_API_VERSION": "1", "AZURE_OPENAI_API_KEY": KEY}
     with pytest.raises(ConfigError, match="SOCKS") as refused:
-        open_model(spec, Settings({**FAR, **azure}))
+        open_model(spec, Variables({**FAR, **azure}))
     assert ".[socks]" in refused.value.hint
 
 

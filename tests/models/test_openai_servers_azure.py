@@ -6,8 +6,8 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message
+from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK
 from tests.models.server import ModelServer
 
@@ -31,13 +31,13 @@ def no_tokens() -> None:
     tokens.clear()
 
 
-def azure(server: ModelServer, **variables: str) -> Settings:
+def azure(server: ModelServer, **variables: str) -> Variables:
     address = server.url.removesuffix("/v1")
-    return Settings({"AZURE_OPENAI_ENDPOINT": address, "OPENAI_API_VERSION": VERSION, **variables})
+    return Variables({"AZURE_OPENAI_ENDPOINT": address, "OPENAI_API_VERSION": VERSION, **variables})
 
 
-async def asked(settings: Settings, *, times: int = 1, **arguments: Any) -> list[Message]:
-    model = open_model("azure/my-deployment", settings, arguments)
+async def asked(variables: Variables, *, times: int = 1, **arguments: Any) -> list[Message]:
+    model = open_model("azure/my-deployment", variables, arguments)
     try:
         return [(await model.complete(ASK, (LOOK,), CallOptions(max_output_tokens=9))).message for _ in range(times)]
     finally:
@@ -59,7 +59,7 @@ async def test_path_version_and_key(server: ModelServer) -> None:
 
 async def test_endpoint_and_version_as_arguments(server: ModelServer) -> None:
     named: dict[str, Any] = {"azure_endpoint": server.url[:-3], "api_version": "2024-10-21"}
-    await asked(Settings({"AZURE_OPENAI_API_KEY": KEY}), **named)
+    await asked(Variables({"AZURE_OPENAI_API_KEY": KEY}), **named)
     assert server.requests[0].path.endswith("?api-version=2024-10-21")
 
 
@@ -89,7 +89,7 @@ async def test_a_missing_variable_is_named(server: ModelServer, missing: str) ->
     variables = dict(azure(server, AZURE_OPENAI_API_KEY=KEY).variables)
     del variables[missing]
     with pytest.raises(ConfigError, match=f"^{missing} is not set") as refused:
-        open_model("azure/d", Settings(variables))
+        open_model("azure/d", Variables(variables))
     assert missing in refused.value.hint
     assert KEY not in str(refused.value)
 
@@ -98,11 +98,11 @@ async def test_a_missing_variable_is_named(server: ModelServer, missing: str) ->
 def test_an_endpoint_that_is_no_address(address: str) -> None:
     variables = {"OPENAI_API_VERSION": VERSION, "AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_ENDPOINT": address}
     with pytest.raises(ConfigError, match="AZURE_OPENAI_ENDPOINT is not the address of a server"):
-        open_model("azure/d", Settings(variables))
+        open_model("azure/d", Variables(variables))
 
 
 def test_key_is_not_sent_to_an_endpoint_of_the_folder(server: ModelServer) -> None:
     """`.env` of a foreign repository names the endpoint, the user's own environment the key."""
     variables = azure(server, AZURE_OPENAI_API_KEY=KEY).variables
     with pytest.raises(ConfigError, match=r"AZURE_OPENAI_ENDPOINT, which is set by the \.env file"):
-        open_model("azure/d", Settings(variables, frozenset({"AZURE_OPENAI_ENDPOINT"})))
+        open_model("azure/d", Variables(variables, frozenset({"AZURE_OPENAI_ENDPOINT"})))

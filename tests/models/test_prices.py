@@ -4,11 +4,11 @@ import pytest
 
 from graphwalk.config.calls import Price
 from graphwalk.models.prices import KnownPrice, context_window, published_price
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 
 def price(model: str, **variables: str) -> KnownPrice | None:
-    return published_price(model, Settings(variables))
+    return published_price(model, Variables(variables))
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-chat", "openai-responses"])
@@ -60,4 +60,4 @@ def test_servers_that_are_known_by_name_have_listed_prices(model: str) -> None:
 
 @pytest.mark.parametrize(("model", "tokens"), [("openai/gpt-4o", 128_000), ("openai/none", None), ("scripted/a", None)])
 def test_context_windows_are_those_of_the_list(model: str, tokens: int | None) -> None:
-    assert context_window(model, Settings()) == tokens
+    assert context_window(model, Variables()) == tokens

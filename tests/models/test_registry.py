@@ -9,13 +9,13 @@ from graphwalk.config import registry as plugins
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai import ChatModel, ResponsesModel
 from graphwalk.models.registry import PROVIDERS, list_providers, no_reply_hint, open_model
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
-KEYS = Settings({"OPENAI_API_KEY": "sk-1234567890"})
+KEYS = Variables({"OPENAI_API_KEY": "sk-1234567890"})
 
 
 class Broken:
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, variables: Variables) -> None:
         raise ValueError("no feathers")
 
 
@@ -68,7 +68,7 @@ def test_openai_models(spec: str, kind: type) -> None:
 )
 def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
     with pytest.raises(ConfigError, match=cause) as failure:
-        open_model(spec, Settings(variables))
+        open_model(spec, Variables(variables))
     assert failure.value.hint
 
 

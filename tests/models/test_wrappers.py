@@ -15,8 +15,8 @@ from graphwalk.models.budget import Budget
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError
 from graphwalk.models.registry import open_model
 from graphwalk.models.wrappers import Guarded, ReplyCache, Wrapper
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, Player, in_run, said
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
@@ -25,7 +25,7 @@ CALL = '{"name": "look", "arguments": {"key": "a"}}'
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
-async def test_a_storm_of_everything(server: ModelServer, settings: Settings, share: float) -> None:
+async def test_a_storm_of_everything(server: ModelServer, variables: Variables, share: float) -> None:
     draw = random.Random(7)
     good = Answer(chat("ok"))
     bad = [
@@ -38,7 +38,7 @@ async def test_a_storm_of_everything(server: ModelServer, settings: Settings, sh
         Answer(b"", 307, {"location": "http://127.0.0.1:9/"}),
     ]
     server.respond = lambda _: draw.choice(bad) if draw.random() < share else good
-    provider = open_model(LOCAL, settings)
+    provider = open_model(LOCAL, variables)
     model = in_run(provider, Limits(max_concurrency=8, retries=40, call_seconds=0.3))
     replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(40)))
     assert {reply.message.content for reply in replies} == {"ok"}
@@ -46,13 +46,13 @@ async def test_a_storm_of_everything(server: ModelServer, settings: Settings, sh
     await provider.close()
 
 
-async def test_a_cached_reply_is_charged_again(server: ModelServer, settings: Settings, tmp_path: Path) -> None:
+async def test_a_cached_reply_is_charged_again(server: ModelServer, variables: Variables, tmp_path: Path) -> None:
     """A resumed run ends where an undisturbed one does."""
     answers = [error(503), Answer(chat(CALL, usage=(1000, 100)))]
     server.respond = lambda _: answers.pop(0)
     usages = []
     for _ in range(2):
-        cache, budget, provider = ReplyCache(tmp_path / "cache"), Budget(tokens=1000), open_model(LOCAL, settings)
+        cache, budget, provider = ReplyCache(tmp_path / "cache"), Budget(tokens=1000), open_model(LOCAL, variables)
         agent, price = AgentConfig(tool_protocol="text"), Price(input=1.0, output=10.0)
         model = in_run(provider, Limits(), agent, price=price, budget=budget, cache=cache)
         reply = await model.complete(ASK, (LOOK,), CallOptions())
@@ -79,10 +79,10 @@ def tools_are_unknown(request: Request) -> Answer:
     return error(400, "m does not support tools") if "tools" in request.body else Answer(chat(CALL))
 
 
-async def test_tools_move_into_the_prompt_where_a_server_takes_none(server: ModelServer, settings: Settings) -> None:
+async def test_tools_move_into_the_prompt_where_a_server_takes_none(server: ModelServer, variables: Variables) -> None:
     server.respond = tools_are_unknown
     notes: list[str] = []
-    provider = open_model(LOCAL, settings)
+    provider = open_model(LOCAL, variables)
     model = in_run(provider, note=notes.append)
     # Calls at the same time all find out; it is noted once.
     replies = await asyncio.gather(*(model.complete(ASK, (LOOK,), CallOptions()) for _ in range(4)))
@@ -96,21 +96,21 @@ async def test_tools_move_into_the_prompt_where_a_server_takes_none(server: Mode
     await provider.close()
 
 
-async def test_tools_stay_where_they_are_asked_for_by_their_protocol(server: ModelServer, settings: Settings) -> None:
+async def test_tools_stay_where_they_are_asked_for_by_their_protocol(server: ModelServer, variables: Variables) -> None:
     server.respond = tools_are_unknown
-    provider = open_model(LOCAL, settings)
+    provider = open_model(LOCAL, variables)
     with pytest.raises(NoToolsError, match="does not support tools"):
         await in_run(provider, agent=AgentConfig(tool_protocol="native")).complete(ASK, (LOOK,), CallOptions())
     assert len(server.requests) == 1
     await provider.close()
 
 
-async def test_a_place_is_free_while_a_call_waits_to_be_retried(server: ModelServer, settings: Settings) -> None:
+async def test_a_place_is_free_while_a_call_waits_to_be_retried(server: ModelServer, variables: Variables) -> None:
     def respond(request: Request) -> Answer:
         return error(500) if request.body["messages"][0]["content"] == "bad" else Answer(chat("ok"))
 
     server.respond = respond
-    provider = open_model(LOCAL, settings)
+    provider = open_model(LOCAL, variables)
     model = in_run(provider, Limits(max_concurrency=1, retries=8))
     bad = asyncio.create_task(model.complete((Message("user", "bad"),), (), CallOptions()))
     replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(5)))
@@ -120,10 +120,10 @@ async def test_a_place_is_free_while_a_call_waits_to_be_retried(server: ModelSer
     await provider.close()
 
 
-async def test_an_endless_pause_fails(server: ModelServer, settings: Settings) -> None:
+async def test_an_endless_pause_fails(server: ModelServer, variables: Variables) -> None:
     answers = [error(429, "slow down", retry_after="1000000000"), Answer(chat("ok"))]
     server.respond = lambda _: answers.pop(0)
-    provider = open_model(LOCAL, settings)
+    provider = open_model(LOCAL, variables)
     model = in_run(provider, Limits(pause_seconds=120))
     async with asyncio.timeout(60):
         with pytest.raises(OverloadedError, match=r"asks to wait 1,000,000,000 s") as failure:
@@ -186,7 +186,7 @@ class Odd:
     ids=["nothing", "text", "text in a reply", "number", "arguments", "call", "exception", "ModelError"],
 )
 async def test_a_guarded_model_raises_nothing_but_model_errors_without_secrets(act: object, cause: str) -> None:
-    model = Guarded(Odd(act), Settings({"ODD_API_KEY": "sk-planted-secret"}), "odd")
+    model = Guarded(Odd(act), Variables({"ODD_API_KEY": "sk-planted-secret"}), "odd")
     with pytest.raises(ModelError, match=cause) as failure:
         await model.complete(ASK, (), CallOptions())
     assert str(failure.value).isprintable()
@@ -196,7 +196,7 @@ async def test_a_guarded_model_raises_nothing_but_model_errors_without_secrets(a
 @pytest.mark.parametrize("lent", [False, True])
 async def test_a_lent_model_is_not_closed(lent: bool) -> None:
     player = Player()
-    await Guarded(player, Settings(), "test/player", lent=lent).close()
+    await Guarded(player, Variables(), "test/player", lent=lent).close()
     assert player.closed != lent
 
 

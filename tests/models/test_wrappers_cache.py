@@ -11,8 +11,8 @@ from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import Cached, Guarded, ReplyCache
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
+from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 
 FULL = Reply(
@@ -116,11 +116,11 @@ async def test_a_damaged_line_is_counted_and_removed(tmp_path: Path) -> None:
 async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
     secret = "sk-planted-987654"
     cache = ReplyCache(tmp_path / "c")
-    settings = Settings({"SOME_API_KEY": secret})
+    variables = Variables({"SOME_API_KEY": secret})
     call = ToolCall("1", "look", json.dumps({"key": secret}))
     state = {"format": "x", "message": {"signature": f"signed {secret}"}}
     reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,), provider_state=state))
-    player = Guarded(Player(reply), settings, "test/player")
+    player = Guarded(Player(reply), variables, "test/player")
     used = await cached(player, cache, "e").complete(ASK, (), CallOptions())
     assert secret not in (tmp_path / "c").read_text()
     assert used.message.content == "my key is ***"

@@ -23,7 +23,7 @@ def cells(results):
     fields = {
         name: fmean(over_tasks(scored, lambda r, n=name: r["score"][n])) for name in ("precision", "recall", "f1")
     }
-    fields |= {"questions": len(scored), "correct": sum(result["score"]["correct"] for result in scored)}
+    fields |= {"scored": len(scored), "correct": sum(result["score"]["correct"] for result in scored)}
     fields |= {"accuracy": 100 * fmean(over_tasks(scored, lambda r: r["score"]["correct"]))}
     fields |= {"false_positives": sum(r["score"]["false_positives"] for r in scored)}
     fields |= {"tool_calls": sum(result["tool_calls"] for result in scored)}

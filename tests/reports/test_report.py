@@ -19,7 +19,7 @@ def rows_of(results, **how):
 
 def test_one_row_per_model_and_setting():
     one, two = rows_of(run())
-    assert (one["model"], one["setting"], one["questions"], one["correct"], one["accuracy"]) == (
+    assert (one["model"], one["setting"], one["scored"], one["correct"], one["accuracy"]) == (
         "test/one",
         "tools",
         12,
@@ -55,7 +55,7 @@ def test_repeats_give_pass_rates():
 def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
     log = [result(graph=0, repeat=r, correct=True) for r in range(3)] + [result(graph=1, correct=False)]
     (row,) = rows_of([*log, failure(graph=1, repeat=1), failure(graph=1, repeat=2)])
-    assert (row["questions"], row["tasks"], row["correct"], row["accuracy"]) == (4, 2, 3, 50.0)
+    assert (row["scored"], row["tasks"], row["correct"], row["accuracy"]) == (4, 2, 3, 50.0)
     assert (row["pass_at_k"], row["known"]["pass_at_k"]) == (100.0, 1)
 
 
@@ -64,10 +64,10 @@ def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
     [
         pytest.param(
             [result(graph=0), result(graph=1, correct=False), failure(graph=2)],
-            {"questions": 2, "accuracy": 50.0, "infrastructure_failures": 1, "tool_calls": 8, "cost": 1.5},
+            {"scored": 2, "accuracy": 50.0, "infrastructure_failures": 1, "tool_calls": 8, "cost": 1.5},
             id="failures are left out of means",
         ),
-        pytest.param([failure()], {"questions": 0, "accuracy": None}, id="nothing is scored"),
+        pytest.param([failure()], {"scored": 0, "accuracy": None}, id="nothing is scored"),
         pytest.param(
             [result(correct=False), result(graph=1, correct=False) | {"score": SILENT}],
             {"false_positives": 2, "false_positives_per_answered": 2.0, "answered": 1},
@@ -80,7 +80,7 @@ def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
         ),
         pytest.param(
             [failure(), result(correct=False), result(correct=True)],
-            {"questions": 1, "correct": 1, "infrastructure_failures": 0},
+            {"scored": 1, "correct": 1, "infrastructure_failures": 0},
             id="the last result of an episode counts",
         ),
     ],
@@ -154,7 +154,7 @@ def with_task(entry, **fields):
 
 def test_giving_nothing_and_everything_are_baselines():
     empty = baselines_of(run())["always empty"]
-    assert (empty["questions"], empty["accuracy"], empty["f1"], empty["false_positives"]) == (12, 0.0, 0.0, 0)
+    assert (empty["scored"], empty["accuracy"], empty["f1"], empty["false_positives"]) == (12, 0.0, 0.0, 0)
     assert (empty["intervals"], empty["no_interval"]) == ({}, {})
     everything = baselines_of([with_task(result(graph=graph), candidates=8) for graph in range(2)])["everything"]
     assert (everything["precision"], everything["recall"], everything["f1"]) == (0.25, 1.0, 0.4)
@@ -172,7 +172,7 @@ def test_par_is_a_baseline_with_its_own_number_of_tasks():
         for graph in (1, 3)
     ]
     expert = baselines_of([*with_reference, with_task(result(graph=5), reference_calls=None)])["expert (reference)"]
-    assert (expert["questions"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (2, 100.0, 4, 4000)
+    assert (expert["scored"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (2, 100.0, 4, 4000)
     assert (expert["calls_per_question"], expert["tokens_per_question"]) == (2.0, 2000.0)
     old = baselines_of([result()])["expert (reference)"]  # the record of an earlier version has no tokens
     assert (old["tool_calls"], old["tokens_per_question"]) == (2, None)
@@ -183,7 +183,7 @@ def test_groups_come_in_the_order_of_the_paper_with_baselines():
     order = ["retrieval", "traversal", "logic"]
     assert [row["category"] for row in report.groups["category"]] == order
     assert [row["question"] for row in report.groups["question"]] == [question for question, _ in QUESTIONS]
-    assert [(row["nodes"], row["questions"]) for row in report.groups["nodes"]] == [(100, 6), (500, 6)]
+    assert [(row["nodes"], row["scored"]) for row in report.groups["nodes"]] == [(100, 6), (500, 6)]
     experts = [row for row in report.baseline_groups["category"] if row["model"] == "expert (reference)"]
     assert [row["category"] for row in experts] == order
 

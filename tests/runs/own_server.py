@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from graphwalk import database
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.variables import Variables
 from tests.neo4j_servers import SMALL, server_settings
 
 
@@ -19,7 +19,7 @@ class OwnServer:
 
     def __init__(self, home: Path, release: str) -> None:
         self.settings = server_settings(home, release)
-        self._home = Settings({"GRAPHWALK_HOME": str(home)})
+        self._home = Variables({"GRAPHWALK_HOME": str(home)})
         self._release = release
         server = database.status(self._home).server
         assert server is not None
@@ -112,14 +112,14 @@ class Proxy:
 
 
 @asynccontextmanager
-async def proxied(settings: Settings) -> AsyncIterator[tuple[Proxy, Settings]]:
+async def proxied(variables: Variables) -> AsyncIterator[tuple[Proxy, Variables]]:
     """A proxy in front of the server of `settings`, and the Environment that reach the server through it."""
-    uri = settings.neo4j_uri or ""
+    uri = variables.neo4j_uri or ""
     proxy = Proxy(int(uri.rpartition(":")[2]))
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:
-        yield proxy, Settings({**settings.variables, "NEO4J_URI": f"bolt://127.0.0.1:{port}"})
+        yield proxy, Variables({**variables.values, "NEO4J_URI": f"bolt://127.0.0.1:{port}"})
     finally:
         server.close()
         proxy.cut()

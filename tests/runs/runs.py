@@ -14,9 +14,9 @@ from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.counters import RunSummary
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
-NOTHING_SET = Settings()
+NOTHING_SET = Variables()
 
 
 @dataclass
@@ -35,14 +35,14 @@ def experiment(**flags: Any) -> AnyExperiment:
 
 
 async def start(
-    folder: Path, config: AnyExperiment, settings: Settings = NOTHING_SET, progress: Any = None
+    folder: Path, config: AnyExperiment, variables: Variables = NOTHING_SET, progress: Any = None
 ) -> RunSummary:
     new = NewRun.make(config.name, folder)
-    return await start_run(resolve(config, settings), new, progress or Progress())
+    return await start_run(resolve(config, variables), new, progress or Progress())
 
 
-async def resume(folder: Path, settings: Settings = NOTHING_SET, **changes: Any) -> RunSummary:
-    return await resume_run(RunFolder.open(folder), settings, Progress(), changes)
+async def resume(folder: Path, variables: Variables = NOTHING_SET, **changes: Any) -> RunSummary:
+    return await resume_run(RunFolder.open(folder), variables, Progress(), changes)
 
 
 def records(folder: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
@@ -24,6 +23,7 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
+from graphwalk.variables import Variables
 from tests.neo4j_servers import RELEASE_NAMES, quiet_settings
 from tests.safety.hostile import GOOD, digest_of
 from tests.suites.mazes.stage import SMALL
@@ -47,7 +47,7 @@ class Place:
 
     database: Database
     store: GraphStore
-    settings: Settings | None
+    variables: Variables | None
     maze: GraphStore
 
     async def digest(self) -> str:
@@ -81,7 +81,7 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     kind, _, release = request.param.partition(" ")
     settings = None if kind == "embedded" else quiet_settings(release)
     run_id = f"safety-{uuid.uuid4().hex}"
-    database = await open_database("embedded" if settings is None else "neo4j", settings or Settings(), run_id=run_id)
+    database = await open_database("embedded" if settings is None else "neo4j", settings or Variables(), run_id=run_id)
     await _set_up(settings)
     loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
     if kind == "standing" and settings is not None:
@@ -95,11 +95,11 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     await database.close()
 
 
-async def _set_up(settings: Settings | None) -> None:
+async def _set_up(variables: Variables | None) -> None:
     """The data of an existing database: the same graph with other labels, and secrets."""
-    if settings is None:
+    if variables is None:
         return
-    connection = await connect(settings, wait_seconds=30)
+    connection = await connect(variables, wait_seconds=30)
     if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
         for nodes in node_batches(ODD_GRAPH, 100):
             await connection.write(

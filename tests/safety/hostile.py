@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.variables import Variables
 
 FILE = Path(__file__).parents[1] / "data" / "hostile.json"
 GOOD: Mapping[str, dict[str, Any]] = {
@@ -71,14 +71,14 @@ def hostile_calls(tool: str) -> Iterator[tuple[str, str]]:
         yield text, json.dumps(good)
 
 
-async def digest_of(store: GraphStore, settings: Settings | None) -> str:
+async def digest_of(store: GraphStore, variables: Variables | None) -> str:
     """Of everything: nodes, labels, properties, relationships; on a Neo4j also indexes, constraints, the ledger and
     every name that the database has ever seen. Only the lease of a graph in use is left out."""
-    if settings is None:
+    if variables is None:
         nodes = await store.run("MATCH (n) RETURN n")
         edges = await store.run("MATCH (a)-[r]->(b) RETURN a.key AS a, b.key AS b, r")
         return _hash([nodes, edges])
-    connection = await connect(settings, wait_seconds=30)
+    connection = await connect(variables, wait_seconds=30)
     try:
         return _hash([[values for _, values in await connection.read(query, {}, 30)] for query in _QUERIES])
     finally:

@@ -3,9 +3,9 @@
 import asyncio
 import sys
 
-from graphwalk.settings import read_settings
 from graphwalk.stores.neo4j import admin, loaded
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.variables import read_variables
 
 
 def chain(nodes: int) -> PropertyGraph:
@@ -18,7 +18,7 @@ def chain(nodes: int) -> PropertyGraph:
 
 async def main(run_id: str, nodes: int) -> None:
     admin.BATCH = 50
-    database = await loaded.Neo4jDatabase.open(read_settings(), run_id=run_id)
+    database = await loaded.Neo4jDatabase.open(read_variables(), run_id=run_id)
     await database.load(chain(nodes))
     print("loaded", flush=True)
     await asyncio.sleep(3600)

@@ -14,7 +14,6 @@ from neo4j.warnings import Neo4jWarning
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -22,6 +21,7 @@ from graphwalk.tools.tool import GRAPH_SWITCHES, IN_LIST, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
+from graphwalk.variables import Variables
 from tests.tools.conftest import ODD_GRAPH
 
 pytestmark = pytest.mark.neo4j
@@ -54,7 +54,7 @@ ODD_VALUES = [
 
 @pytest.fixture
 async def neo4j(
-    neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+    neo4j_server: Variables, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> AsyncIterator[Neo4jDatabase]:
     """A database whose driver turns the server's warnings into Python's."""
     driver = AsyncGraphDatabase.driver
@@ -117,7 +117,7 @@ async def test_the_path_of_the_documentation(neo4j: Neo4jDatabase) -> None:
     await stores[1].drop()
 
 
-async def test_look_ups_by_key_use_the_index(neo4j_server: Settings, neo4j: Neo4jDatabase) -> None:
+async def test_look_ups_by_key_use_the_index(neo4j_server: Variables, neo4j: Neo4jDatabase) -> None:
     store = await neo4j.load(ODD_GRAPH)
     switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), True) | {IN_LIST: False}
     identifiers = {"label": "Zorep", "property_name": "key", **switches}
@@ -129,10 +129,10 @@ async def test_look_ups_by_key_use_the_index(neo4j_server: Settings, neo4j: Neo4
     await store.drop()
 
 
-async def _plan(settings: Settings, cypher: str, parameters: dict[str, Any]) -> str:
+async def _plan(variables: Variables, cypher: str, parameters: dict[str, Any]) -> str:
     from neo4j import AsyncGraphDatabase
 
-    auth = (settings.neo4j_username, settings.neo4j_password) if settings.neo4j_password else None
-    async with AsyncGraphDatabase.driver(settings.neo4j_uri or "", auth=auth) as driver:
+    auth = (variables.neo4j_username, variables.neo4j_password) if variables.neo4j_password else None
+    async with AsyncGraphDatabase.driver(variables.neo4j_uri or "", auth=auth) as driver:
         _, summary, _ = await driver.execute_query(f"EXPLAIN {cypher}", parameters)
         return json.dumps(summary.plan, default=str)

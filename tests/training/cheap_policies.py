@@ -61,7 +61,7 @@ def calls_thrice(task: QuestionTask, schema: Schema) -> Policy:
 def knows_by_heart(task: QuestionTask, schema: Schema) -> Policy:
     """Gives the right answer without a look: no tool result proves it."""
     yield from ()
-    return json.dumps(task.gold)
+    return json.dumps(task.target)
 
 
 def walks(task: QuestionTask, schema: Schema) -> Policy:

@@ -9,8 +9,8 @@ from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
 from graphwalk.training.traces import TraceEpisodes, read_run
+from graphwalk.variables import Variables
 
 QUESTIONS = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "path_from_specific_node"]}
 MAZES = {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}
@@ -21,8 +21,8 @@ async def recorded(folder: Path, suite: dict[str, Any], *players: str, **fields:
     models = [f"scripted/{player}" for player in players or ("expert",)]
     config = load_experiment({"name": "traces", "suite": suite, "models": models, **fields})
     new = NewRun.make(config.name, folder)
-    await start_run(resolve(config, Settings()), new, Progress())
-    return await read_run(new.folder, Settings())
+    await start_run(resolve(config, Variables()), new, Progress())
+    return await read_run(new.folder, Variables())
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

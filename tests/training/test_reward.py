@@ -69,7 +69,7 @@ def test_a_useless_call_pays_nothing() -> None:
     schema = "(:A)-[:R]->(:B)"
     for task in graphwalk.make_tasks(graph, seed=5):
         assert isinstance(task, QuestionTask)
-        answer = Turn(Message("assistant", json.dumps(task.gold)))
+        answer = Turn(Message("assistant", json.dumps(task.target)))
         silent = Trajectory((Message("user", schema),), (answer,), ExitStatus.ANSWERED)
         earned = graphwalk.reward(task, silent)
         assert earned is not None
@@ -90,8 +90,8 @@ def test_evidence_of_a_tool_of_your_own_is_unknown_and_costs_nothing() -> None:
     graph = graphwalk.generate_graph(nodes=30, seed=5)
     task = graphwalk.make_tasks(graph, seed=5, questions=["path_from_specific_node"])[0]
     call = ToolCall("1", "get_shortest_path", '{"from": "a"}')
-    result = ToolResult(call, json.dumps([{"path": [row["target_node_key"] for row in task.gold]}]), rows=1)
-    turns = (Turn(Message("assistant"), results=(result,)), Turn(Message("assistant", json.dumps(task.gold))))
+    result = ToolResult(call, json.dumps([{"path": [row["target_node_key"] for row in task.target]}]), rows=1)
+    turns = (Turn(Message("assistant"), results=(result,)), Turn(Message("assistant", json.dumps(task.target))))
     earned = graphwalk.reward(task, Trajectory((), turns, ExitStatus.ANSWERED))
     assert earned == Reward(1.0, 1.0, 1.0, None, 1.0, 1.0, 1.0)
 
@@ -99,7 +99,7 @@ def test_evidence_of_a_tool_of_your_own_is_unknown_and_costs_nothing() -> None:
 def test_parts_about_calls_are_not_counted_without_tools() -> None:
     graph = graphwalk.generate_graph(nodes=30, seed=5)
     task = graphwalk.make_tasks(graph, seed=5, questions=["node_count"])[0]
-    trajectory = Trajectory((), (Turn(Message("assistant", json.dumps(task.gold))),), ExitStatus.ANSWERED)
+    trajectory = Trajectory((), (Turn(Message("assistant", json.dumps(task.target))),), ExitStatus.ANSWERED)
     earned = graphwalk.reward(task, trajectory, setting="no_tools")
     assert earned == Reward(1.0, 1.0, 1.0, None, None, None, 1.0)
 

@@ -96,7 +96,7 @@ async def test_experts_think_in_words_that_never_come_from_the_target(tmp_path: 
         thoughts = task.thoughts(setting, result.trajectory, Random(3))
         assert len(thoughts) == len(result.trajectory.turns)
         assert all(thoughts)
-        blind = task.model_copy(update={"gold": [], "gold_size": 0} if suite is not MAGMA else {"gold": [None]})
+        blind = task.model_copy(update={"target": [], "target_size": 0} if suite is not MAGMA else {"target": [None]})
         assert blind.thoughts(setting, result.trajectory, Random(3)) == thoughts
     export_traces([run], tmp_path / "silent.jsonl", TraceOptions(thoughts=False))
     for line in lines(tmp_path / "silent.jsonl"):

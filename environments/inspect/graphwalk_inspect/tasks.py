@@ -95,7 +95,7 @@ def _sample(episode: OpenEpisode) -> Sample:
     task, setting = episode.task, episode.planned.key.setting
     return Sample(
         input=[_MESSAGES[message.role](content=message.content or "") for message in episode.prompt],
-        target=json.dumps(task.gold),
+        target=json.dumps(task.target),
         id=task.task_id,
         metadata={"graph": task.graph_digest, "template": task.template, "setting": setting},
     )

@@ -1,14 +1,14 @@
 """A model backend: `constant/TEXT` always answers TEXT, a baseline for any suite."""
 
 from graphwalk import CallOptions, Message, Reply, ToolSpec
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 
 class ConstantModel:
     """`name` is what follows the provider; keys and addresses are in the environment."""
 
-    def __init__(self, name: str, settings: Settings) -> None:
-        self.text = settings.get("CONSTANT_PREFIX", "") + name
+    def __init__(self, name: str, variables: Variables) -> None:
+        self.text = variables.get("CONSTANT_PREFIX", "") + name
 
     async def complete(self, messages: list[Message], tools: list[ToolSpec], options: CallOptions) -> Reply:
         """Return the next message. Raise ModelError on a failure; its `retryable` allows another try."""

@@ -6,21 +6,21 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
+from graphwalk.variables import Variables
 
 # --- what the entry point names: a function that opens the database ---
 
 
 async def open_logged(
-    settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
+    variables: Variables, *, run_id: str, timeout_seconds: float, wait_seconds: float
 ) -> "LoggedDatabase":
     """StoreError where the database cannot be reached; here there is nothing to reach."""
-    file = settings.require("LOGGED_STORE_FILE", "it is where queries are written")
+    file = variables.require("LOGGED_STORE_FILE", "it is where queries are written")
     return LoggedDatabase(EmbeddedDatabase(timeout_seconds=timeout_seconds), Path(file))
 
 

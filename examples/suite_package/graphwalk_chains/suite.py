@@ -34,7 +34,7 @@ class ChainTask(Task):
     length: int
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
-        links = sorted(pairwise(self.gold)) if setting == "no_tools" else None
+        links = sorted(pairwise(self.target)) if setting == "no_tools" else None
         text = (FOLDER / "prompt.j2").read_text(encoding="utf-8")
         messages = (Message("user", render_text(text, start=self.parameters["start"], links=links)),)
         return Prompt(messages, await about.toolbox(agent, TOOLS) if setting == "tools" else None)
@@ -52,7 +52,7 @@ class ChainTask(Task):
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> ChainScore:
         answer = extraction.answer
-        right = answer == self.gold[-1]
+        right = answer == self.target[-1]
         return ChainScore(
             correct=right,
             precision=float(right),
@@ -60,7 +60,7 @@ class ChainTask(Task):
             f1=float(right),
             false_positives=int(answer is not None and not right),
             extraction_stage=extraction.stage,
-            steps_short=len(self.gold) - 1 - self.gold.index(answer) if answer in self.gold else None,
+            steps_short=len(self.target) - 1 - self.target.index(answer) if answer in self.target else None,
         )
 
 
@@ -124,8 +124,8 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
             template="end_of_chain",
             question=f"Which node does the chain that begins at {keys[0]} end at?",
             parameters={"start": keys[0]},
-            gold=keys,
-            gold_size=1,
+            target=keys,
+            target_size=1,
             seed=seed,
             graph_digest=about.instance.digest,
             reference_turns=len(keys),

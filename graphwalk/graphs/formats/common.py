@@ -415,6 +415,6 @@ def _take(attributes: dict[str, Any], names: tuple[str, ...]) -> Any:
 def _must_be_free(reserved: str, where: str, properties: Mapping[str, Any]) -> None:
     if reserved in properties:
         raise ConfigError(
-            f"{where} has a property {reserved!r}, which here is the name for something else",
+            f"{where} has a property {reserved!r}, a name that this format needs for its own data",
             hint="save the graph as JSON or Cypher, or rename the property",
         )

@@ -298,7 +298,9 @@ def _free_delimiter(graph: PropertyGraph) -> str:
     for delimiter in _ARRAY_DELIMITERS:
         if delimiter not in used:
             return delimiter
-    raise ConfigError("the lists of this graph use every character that could part them", hint="save it as JSON")
+    raise ConfigError(
+        "the lists of this graph contain every delimiter that a CSV file can have", hint="save it as JSON"
+    )
 
 
 def _write_table(

@@ -13,8 +13,8 @@ from typing import Any, ParamSpec, TypeVar
 from graphwalk.agent import Episode, Watcher, run_episode
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError, counted
-from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction, extract_with_model
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.replay import ReplayModel
@@ -134,9 +134,9 @@ async def play(
 
     Failures of model and store are in the result; errors of the run are raised.
     """
-    settings, key, results = experiment.settings, planned.key, list[Result]()
+    variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
-    manager = callback_manager({"callbacks": [*settings.callbacks], "metadata": facts}, settings.secrets)
+    manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}, variables.secrets)
     if manager is None:
         return await _play(planned, model, extractor, experiment, watcher)
     from langchain_core.runnables import RunnableLambda
@@ -180,7 +180,7 @@ async def _play(
         tokens=limits.episode_tokens,
         usd=limits.episode_usd,
         watcher=watcher or Watcher(),
-        secrets=experiment.settings.secrets,
+        secrets=experiment.variables.secrets,
     )
     trajectory = await run_episode(episode)
 
@@ -258,7 +258,7 @@ def judge(
     score = task.score(setting_of(setting), trajectory, extraction, scoring)
     if about is not None and not score.correct:
         missing = list(filter(None, [score.missing]))
-        with comment("failure analysis", missing.append):
+        with suppressed("failure analysis", missing.append):
             score = task.with_cause(score, setting_of(setting), trajectory, extraction.answer, about)
         score = score.model_copy(update={"missing": "; ".join(missing)})
     return extraction.answer, score.model_dump(mode="json")
@@ -276,7 +276,7 @@ def _result(
     planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None = None
 ) -> Result:
     if trajectory.error is not None:
-        trajectory = replace(trajectory, error=experiment.settings.secrets.redact_error(trajectory.error))
+        trajectory = replace(trajectory, error=experiment.variables.secrets.redact_error(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
     scoring, about = experiment.config.scoring, planned.graph.about
     answer, score = judge(planned.task, planned.key.setting, trajectory, reply, scoring, about)

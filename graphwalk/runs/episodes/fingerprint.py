@@ -44,7 +44,7 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
         "libraries": dict(_libraries()),
         "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
         "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
-        "conditions": _sha(json.dumps(_conditions(experiment), sort_keys=True))[:16],
+        "conditions": _sha(json.dumps(_result_fields(experiment), sort_keys=True))[:16],
         "fingerprint": None,
     }
 
@@ -79,7 +79,7 @@ def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> di
     data: dict[str, Any] = json.loads(
         json.dumps(
             {
-                **_conditions(experiment),
+                **_result_fields(experiment),
                 "scorer": code_version(),
                 "graphs": [loaded.facts for loaded in plan.graphs],
                 "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
@@ -90,7 +90,7 @@ def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> di
     return data
 
 
-def _conditions(experiment: Experiment) -> dict[str, Any]:
+def _result_fields(experiment: Experiment) -> dict[str, Any]:
     """Return the part of the fingerprint that is known before the plan; graphs and tasks are derived from it."""
     config = experiment.config
     measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
@@ -98,7 +98,7 @@ def _conditions(experiment: Experiment) -> dict[str, Any]:
         "version": code_version(),
         "config": {**measured, "models": [*experiment.models]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
-        "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.settings))},
+        "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.variables))},
         **({} if config.extractor is None else {"stage_2": experiment.extractor}),
         "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
     }
@@ -139,7 +139,7 @@ def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then:
 
 def keep_texts(folder: RunFolder, experiment: Experiment) -> None:
     """Write the texts that models can read, and the experiment, into the folder of its run."""
-    texts = {name: experiment.settings.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
+    texts = {name: experiment.variables.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
     folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
 
 

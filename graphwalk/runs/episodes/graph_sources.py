@@ -6,13 +6,13 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from graphwalk.runs.episodes.resolve import Experiment
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
 from graphwalk.suites.loaded_graph import GraphInstance
+from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")
 OpenOnce = Callable[[], Awaitable[Database]]
@@ -20,31 +20,34 @@ OpenOnce = Callable[[], Awaitable[Database]]
 
 def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning) -> "GraphSources":
     """Return the graph sources of an experiment, in the store that it names. `note` gets messages about outages."""
-    config, settings, limits = experiment.config, experiment.settings, experiment.config.limits
+    config, variables, limits = experiment.config, experiment.variables, experiment.config.limits
     open_once = partial(
         open_database,
         config.store,
-        settings,
+        variables,
         run_id=run_id,
         timeout_seconds=limits.store_seconds,
         wait_seconds=limits.store_wait_seconds,
     )
     health = HealthCheck(limits.store_wait_seconds, note)
-    return GraphSources(open_once, settings if queries_in_place(config.store) else None, health)
+    return GraphSources(open_once, variables if queries_in_place(config.store) else None, health)
 
 
 class GraphSources:
     """The database of a run, opened when the first graph is loaded, and existing databases."""
 
     def __init__(
-        self, open_database: OpenOnce | None = None, settings: Settings | None = None, health: HealthCheck | None = None
+        self,
+        open_database: OpenOnce | None = None,
+        variables: Variables | None = None,
+        health: HealthCheck | None = None,
     ) -> None:
         """Prepare the sources. `open_database` (None: the embedded engine) opens the database of loaded graphs.
 
-        `settings`: those of existing databases; None: load copies of them. `health`: the check that all share.
+        `variables`: those of existing databases; None: load copies of them. `health`: the check that all share.
         """
         self._open_database = open_database
-        self._settings = settings
+        self._variables = variables
         self.health = health or HealthCheck(WAIT_SECONDS)
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
@@ -58,13 +61,13 @@ class GraphSources:
         """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
         if instance.graph is None:
             return None
-        if instance.existing_database is not None and self._settings is not None:
-            source = open_source(instance.existing_database, self._settings, wait_seconds=self.health.seconds)
+        if instance.existing_database is not None and self._variables is not None:
+            source = open_source(instance.existing_database, self._variables, wait_seconds=self.health.seconds)
             opened = await self._opened.enter_async_context(source)
             opened.store.share_health_check(self.health, instance.digest)
             self._existing.append(instance)
             return opened.store
-        if self._open_database is None or (instance.in_memory and self._settings is not None):
+        if self._open_database is None or (instance.in_memory and self._variables is not None):
             return await self._memory.load(instance.graph)
         if self._database is None:
             self._database = await self._open_database()
@@ -84,8 +87,8 @@ class GraphSources:
         names = []
         for instance in list(self._existing):
             assert instance.existing_database is not None
-            assert self._settings is not None
-            if (await read_source(instance.existing_database, self._settings)).digest != instance.digest:
+            assert self._variables is not None
+            if (await read_source(instance.existing_database, self._variables)).digest != instance.digest:
                 names.append(instance.existing_database.name)
         return names
 

@@ -114,9 +114,9 @@ def _asked_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Ite
 async def grow(
     plan: Plan, experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]
 ) -> AsyncIterator[list[PlannedEpisode]]:
-    """Extend a plan graph by graph, and yield the episodes of each. `made` gets the number of tasks so far."""
+    """Extend a plan graph by graph, and yield the episodes of each. `on_tasks` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
-    async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
+    async for instance in suite.read_graphs(config.suite, config.seed, experiment.variables):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
         store = await sources.store_of(instance)

@@ -18,7 +18,6 @@ from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.runs.folder.run_folder import RunFolder, read_kept
 from graphwalk.sanitise import LOOKS_LIKE_KEYS
-from graphwalk.settings import Settings
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
@@ -26,6 +25,7 @@ from graphwalk.tools.tool import Tool, load_tools, tool_names
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory, setting_of
 from graphwalk.types.wire import from_dict
+from graphwalk.variables import Variables
 
 ReplayKey = tuple[str, str, int]
 """Task, setting, repeat: an episode of the one model that is replayed."""
@@ -68,7 +68,7 @@ class Experiment:
     suite: Suite[Any, Any]
     models: tuple[str, ...]
     options: CallOptions
-    settings: Settings
+    variables: Variables
     tools: tuple[Tool, ...]
     """Tools of the agent, in settings with tools."""
     prices: Mapping[str, KnownPrice] = field(default_factory=dict)
@@ -125,7 +125,7 @@ def call_options(config: AnyExperiment) -> CallOptions:
 
 def resolve(
     config: AnyExperiment,
-    settings: Settings,
+    variables: Variables,
     *,
     keys: bool = True,
     objects: Mapping[str, Model] | None = None,
@@ -137,8 +137,8 @@ def resolve(
     those of a run that is resumed; None: look them up. A model connects to its server with the first call; `RunModels`
     closes it.
     """
-    _refuse_secrets(config, settings)
-    settings = settings.serving(config.servers)
+    _refuse_secrets(config, variables)
+    variables = variables.serving(config.servers)
     suite = suite_named(config.suite.name)
     if config.reference is not None:
         suite.report().reference(config.reference)  # raises for an unknown name
@@ -148,8 +148,8 @@ def resolve(
     _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)
     own = (
-        (settings.model,)
-        if settings.model
+        (variables.model,)
+        if variables.model
         else tuple(f"scripted/{name}" for name, player in suite.players.items() if player.default)
     )
     models, opened = config.models or own, dict(objects or {})
@@ -163,7 +163,7 @@ def resolve(
         if per_episode(spec) or not keys:
             continue
         try:
-            opened[spec] = open_model(spec, settings, config.model_arguments.get(spec))
+            opened[spec] = open_model(spec, variables, config.model_arguments.get(spec))
         except ConfigError:
             if spec in models or config.extractor is None or config.extractor.required:
                 raise
@@ -174,9 +174,9 @@ def resolve(
         suite=suite,
         models=models,
         options=call_options(config),
-        settings=settings,
+        variables=variables,
         tools=tools,
-        prices=_prices(config, called, settings) if prices is None else prices,
+        prices=_prices(config, called, variables) if prices is None else prices,
         opened=opened,
         extractor=extractor,
     )
@@ -202,14 +202,14 @@ def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
         raise ConfigError(f"agent.tools: {error}", hint=error.hint) from error
 
 
-def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
+def _refuse_secrets(config: AnyExperiment, variables: Variables) -> None:
     """Raise ConfigError if an experiment contains a secret, since it is logged."""
     text = config.model_dump_json()
     secrets = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
     # Only in free fields: the key of a local server may be equal to the name of its model.
     free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
-    if settings.secrets.redact_certain(free_fields) is not free_fields:
-        secrets.append(f"the value of {settings.secrets.variable_in(free_fields)}")
+    if variables.secrets.redact_certain(free_fields) is not free_fields:
+        secrets.append(f"the value of {variables.secrets.variable_in(free_fields)}")
     if secrets:
         raise ConfigError(
             f"the experiment is logged and contains {secrets[0]}", hint="remove it, and set it in the environment"
@@ -245,7 +245,7 @@ def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigErr
     )
 
 
-def _prices(config: AnyExperiment, models: tuple[str, ...], settings: Settings) -> dict[str, KnownPrice]:
+def _prices(config: AnyExperiment, models: tuple[str, ...], variables: Variables) -> dict[str, KnownPrice]:
     """Return the known prices by model."""
     prices: dict[str, KnownPrice] = {}
     for spec in models:
@@ -253,7 +253,7 @@ def _prices(config: AnyExperiment, models: tuple[str, ...], settings: Settings) 
             continue
         if stated := config.prices.get(spec):
             prices[spec] = KnownPrice(price=stated, source=STATED)
-        elif published := published_price(spec, settings):
+        elif published := published_price(spec, variables):
             prices[spec] = published
     return prices
 
@@ -276,7 +276,7 @@ _KEPT_IN = {"prompts": "variants"}
 """Field → folder of its texts, where they differ; those of `agent.prompts` itself: see `_prompts`."""
 
 
-def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = None) -> Experiment:
+def kept_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
     """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
 
     `store`: use another store. Raise ConfigError if this version cannot read the configuration, RunLogError for a link
@@ -299,7 +299,7 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
         suite=suite,
         models=config.models,
         options=call_options(config),
-        settings=settings,
+        variables=variables,
         tools=load_tools([_kept_tool(name, texts) for name in tools]),
     ).with_variants()
 

@@ -122,23 +122,23 @@ def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
         one, other = first.tasks[task], second.tasks[task]
         if fields := [name for name in one if name in other and one[name].isdisjoint(other[name])]:
             changed[task] = fields
-    conditions = list(_conditions(first.manifest, second.manifest))
+    differences = list(_configuration_differences(first.manifest, second.manifest))
     names = f"{first.folder.path} and {second.folder.path}"
     same = "compare runs of the same graphs and questions: the same suite settings, --seed, --graphs"
     if not common:
         counts = f"tasks: {len(first.tasks)} and {len(second.tasks)}, none in both"
-        raise _refusal(f"{names} share no task", [counts, *conditions], same)
+        raise _refusal(f"{names} share no task", [counts, *differences], same)
     if changed:
         lines = [f"{task}: {', '.join(fields)}" for task, fields in changed.items()]
         what = f"{names} have {len(changed)} different tasks with the same name"
-        raise _refusal(what, [*lines, *conditions], same)
+        raise _refusal(what, [*lines, *differences], same)
     scorers = [(run.manifest["fingerprint"] or {}).get("scorer") for run in (first, second)]
     if scorers[0] != scorers[1]:
         again = "; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second))
         raise _refusal(f"{names} were scored by different code", [f"{scorers[0]} → {scorers[1]}"], again)
     left_out = len(first.tasks) + len(second.tasks) - 2 * len(common)
     partly = [f"tasks: {len(common)} in both; {left_out} in one run only, left out"] if left_out else []
-    return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in (*partly, *conditions)]
+    return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in (*partly, *differences)]
 
 
 def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
@@ -148,7 +148,7 @@ def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
     )
 
 
-def _conditions(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
+def _configuration_differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
     """Yield differences of versions, configurations and texts."""
     versions = first.get("graphwalk_version"), second.get("graphwalk_version")
     if versions[0] != versions[1]:

@@ -13,7 +13,7 @@ from graphwalk.experiments.protocol_differences import (
     protocol_note,
     published_differences,
 )
-from graphwalk.experiments.protocols import OWN
+from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
 from graphwalk.reports.observations import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
@@ -53,7 +53,10 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
         comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
         last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
         every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
-        protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
+        protocol = {
+            "name": config.get("protocol", DEFAULT_PROTOCOL),
+            "differences": [list(one) for one in deviations(config)],
+        }
         return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"

@@ -12,9 +12,9 @@ from graphwalk.runs.episodes.fingerprint import code_version
 from graphwalk.runs.episodes.resolve import kept_experiment
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import read_settings
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite, Task
+from graphwalk.variables import read_variables
 
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def _graphs(suite: Suite[Any, Any], folder: RunFolder) -> Mapping[str, LoadedGra
     """Return the graphs of a run by digest, as far as they can be made without a database."""
     graphs: dict[str, LoadedGraph] = {}
     try:
-        config = kept_experiment(folder, read_settings()).config
+        config = kept_experiment(folder, read_variables()).config
         for instance in suite.graphs(config.suite, config.seed):
             graphs[instance.digest] = LoadedGraph(instance)
     except GraphwalkError:

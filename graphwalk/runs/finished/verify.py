@@ -24,11 +24,11 @@ from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, kept_experiment, per_episode
 from graphwalk.runs.folder.result import EpisodeKey, Result
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import to_dict
+from graphwalk.variables import Variables
 
 CHECKS: Mapping[str, str] = {
     "lines": "complete lines with correct checksums",
@@ -112,7 +112,7 @@ def parting(then: Any, now: Any) -> str:
 
 async def verify_run(
     folder: RunFolder,
-    settings: Settings,
+    variables: Variables,
     done: Callable[[], object] = lambda: None,
 ) -> RunVerification:
     """Check everything in a run folder, which is only read. Graphs are loaded into the embedded engine.
@@ -121,7 +121,7 @@ async def verify_run(
     an existing database of the run cannot be reached.
     """
     manifest = folder.read_manifest()
-    experiment = kept_experiment(folder, settings)
+    experiment = kept_experiment(folder, variables)
     graphs = (manifest.get("fingerprint") or {}).get("graphs", ())
 
     async def without_queries() -> EmbeddedDatabase:
@@ -129,7 +129,7 @@ async def verify_run(
 
     # A run may come from a stranger: nothing is loaded into a database of the user because of it.
     opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in graphs) else None
-    sources = GraphSources(opened, settings if queries_in_place(experiment.config.store) else None)
+    sources = GraphSources(opened, variables if queries_in_place(experiment.config.store) else None)
     try:
         plan = await make_plan(experiment, sources, lambda number: None)
         with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
@@ -252,7 +252,7 @@ class _VerifiedRun:
         """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
         experiment, logged = self.experiment.of(planned.key.setting), _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
-        tokens, usd, secrets = limits.episode_tokens, limits.episode_usd, experiment.settings.secrets
+        tokens, usd, secrets = limits.episode_tokens, limits.episode_usd, experiment.variables.secrets
         prompt = await planned.prompt(experiment)
         episode = Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd, secrets=secrets)
         now = _wire(await run_episode(episode))

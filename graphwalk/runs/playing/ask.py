@@ -11,7 +11,7 @@ from graphwalk.agent import Watcher
 from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
 from graphwalk.reports.scene import Scene, SceneCall, scene_of
@@ -23,7 +23,6 @@ from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey, Result
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.sanitise import escape_markup, one_line
-from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher, evidence_of
 from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
@@ -31,6 +30,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
+from graphwalk.variables import Variables
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Answer:
         evidence, cypher, missing = AnswerEvidence(), "", list[str]()
         record = result.as_dict()
         scene = scene_of(record, result.trajectory)
-        with comment("evidence", missing.append):
+        with suppressed("evidence", missing.append):
             scene = AskTask.model_validate(result.task).scene(record)
             seen = observed_graph(result.trajectory.results)
             evidence = evidence_of(str(result.task["question"]), result.answer, seen)
@@ -129,7 +129,7 @@ class Answer:
 def asking(
     source: GraphSource | None,
     model: str,
-    settings: Settings,
+    variables: Variables,
     *,
     questions: Sequence[str] = (),
     overrides: Sequence[str] = (),
@@ -161,7 +161,7 @@ def asking(
             **(agent or {}),
         },
     }
-    return resolve(load_experiment(data, overrides), settings, objects=objects)
+    return resolve(load_experiment(data, overrides), variables, objects=objects)
 
 
 class Conversation:

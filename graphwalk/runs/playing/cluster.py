@@ -27,9 +27,9 @@ from graphwalk.runs.playing.counters import RunSummary
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import Shard, merge_runs
-from graphwalk.settings import read_settings, without_ray_statistics
 from graphwalk.terminal.signals import heed_signals
 from graphwalk.types.chat import Usage
+from graphwalk.variables import read_variables, without_ray_statistics
 from graphwalk.version import __version__
 
 _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_tokens")
@@ -85,10 +85,10 @@ def play_shard(work: ShardWork) -> RunSummary:
 
 
 async def _start_or_resume(work: ShardWork) -> RunSummary:
-    settings = read_settings(work.working_folder)
+    variables = read_variables(work.working_folder)
     if (work.folder / "run.json").exists():
-        return await resume_run(RunFolder.open(work.folder), settings, Progress(), log_level=work.log_level)
-    experiment = resolve(experiment_from(work.config, "the experiment"), settings)
+        return await resume_run(RunFolder.open(work.folder), variables, Progress(), log_level=work.log_level)
+    experiment = resolve(experiment_from(work.config, "the experiment"), variables)
     new = NewRun.make(experiment.config.name, work.folder)
     return await start_run(experiment, new, Progress(), log_level=work.log_level, shard=work.shard)
 

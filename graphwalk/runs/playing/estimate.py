@@ -153,12 +153,12 @@ async def _of_expert(
     setting, task, suite, agent = planned.key.setting, planned.task, experiment.suite, experiment.agent
     able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
     expert = next(able, None)
-    target = ScriptedModel("target", _answer_target(json.dumps(task.gold, ensure_ascii=False, default=str)))
+    target = ScriptedModel("target", _answer_target(json.dumps(task.target, ensure_ascii=False, default=str)))
     text = None if agent.tool_protocol == "native" else TextProtocol(agent.tool_protocol, agent.texts)
     player = await planned.scripted(expert, experiment) if expert else target
     model = _CountingModel(player, text, size, price)
     try:
-        prompt, secrets = await planned.prompt(experiment), experiment.settings.secrets
+        prompt, secrets = await planned.prompt(experiment), experiment.variables.secrets
         trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, secrets=secrets))
     finally:
         await model.close()
@@ -178,7 +178,7 @@ async def estimate_run(experiment: Experiment) -> RunEstimate:
 
     Raise StoreError if a tool fails.
     """
-    sources = GraphSources(settings=experiment.settings if queries_in_place(experiment.config.store) else None)
+    sources = GraphSources(variables=experiment.variables if queries_in_place(experiment.config.store) else None)
     try:
         return await _estimate(experiment, await make_plan(experiment, sources, lambda tasks: None))
     finally:
@@ -266,7 +266,7 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
     if any(row.tokenizer is None for row in real):
         yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
     for row in real:
-        window = context_window(row.model, experiment.settings)
+        window = context_window(row.model, experiment.variables)
         if window is not None and row.longest_request > window:
             yield (
                 f"Too long for {row.model}, setting {row.setting}: a request has {row.longest_request:,.0f} tokens or "

@@ -26,7 +26,7 @@ from graphwalk.runs.playing.counters import MOST_FAILURES, EpisodeCounters, RunS
 from graphwalk.runs.playing.run_log import run_log
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import WHOLE, Shard
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")
 _CLEAN_UP_SECONDS = 2.0
@@ -57,7 +57,7 @@ async def start_run(
 
 async def resume_run(
     folder: RunFolder,
-    settings: Settings,
+    variables: Variables,
     progress: Progress,
     changes: Mapping[str, Any] | None = None,
     objects: Mapping[str, Model] | None = None,
@@ -83,7 +83,7 @@ async def resume_run(
             prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest.get("prices"))
         except ValidationError as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-        experiment = resolve(config, settings, objects=objects, prices=prices)
+        experiment = resolve(config, variables, objects=objects, prices=prices)
         return await _play(experiment, folder, progress, manifest, log_level)
 
 
@@ -117,7 +117,7 @@ async def _play(
         _LOGGER.warning("%s", text)
         progress.note(text)
 
-    with run_log(folder.log_path, log_level, experiment.settings.secrets.redact):
+    with run_log(folder.log_path, log_level, experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         results, counters = _ResultsLog(folder), EpisodeCounters.of(folder)
         async with (

@@ -13,11 +13,11 @@ from neo4j import AsyncGraphDatabase, Auth, Query
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Closing
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.health import FIRST_PAUSE, LONGEST_PAUSE, HealthCheck
 from graphwalk.stores.neo4j.local_server import local_server
+from graphwalk.variables import Variables
 
 GRACE_SECONDS = 1.5
 """Time beyond the server's own limit before the client gives up."""
@@ -160,7 +160,7 @@ class Connection(Closing):
             return [(names, list(tuple.__iter__(record))) for record in records]
 
 
-async def connect(settings: Settings, *, wait_seconds: float, database: str | None = None) -> Connection:
+async def connect(variables: Variables, *, wait_seconds: float, database: str | None = None) -> Connection:
     """Connect to NEO4J_URI, else to the server of `graphwalk db up`, and wait for the first answer.
 
     A server that is silent is not an error: the first query waits for it. `database`: default NEO4J_DATABASE, else
@@ -168,7 +168,7 @@ async def connect(settings: Settings, *, wait_seconds: float, database: str | No
 
     Raise StoreError if no server answers, the password is wrong, the database is missing, or it is not a Neo4j.
     """
-    uri, auth = _address(settings)
+    uri, auth = _address(variables)
     if urlsplit(uri).scheme not in SCHEMES:
         schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         bare = uri.rpartition("@")[2] if "://" not in uri else "127.0.0.1:7687"
@@ -176,7 +176,7 @@ async def connect(settings: Settings, *, wait_seconds: float, database: str | No
             f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {schemes}",
             hint=f"NEO4J_URI=bolt://{bare}",
         )
-    database = database or settings.neo4j_database
+    database = database or variables.neo4j_database
     if database is not None and database.casefold() == "system":
         raise StoreError(
             "cannot read the database system: it holds users and databases, not graphs",
@@ -204,7 +204,7 @@ async def connect(settings: Settings, *, wait_seconds: float, database: str | No
         if not any(isinstance(cause, TimeoutError) for cause in _causes(error)):  # refused, or no address
             await connection.close()
             if auth is None and isinstance(error.__cause__, AuthError):
-                raise _no_password(settings, connection.place) from error.__cause__
+                raise _no_password(variables, connection.place) from error.__cause__
             raise
     except BaseException:
         await connection.close()
@@ -212,23 +212,23 @@ async def connect(settings: Settings, *, wait_seconds: float, database: str | No
     return connection
 
 
-def _address(settings: Settings) -> tuple[str, Any]:
+def _address(variables: Variables) -> tuple[str, Any]:
     """Return the address and the driver's `auth`; a token or ticket is passed as the password."""
-    if settings.neo4j_uri:
-        settings.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
-        scheme, secret = settings.neo4j_authentication.lower(), settings.neo4j_password
+    if variables.neo4j_uri:
+        variables.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
+        scheme, secret = variables.neo4j_authentication.lower(), variables.neo4j_password
         auth = None
         if secret and scheme != "none":
-            auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else settings.neo4j_username, secret)
-        return settings.neo4j_uri, settings.neo4j_auth or auth
-    if server := local_server(settings):
+            auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else variables.neo4j_username, secret)
+        return variables.neo4j_uri, variables.neo4j_auth or auth
+    if server := local_server(variables):
         uri, password = server
-        return uri, settings.neo4j_auth or ("neo4j", password)
+        return uri, variables.neo4j_auth or ("neo4j", password)
     raise StoreError("no Neo4j server is configured", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
 
 
-def _no_password(settings: Settings, place: str) -> StoreError:
-    if settings.neo4j_authentication.lower() == "none":
+def _no_password(variables: Variables, place: str) -> StoreError:
+    if variables.neo4j_authentication.lower() == "none":
         problem, hint = "NEO4J_AUTHENTICATION is none", "unset NEO4J_AUTHENTICATION, and set NEO4J_PASSWORD"
     else:
         problem, hint = "NEO4J_PASSWORD is not set", "export NEO4J_PASSWORD=…   (or set it in .env)"

@@ -13,7 +13,6 @@ from neo4j.exceptions import Neo4jError
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.cypher import quote, render_cypher
 from graphwalk.stores.health import HealthCheck
@@ -25,6 +24,7 @@ from graphwalk.stores.search import SearchResult
 from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
+from graphwalk.variables import Variables
 
 WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""
@@ -96,7 +96,7 @@ class ExistingStore(Closing, GraphStore):
     async def open(
         cls,
         source: GraphSource,
-        settings: Settings,
+        variables: Variables,
         *,
         timeout_seconds: float = 30.0,
         wait_seconds: float = WAIT_SECONDS,
@@ -107,9 +107,9 @@ class ExistingStore(Closing, GraphStore):
         refuses the password or has no such database (the error lists its databases).
         """
         try:
-            connection = await connect(settings, wait_seconds=wait_seconds, database=source.neo4j)
+            connection = await connect(variables, wait_seconds=wait_seconds, database=source.neo4j)
         except StoreError as error:
-            raise await _no_database(source, settings, error) from error.__cause__
+            raise await _no_database(source, variables, error) from error.__cause__
         try:
             dialect = await read_dialect(connection, source.labels, source.relationship_types)
             store = cls(connection, dialect, timeout_seconds)
@@ -231,14 +231,14 @@ async def _identity(connection: Connection) -> list[Any] | None:
         return None
 
 
-async def _no_database(source: GraphSource, settings: Settings, error: StoreError) -> StoreError:
+async def _no_database(source: GraphSource, variables: Variables, error: StoreError) -> StoreError:
     """Return the error itself or, for an unknown database, one that lists the databases of the server."""
     cause = error.__cause__
     if not isinstance(cause, Neo4jError) or not (cause.code or "").endswith("DatabaseNotFound"):
         return error
-    own = {name: value for name, value in settings.variables.items() if name != "NEO4J_DATABASE"}
+    own = {name: value for name, value in variables.values.items() if name != "NEO4J_DATABASE"}
     try:
-        async with await connect(replace(settings, variables=own), wait_seconds=WAIT_SECONDS) as connection:
+        async with await connect(replace(variables, values=own), wait_seconds=WAIT_SECONDS) as connection:
             names = await connection.rows(_DATABASES)
     except StoreError:
         return error

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import Dialect
 from graphwalk.stores.graph_schema import has_several_labels, schema_of
@@ -20,6 +19,7 @@ from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown_rows
+from graphwalk.variables import Variables
 
 READING_SECONDS = 300.0
 """For a query that reads a whole graph back."""
@@ -51,14 +51,14 @@ class Neo4jDatabase(Database):
     @classmethod
     async def open(
         cls,
-        settings: Settings,
+        variables: Variables,
         *,
         run_id: str,
         timeout_seconds: float = 30.0,
         wait_seconds: float = 90.0,
     ) -> "Neo4jDatabase":
-        """Connect to the server of `settings`; see `open_database`."""
-        connection = await connect(settings, wait_seconds=wait_seconds)
+        """Connect to the server of `variables`; see `open_database`."""
+        connection = await connect(variables, wait_seconds=wait_seconds)
         return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
 
     def share_health_check(self, health: HealthCheck) -> None:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from graphwalk.errors import StoreError
 from graphwalk.files.writing import write_whole
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 
 COMPOSE_PASSWORD = "graphwalk-local"
 """The default in docker-compose.yml. It is no secret: the port is open to this machine only."""
@@ -36,19 +36,19 @@ class LocalServer:
         return f"bolt://127.0.0.1:{self.port}"
 
 
-def state_folder(settings: Settings) -> Path:
+def state_folder(variables: Variables) -> Path:
     """Return the folder of `graphwalk db`: GRAPHWALK_HOME, else the user's state folder."""
-    home = settings.get("GRAPHWALK_HOME")
+    home = variables.get("GRAPHWALK_HOME")
     return Path(home).expanduser() if home else platformdirs.user_state_path("graphwalk", appauthor=False)
 
 
-def state_file(settings: Settings) -> Path:
-    return state_folder(settings) / "server.json"
+def state_file(variables: Variables) -> Path:
+    return state_folder(variables) / "server.json"
 
 
-def read_state(settings: Settings) -> LocalServer | None:
+def read_state(variables: Variables) -> LocalServer | None:
     """Return the server of `db up`, None if there is none. Raise StoreError if its file is damaged."""
-    file = state_file(settings)
+    file = state_file(variables)
     try:
         return TypeAdapter(LocalServer).validate_json(file.read_bytes(), extra="forbid")
     except FileNotFoundError:
@@ -57,24 +57,24 @@ def read_state(settings: Settings) -> LocalServer | None:
         raise StoreError(f"{file} is damaged", hint=f"remove {file}, then: graphwalk db up") from error
 
 
-def local_server(settings: Settings) -> tuple[str, str] | None:
+def local_server(variables: Variables) -> tuple[str, str] | None:
     """Return address and password of the server of `db up`, or of docker-compose.yml; None if there is neither.
 
     A server of `db up` that has ended, as after a restart of the machine, comes last.
     """
-    server = read_state(settings)
+    server = read_state(variables)
     address = None if server is None else (server.uri, server.password)
     if server is not None and (server.pid is None or psutil.pid_exists(server.pid)):
         return address
-    return compose_server(settings) or address
+    return compose_server(variables) or address
 
 
-def compose_server(settings: Settings) -> tuple[str, str] | None:
+def compose_server(variables: Variables) -> tuple[str, str] | None:
     """Return address and password of the server of docker-compose.yml; None if it does not answer."""
-    port = settings.get("GRAPHWALK_NEO4J_PORT", "7687") or ""
+    port = variables.get("GRAPHWALK_NEO4J_PORT", "7687") or ""
     if not port.isdecimal() or int(port) > 65535 or not answers_bolt(int(port)):
         return None
-    return f"bolt://127.0.0.1:{int(port)}", settings.neo4j_password or COMPOSE_PASSWORD
+    return f"bolt://127.0.0.1:{int(port)}", variables.neo4j_password or COMPOSE_PASSWORD
 
 
 def answers_bolt(port: int, seconds: float = 2.0) -> bool:
@@ -88,8 +88,8 @@ def answers_bolt(port: int, seconds: float = 2.0) -> bool:
         return False
 
 
-def write_state(settings: Settings, server: LocalServer) -> None:
-    write_private(state_file(settings), TypeAdapter(LocalServer).dump_json(server).decode())
+def write_state(variables: Variables, server: LocalServer) -> None:
+    write_private(state_file(variables), TypeAdapter(LocalServer).dump_json(server).decode())
 
 
 def write_private(file: Path, text: str) -> None:

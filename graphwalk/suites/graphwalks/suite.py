@@ -57,7 +57,7 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
         assert about.store is not None
         tasks, notes = [], []
         for problem in about.instance.source:
-            gold = answer_of(problem, about.graph)
+            target = answer_of(problem, about.graph)
             values = {"node": problem.node, "depth": problem.depth}
             place = problem.row or f"{about.instance.facts['entry']}-{about.instance.facts['index']}"
             task = GraphwalksTask(
@@ -66,12 +66,12 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 template=problem.operation,
                 question=agent.render("graphwalks_question.j2", operation=problem.operation, **values).strip(),
                 parameters=values,
-                gold=gold,
-                gold_size=len(gold),
+                target=target,
+                target_size=len(target),
                 seed=seed,
                 graph_digest=about.instance.digest,
                 row=problem.row,
-                published_gold=None if problem.target in (None, tuple(gold)) else list(problem.target),
+                published_target=None if problem.target in (None, tuple(target)) else list(problem.target),
             )
             _agree(f"Cypher ({about.store.kind})", await _by_cypher(problem, about.store), task)
             policy = expert(task, "tools", None, stdlib_random(seed, "policy", task.task_id))
@@ -79,7 +79,7 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
             _agree("the expert", task.read(walk.answer).answer, task)
             characters = len(task.whole_prompt(about.instance, agent).content or "")
             tasks.append(walk.added_to(task).model_copy(update={"prompt_chars": characters}))
-            if task.published_gold is not None:
+            if task.published_target is not None:
                 notes.append(f"Row {task.row}: the target differs from the file's; both are scored.")
         return Tasks(tasks, about.instance.facts.get("left_out", {}), notes)
 
@@ -99,5 +99,5 @@ async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
 
 
 def _agree(oracle: str, nodes: Iterable[str], task: GraphwalksTask) -> None:
-    if sorted(nodes) != task.gold:
+    if sorted(nodes) != task.target:
         raise OracleError(f"{oracle} finds other nodes than the evaluator: {task.task_id} {task.parameters}")

@@ -43,11 +43,11 @@ class GraphwalksTask(Task):
     """A problem with its sorted target. `prompt_chars`: length of its prompt without tools."""
 
     template: Operation
-    gold: list[str]
+    target: list[str]
     prompt_chars: int = 0
     row: int | None = Field(default=None, exclude_if=lambda row: row is None)
     """Row of the file, from 1 on."""
-    published_gold: list[str] | None = Field(default=None, exclude_if=lambda keys: keys is None)
+    published_target: list[str] | None = Field(default=None, exclude_if=lambda keys: keys is None)
     """Target of the file, if it differs."""
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
@@ -79,8 +79,8 @@ class GraphwalksTask(Task):
     def score(
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> GraphwalksScore:
-        target, last_line = {*self.gold}, published_answer(trajectory.reply)
-        theirs = {*(self.gold if self.published_gold is None else self.published_gold)}
+        target, last_line = {*self.target}, published_answer(trajectory.reply)
+        theirs = {*(self.target if self.published_target is None else self.published_target)}
         answer: set[str] | None = None if extraction.answer is None else {*extraction.answer}
         compared = NOTHING_RIGHT if answer is None else compare_sets(answer, target)
         error: ErrorClass | None = None
@@ -103,7 +103,7 @@ class GraphwalksTask(Task):
         graph = nx.DiGraph(instance.graph.edges())
         graph = graph if self.template == "bfs" else graph.reverse()
         nodes = nx.descendants_at_distance(graph, self.parameters["node"], int(self.parameters["depth"]))
-        if sorted(nodes) != self.gold:
+        if sorted(nodes) != self.target:
             raise OracleError(f"networkx finds other nodes than the evaluator: {self.task_id} {self.parameters}")
         return "networkx"
 

@@ -39,13 +39,13 @@ def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
     links = _links(task)
     steps = [*_prompt_states(task, setting, trajectory, links)]
     marked: list[_Item] = []
-    for (number, gold), turn in zip(
+    for (number, target), turn in zip(
         task.requested_states(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False
     ):
         if turn is None and len(steps) and task.whole:
             break
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
-        marked = list(marked_items(items or (), gold, partial(canonical, task.algorithm)))
+        marked = list(marked_items(items or (), target, partial(canonical, task.algorithm)))
         place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
         caption = f"{_state(task, number)}: {_verdict(marked, items)}"
         steps.append(_step(task, caption, place, marked, links))

@@ -61,21 +61,21 @@ class MagmaScore(Score):
     reasoning_tokens: int | None
 
 
-def judge(algorithm: str, step: int, items: list[Any] | None, gold: list[Any]) -> StepScore:
+def judge(algorithm: str, step: int, items: list[Any] | None, target: list[Any]) -> StepScore:
     """Score the items of a reply (None: no prefix). Both are sets: order and repetition do not count."""
     if items is None:
         return StepScore(step=step, missing_prefix=1)
     forms = [canonical(algorithm, item) for item in items]
-    invalid, target = forms.count(None), {canonical(algorithm, item) for item in gold}
+    invalid, right = forms.count(None), {canonical(algorithm, item) for item in target}
     answered = {object() if form is None else form for form in forms}  # every invalid item is a wrong one
-    compared = compare_sets(answered, target)
+    compared = compare_sets(answered, right)
     return StepScore(
         step=step,
         exact=compared.correct,
         precision=compared.precision,
         recall=compared.recall,
         f1=compared.f1,
-        false_negatives=len(target - answered),
+        false_negatives=len(right - answered),
         hallucinations=compared.false_positives - invalid,
         invalid_items=min(invalid, 1),
     )
@@ -140,7 +140,7 @@ def _judge_replies(
     read = [read_answer(task.algorithm, reply).answer for reply in replies]
     if len(replies) == len(states):
         read[-1] = extraction.answer
-    judged = [judge(task.algorithm, step, items, gold) for (step, gold), items in zip(states, read, strict=False)]
+    judged = [judge(task.algorithm, step, items, target) for (step, target), items in zip(states, read, strict=False)]
     return (*judged, *(StepScore(step=step) for step, _ in states[len(judged) :]))
 
 

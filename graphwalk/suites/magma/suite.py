@@ -17,7 +17,7 @@ from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
-    """Graph algorithms step by step. Settings are strategies of prompting, and `tools` with the graph in the store."""
+    """Graph algorithms step by step. Variables are strategies of prompting, and `tools` with the graph in the store."""
 
     name = "magma"
     settings = (*prompts.STRATEGIES, "tools")

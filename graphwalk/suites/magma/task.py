@@ -25,7 +25,7 @@ from graphwalk.types.values import Scalar
 
 
 class MagmaTask(Task):
-    """A state to find. `gold` is the state after `step`; in free-running mode `step` is None, `gold` has all states.
+    """A state to find. `target` is the state after `step`; in free-running mode `step` is None and it has all states.
 
     States are lists as in the data set: nodes, components, or triples.
     """
@@ -50,8 +50,8 @@ class MagmaTask(Task):
     def requested_states(self, setting: str) -> list[tuple[int, list[Any]]]:
         """Return (step, state) of every reply that the setting requests."""
         if self.step is not None:
-            return [(self.step, self.gold)]
-        states = list(enumerate(self.gold, start=self.first_step))
+            return [(self.step, self.target)]
+        states = list(enumerate(self.target, start=self.first_step))
         return states if setting in prompts.STEPWISE else states[-1:]
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
@@ -79,7 +79,7 @@ class MagmaTask(Task):
         return score_episode(self, setting, trajectory, extraction)
 
     def confirm(self, instance: GraphInstance) -> str:
-        states = dict(enumerate(self.gold, self.first_step)) if self.step is None else {self.step: self.gold}
+        states = dict(enumerate(self.target, self.first_step)) if self.step is None else {self.step: self.target}
         check_states(self.algorithm, instance.source.instance, states)
         return "networkx"
 
@@ -103,7 +103,7 @@ def make_task(
     form = prompts.Form(config.explain, config.input)
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
     states = {number: state.answer for number, state in trace.states.items()}
-    gold = list(states.values()) if step is None else states[step]
+    target = list(states.values()) if step is None else states[step]
     parameters: dict[str, Scalar] = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total}
     if instance.source is not None:
         parameters["source"] = instance.source
@@ -115,8 +115,8 @@ def make_task(
         template=algorithm,
         question=prompts.problem(trace, agent, form),
         parameters=parameters,
-        gold=gold,
-        gold_size=len(states[total] if step is None else gold),
+        target=target,
+        target_size=len(states[total] if step is None else target),
         seed=trace.seed,
         graph_digest=trace.digest,
         reference_turns=1 if step is not None else len(states),

@@ -44,7 +44,7 @@ def table_1() -> Reference:
 
 def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None, **row: Any) -> dict[str, Any]:
     """Return a row of Table 1. Its averages of calls are over ten mazes, unless the sum would be no whole number."""
-    right = {"correct": correct_of_10, "questions": 10, "accuracy": 10.0 * correct_of_10}
+    right = {"correct": correct_of_10, "scored": 10, "accuracy": 10.0 * correct_of_10}
     over_all = mean_tool_calls is not None and (10 * mean_tool_calls).is_integer()
     calls = {
         "calls_per_question": mean_tool_calls if over_all else None,

@@ -92,7 +92,7 @@ def _comparison(task: "MazeTask", path: Sequence[int], answer: Sequence[str]) ->
         before = cell
     if path and path[-1] != maze.goal:
         rows.append(("missed", len(rows), str(maze.goal)))
-    steps, example = maze.shortest_path_length, " ".join(map(str, task.gold))
+    steps, example = maze.shortest_path_length, " ".join(map(str, task.target))
     note = (
         f"Every valid path from {maze.start} to {maze.goal} is correct; the shortest has {steps} steps, for example"
         f" {example}."

@@ -54,7 +54,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         assert about.store is not None
         instance = about.instance
         task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
-        check_path(about.graph, str(task.start), str(task.goal), task.gold)
+        check_path(about.graph, str(task.start), str(task.goal), task.target)
         return Tasks([(await expert_walk(task, about.store)).added_to(task)])
 
     def report(self) -> SuiteReport:
@@ -77,8 +77,8 @@ def make_task(
         template="maze",
         question=agent.render("maze_question.j2", start=maze.start, goal=maze.goal).strip(),
         parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
-        gold=[str(cell) for cell in path],
-        gold_size=len(path),
+        target=[str(cell) for cell in path],
+        target_size=len(path),
         graph_digest=graph_digest,
         strict=config.strict,
         layout=config.layout,
@@ -95,6 +95,6 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     path = [int(key) for key in extract_path(played.answer).answer or ()]
     if not path or path_error(task.maze, path):
         raise OracleError(
-            f"the expert's path through {task.task_id} is wrong\n  target: {task.gold}\n  expert: {played.answer}"
+            f"the expert's path through {task.task_id} is wrong\n  target: {task.target}\n  expert: {played.answer}"
         )
     return played

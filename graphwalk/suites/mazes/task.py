@@ -25,7 +25,7 @@ from graphwalk.types.schema import Schema
 
 
 class MazeTask(Task):
-    """A maze to solve. `gold` is a shortest path as a list of keys; every valid path is correct.
+    """A maze to solve. `target` is a shortest path as a list of keys; every valid path is correct.
 
     With `strict` only cells next to visited ones may be called; `layout` is that of the drawing without tools.
     """
@@ -69,7 +69,7 @@ class MazeTask(Task):
 
     def confirm(self, instance: GraphInstance) -> str:
         assert instance.graph is not None
-        check_path(instance.graph, str(self.start), str(self.goal), self.gold)
+        check_path(instance.graph, str(self.start), str(self.goal), self.target)
         return "networkx"
 
     def scene(self, record: ResultRecord) -> Scene:

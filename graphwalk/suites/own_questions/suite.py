@@ -8,7 +8,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy
 from graphwalk.reports.measures import declared_report
 from graphwalk.reports.suite_report import Grouping, SuiteReport
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.ask.players import look
@@ -21,6 +20,7 @@ from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionS
 from graphwalk.suites.suite import Player, Suite, Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.types.schema import Schema
+from graphwalk.variables import Variables
 
 
 def look_up(task: OwnQuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -48,10 +48,10 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
             yield from own_instances(place, entry, seed, file_of(entry))
 
     async def read_graphs(
-        self, config: OwnQuestionsConfig, seed: int, settings: Settings
+        self, config: OwnQuestionsConfig, seed: int, variables: Variables
     ) -> AsyncIterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
-            for instance in own_instances(place, entry, seed, await read_source(entry, settings)):
+            for instance in own_instances(place, entry, seed, await read_source(entry, variables)):
                 yield instance
 
     async def tasks(

@@ -41,8 +41,8 @@ async def tasks_about(
         except ValueError as error:
             dataset.mistakes.append((place, f"{'cypher' if question.cypher else 'answer'}: {error}"))
             continue
-        gold = next(iter(targets.values()))
-        others = [source for source, rows in targets.items() if not _are_equal(rows, gold)]
+        target = next(iter(targets.values()))
+        others = [source for source, rows in targets.items() if not _are_equal(rows, target)]
         task = task_about(FreeQuestion(question=question.question), number, graph.digest, seed)
         own = {
             "suite": "own_questions",
@@ -50,10 +50,10 @@ async def tasks_about(
             "task_id": question.id or task.task_id,
             "tags": question.tags,
             "cypher": question.cypher,
-            "gold": gold,
-            "gold_size": len(gold),
-            "fields": tuple(gold[0]) if gold else (VALUE,),
-            "names": {cell: names for row in gold for cell in row.values() if (names := values.other_names(cell))},
+            "target": target,
+            "target_size": len(target),
+            "fields": tuple(target[0]) if target else (VALUE,),
+            "names": {cell: names for row in target for cell in row.values() if (names := values.other_names(cell))},
         }
         tasks.append(OwnQuestionTask(**{**vars(task), **own}))
         if others:
@@ -63,11 +63,13 @@ async def tasks_about(
     return tasks, notes
 
 
-def _are_equal(rows: Sequence[Row], gold: Sequence[Row]) -> bool:
+def _are_equal(rows: Sequence[Row], target: Sequence[Row]) -> bool:
     """Compare rows whose columns may have other names."""
-    fields = tuple(gold[0]) if gold else ()
+    fields = tuple(target[0]) if target else ()
     alike = all(len(row) == len(fields) for row in rows)
-    return alike and compare_rows([dict(zip(fields, row.values(), strict=True)) for row in rows], gold, fields).correct
+    return (
+        alike and compare_rows([dict(zip(fields, row.values(), strict=True)) for row in rows], target, fields).correct
+    )
 
 
 async def _targets(
@@ -77,17 +79,17 @@ async def _targets(
     if question.cypher is None:
         values.check(question.rows)
         return {"answer": distinct(question.rows)}
-    gold = values.target(await _rows(engines[0], question.cypher, agent))
-    targets = {engines[0].kind: gold}
+    target = values.target(await _rows(engines[0], question.cypher, agent))
+    targets = {engines[0].kind: target}
     for engine in engines[1:]:
         try:
             targets[engine.kind] = values.target(await _rows(engine, question.cypher, agent))
         except _UnknownNameError:  # which Neo4j takes for a name without nodes
-            if not gold:
+            if not target:
                 raise
         except ValueError:  # engines do not support the same functions
             continue
-    if not gold:
+    if not target:
         raise ValueError("it returns nothing")
     return targets | ({"answer": question.rows} if question.rows else {})
 

@@ -88,7 +88,7 @@ class OwnQuestionTask(Task):
     `fields`: columns; only `VALUE` for single values. `names`: key of a node in the target → texts that name only it.
     """
 
-    gold: list[Row]
+    target: list[Row]
     number: int
     earlier: tuple[Exchange, ...] = ()
     """Always empty; a field of every log."""
@@ -114,17 +114,17 @@ class OwnQuestionTask(Task):
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> OwnQuestionScore:
         answer: list[Row] = extraction.answer or []
-        rows, gold = comparable_rows(self, answer, folding=scoring.text == "folded")
+        rows, target = comparable_rows(self, answer, folding=scoring.text == "folded")
         seen = tool_evidence(trajectory)
         texts = [row[field] for row in answer[:_MOST_ROWS] for field in self.fields if isinstance(row.get(field), str)]
         return OwnQuestionScore(
-            **asdict(compare_rows(None if extraction.answer is None else rows, gold, self.fields)),
+            **asdict(compare_rows(None if extraction.answer is None else rows, target, self.fields)),
             extraction_stage=extraction.stage,
             lossy=extraction.lossy,
             grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
             answered=bool(answer),
-            abstained=extraction.answer == [] if gold else None,
-            invented=None if gold else bool(answer),
+            abstained=extraction.answer == [] if target else None,
+            invented=None if target else bool(answer),
         )
 
     def scene(self, record: ResultRecord) -> Scene:
@@ -154,7 +154,7 @@ def comparable_rows(
     def comparable(rows: Iterable[Row]) -> list[Row]:
         return [{field: keys.get(cell := text(row.get(field)), cell) for field in task.fields} for row in rows]
 
-    return comparable(typed_rows(answer, task.gold, task.fields, near=NEAR)), comparable(task.gold)
+    return comparable(typed_rows(answer, task.target, task.fields, near=NEAR)), comparable(task.target)
 
 
 def _as_date(text: str) -> str | None:

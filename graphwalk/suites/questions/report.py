@@ -125,7 +125,7 @@ def table_4() -> Reference:
     """Return the paper's figures by graph size, with the counts behind the printed percentages."""
     paper = paper_figures()
     rows = paper["table_4_graph_size"]
-    counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL} for row in rows]
+    counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "scored": _OF_ALL} for row in rows]
     sizes = tuple({**row, **count} for row, count in zip(rows, counts, strict=True))
     return Reference(f"{paper['source']}, Table 4", tuple(paper["notes"]), groups={"nodes": sizes})
 
@@ -133,7 +133,7 @@ def table_4() -> Reference:
 def tables_2_and_3() -> Reference:
     """Return the paper's figures overall, by category and by kind of question."""
     paper = paper_figures()
-    table_2 = [{**row, "correct": row["correct_of_120"], "questions": _OF_ALL} for row in paper["table_2_questions"]]
+    table_2 = [{**row, "correct": row["correct_of_120"], "scored": _OF_ALL} for row in paper["table_2_questions"]]
     overall = tuple({name: row[name] for name in row if name != "correct_of_120"} for row in table_2)
     table = paper["table_3_correct_of_10_by_question"]
     category_of = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
@@ -144,7 +144,7 @@ def tables_2_and_3() -> Reference:
             number = _OF_EACH * len(questions)
             for row in table:
                 correct = sum(row[question] for question in questions)
-                counts = {"correct": correct, "questions": number, "accuracy": round(100 * correct / number, 2)}
+                counts = {"correct": correct, "scored": number, "accuracy": round(100 * correct / number, 2)}
                 yield {"model": row["model"], "setting": row["setting"], grouping: group, **counts}
 
     groups = {
@@ -161,16 +161,18 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     expected scores of one random valid row, the expert those of one of the tied rows.
     """
     task = result["task"]
-    gold = task["gold_size"]
+    target = task["gold_size"]
     ties = 1 + task.get("tied_rows", 0)
-    yield baseline_result(result, EMPTY, _score(0, 0, gold))
+    yield baseline_result(result, EMPTY, _score(0, 0, target))
     if task.get("candidates"):
-        yield baseline_result(result, EVERYTHING, _score(task["candidates"], gold, gold))
+        yield baseline_result(result, EVERYTHING, _score(task["candidates"], target, target))
     rows = valid_rows(result)
     if rows:
         any_one = task.get("mode", "set") != "set"
-        yield baseline_result(result, CHANCE, _random_row(gold / rows, gold, any_one, ties))
-    yield from expert_result(result, _random_row(1 / ties, 1, True, ties) if ties > 1 else _score(gold, gold, gold))
+        yield baseline_result(result, CHANCE, _random_row(target / rows, target, any_one, ties))
+    yield from expert_result(
+        result, _random_row(1 / ties, 1, True, ties) if ties > 1 else _score(target, target, target)
+    )
 
 
 def valid_rows(result: ResultRecord) -> int | None:
@@ -183,19 +185,19 @@ def valid_rows(result: ResultRecord) -> int | None:
     return prod(sizes) if sizes and all(sizes) else None
 
 
-def _random_row(hit: float, gold: int, any_one: bool, ties: int) -> dict[str, Any]:
+def _random_row(hit: float, target: int, any_one: bool, ties: int) -> dict[str, Any]:
     """Return the expected score of one row that is correct with probability `hit`, like each of the `ties`."""
-    needed = 1 if any_one else gold
+    needed = 1 if any_one else target
     right = hit if needed == 1 else 0.0
     rates = {"precision": hit, "recall": hit / needed, "f1": hit * 2 / (1 + needed), "false_positives": 1 - hit}
     return {"correct": right, "strict_correct": right, "any_tied_correct": right * ties, **rates, "answered": True}
 
 
-def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
-    precision = right / rows if rows else float(gold == 0)
-    recall = right / gold if gold else 1.0
+def _score(rows: int, right: int, target: int) -> dict[str, Any]:
+    precision = right / rows if rows else float(target == 0)
+    recall = right / target if target else 1.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    correct = rows == right == gold
+    correct = rows == right == target
     rates = {"precision": precision, "recall": recall, "f1": f1, "false_positives": rows - right}
     return {"correct": correct, "strict_correct": correct, **rates, "answered": rows > 0}
 

@@ -8,7 +8,6 @@ from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.generate import generate_graph
 from graphwalk.models.tokens import rule_hundredths, tokens_of
 from graphwalk.reports.suite_report import SuiteReport
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
@@ -23,6 +22,7 @@ from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in
 from graphwalk.suites.suite import Suite, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
@@ -43,12 +43,14 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             else:
                 yield from own_instances(place, entry, seed, file_of(entry))
 
-    async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
+    async def read_graphs(
+        self, config: QuestionsConfig, seed: int, variables: Variables
+    ) -> AsyncIterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GeneratedGraph):
                 instances = _generated(place, entry, seed, config)
             else:
-                instances = own_instances(place, entry, seed, await read_source(entry, settings))
+                instances = own_instances(place, entry, seed, await read_source(entry, variables))
             for instance in instances:
                 yield instance
 

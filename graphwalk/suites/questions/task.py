@@ -34,12 +34,12 @@ from graphwalk.types.values import Row, Scalar
 class QuestionTask(Task):
     """A question with its parameters and target.
 
-    `gold` contains every correct row once, in ascending order; `mode` decides how many an answer needs. `cypher` is
+    `target` contains every correct row once, in ascending order; `mode` decides how many an answer needs. `cypher` is
     unscoped: with `cypher_parameters` it runs on a database that contains only this graph.
     """
 
     suite: str = "questions"
-    gold: list[Row]
+    target: list[Row]
     category: Category
     cypher: str
     cypher_parameters: dict[str, Scalar]
@@ -108,8 +108,8 @@ class QuestionTask(Task):
         python = python_part(self.template)
         rows = None if python is None else python(**self.parameters).rows_by_brute_force(instance.graph)
         # Of several tied rows the paper's query returns one.
-        size = len(self.gold) + self.tied_rows
-        if rows is not None and not (len(distinct(rows)) == size and same_rows([*rows, *self.gold], rows)):
+        size = len(self.target) + self.tied_rows
+        if rows is not None and not (len(distinct(rows)) == size and same_rows([*rows, *self.target], rows)):
             raise OracleError(f"brute force over networkx finds other rows for {self.template} {self.parameters}")
         return None if rows is None else "networkx"
 

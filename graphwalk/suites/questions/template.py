@@ -21,7 +21,7 @@ CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properti
 Category = Literal["retrieval", "traversal", "logic"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 Mode = Literal["set", "any-one", "ties-allowed"]
-"""Correct answers: exactly the gold rows; any one of them; one of the tied rows (or all)."""
+"""Correct answers: exactly the target's rows; any one of them; one of the tied rows (or all)."""
 Size = Literal["nodes", "relationships"]
 Wording = Literal["standard", "paper", "training", "held_out"]
 Target = Literal["graphwalk", "paper"]

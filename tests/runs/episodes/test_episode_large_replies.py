@@ -40,7 +40,7 @@ def test_a_large_reply_is_scored_beside_the_event_loop(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(QuestionTask, "read", read_in_thread)
     monkeypatch.setattr(QuestionTask, "prompt", prompt_in_loop)
-    reply = " " * size + json.dumps(TASK.gold)
+    reply = " " * size + json.dumps(TASK.target)
     result = graphwalk.play(TASK, GRAPH, model=Answering(reply))
     assert result.score is not None
     assert result.score["correct"]
@@ -48,7 +48,7 @@ def test_a_large_reply_is_scored_beside_the_event_loop(monkeypatch: pytest.Monke
 
 
 def test_a_reply_that_is_too_long_is_no_answer() -> None:
-    longest = " " * (MOST_CHARACTERS - len(json.dumps(TASK.gold))) + json.dumps(TASK.gold)
+    longest = " " * (MOST_CHARACTERS - len(json.dumps(TASK.target))) + json.dumps(TASK.target)
     for reply, stage in ((longest, "embedded"), (f"{longest} ", "too_long")):
         trajectory = Trajectory((), (Turn(Message("assistant", f"x{reply[1:]}")),), ExitStatus.ANSWERED)
         answer, score = judge(TASK, "tools", trajectory, about=LoadedGraph(GraphInstance.of(GRAPH)))

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 from graphwalk.models import wrappers
-from graphwalk.settings import Settings
 from graphwalk.types.chat import Reply
 from graphwalk.types.episode import ExitStatus
+from graphwalk.variables import Variables
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.models.test_openai_fuzz import BODIES, HEADERS, STATUSES
@@ -31,7 +31,7 @@ def asked(**flags: Any) -> Any:
 
 async def played(folder: Path, answer: Answer, **flags: Any) -> list[dict[str, Any]]:
     async with ModelServer(lambda _: answer, record=False) as server:
-        await start(folder, asked(**flags), Settings({"LOCAL_BASE_URL": server.url}))
+        await start(folder, asked(**flags), Variables({"LOCAL_BASE_URL": server.url}))
     return records(folder)
 
 
@@ -72,11 +72,11 @@ async def test_an_unknown_field_may_be_nested_deep(tmp_path: Path, depth: int) -
         return Answer(body)
 
     async with ModelServer(respond) as server:
-        settings = Settings({"LOCAL_BASE_URL": server.url})
-        await start(tmp_path / "run", asked(), settings)
+        variables = Variables({"LOCAL_BASE_URL": server.url})
+        await start(tmp_path / "run", asked(), variables)
         (message,) = [m for m in server.requests[-1].body["messages"] if m["role"] == "assistant"]
         requests = len(server.requests)
-        await resume(tmp_path / "run", settings)
+        await resume(tmp_path / "run", variables)
     assert len(server.requests) == requests
     assert {record["exit_status"] for record in records(tmp_path / "run")} == {"answered"}
     if depth == 10:
@@ -97,14 +97,14 @@ async def test_a_reply_that_cannot_be_recorded_fails_its_episode_only(
     monkeypatch.setattr(wrappers, "to_dict", to_dict)
     replies = iter(["[]", *['[{"count": 3}]'] * 20])
     async with ModelServer(lambda _: Answer(chat(next(replies)))) as server:
-        settings = Settings({"LOCAL_BASE_URL": server.url})
-        await start(tmp_path / "run", asked(**{"limits.max_concurrency": 1}), settings)
+        variables = Variables({"LOCAL_BASE_URL": server.url})
+        await start(tmp_path / "run", asked(**{"limits.max_concurrency": 1}), variables)
         statuses = [record["exit_status"] for record in records(tmp_path / "run")]
         assert statuses == ["model_error", "answered", "answered"]
         error = records(tmp_path / "run")[0]["trajectory"]["error"]
         assert error == "the reply cannot be recorded: ValueError: Maximum serialization depth exceeded"
         failing = False
-        assert (await resume(tmp_path / "run", settings)).failed == 0
+        assert (await resume(tmp_path / "run", variables)).failed == 0
 
 
 def thinker(request: Request) -> Answer:
@@ -127,10 +127,10 @@ async def test_a_run_through_a_storm_ends_as_an_undisturbed_one(
             return drawn(draw, part, thinker(request))
 
         async with ModelServer(respond) as server:
-            settings = Settings({"LOCAL_BASE_URL": server.url})
-            await start(tmp_path / name, asked(**limits), settings)
+            variables = Variables({"LOCAL_BASE_URL": server.url})
+            await start(tmp_path / name, asked(**limits), variables)
             while any(record["score"] is None for record in last(tmp_path / name)):
-                await resume(tmp_path / name, settings)
+                await resume(tmp_path / name, variables)
         scores.append(sorted((r["repeat"], r["exit_status"], json.dumps(r["score"])) for r in last(tmp_path / name)))
         assert server.served[200] >= 80
     assert len(scores[0]) == 40
@@ -171,7 +171,7 @@ async def test_any_replies_end_in_a_documented_status(tmp_path: Path, runs: int)
             await start(
                 folder,
                 asked(**{"limits.retries": 0, "limits.max_concurrency": 1, "repeats": 20}),
-                Settings({"LOCAL_BASE_URL": server.url}),
+                Variables({"LOCAL_BASE_URL": server.url}),
             )
             log = records(folder)
             assert len({record["repeat"] for record in log}) == 20

@@ -11,7 +11,7 @@ from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.models.stateful_servers import (
     SERVERS,
     SIGNED,
@@ -73,8 +73,8 @@ def received(folder: Path) -> list[str]:
     )
 
 
-async def check_verified(folder: Path, settings: Settings, replies: int = EPISODES * TURNS) -> None:
-    outcome = await verify_run(RunFolder.open(folder), settings)
+async def check_verified(folder: Path, variables: Variables, replies: int = EPISODES * TURNS) -> None:
+    outcome = await verify_run(RunFolder.open(folder), variables)
     assert outcome.error is None, outcome.error
     unverified = {reason for check in outcome.checks.values() for reason in check.unverified}
     assert unverified <= {"ended by a failure of provider or store"}

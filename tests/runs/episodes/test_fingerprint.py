@@ -14,7 +14,7 @@ from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from graphwalk.version import __version__
 from tests.models.server import ModelServer
 from tests.runs.runs import experiment, resume, start
@@ -108,13 +108,13 @@ async def test_another_server_behind_the_same_name_is_refused(tmp_path: Path) ->
         config = experiment(limit=1, models=["openai-api/local/m"])
         new = NewRun.make(config.name, tmp_path / "run")
         key = "sk-in-the-path-0123456789"
-        settings = Settings({"LOCAL_BASE_URL": f"{server.url}/{key}"})
-        await start_run(resolve(config, settings), new, Progress())
+        variables = Variables({"LOCAL_BASE_URL": f"{server.url}/{key}"})
+        await start_run(resolve(config, variables), new, Progress())
         assert key not in new.folder.manifest_path.read_text()
         for address in (other.url, f"{server.url}/elsewhere"):
             with pytest.raises(RunLogError, match=r"servers\.openai-api/local/m: http://127\.0\.0\.1") as caught:
-                await resume_run(new.folder, Settings({"LOCAL_BASE_URL": address}), Progress())
+                await resume_run(new.folder, Variables({"LOCAL_BASE_URL": address}), Progress())
             assert key not in str(caught.value)
         assert other.requests == []
-        with_user = settings.variables["LOCAL_BASE_URL"].replace("://", "://me:pass@")
-        await resume_run(new.folder, Settings({"LOCAL_BASE_URL": with_user}), Progress())
+        with_user = variables.values["LOCAL_BASE_URL"].replace("://", "://me:pass@")
+        await resume_run(new.folder, Variables({"LOCAL_BASE_URL": with_user}), Progress())

@@ -12,18 +12,18 @@ from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.admin import Load, Loads
+from graphwalk.variables import Variables
 from tests.runs.runs import Notes, experiment, start
 
 
-async def loads_of(settings: Settings, run_id: str) -> list[Load]:
-    return [load for load in await list_loads(settings) if load.run_id == run_id]
+async def loads_of(variables: Variables, run_id: str) -> list[Load]:
+    return [load for load in await list_loads(variables) if load.run_id == run_id]
 
 
 @pytest.mark.neo4j
 async def test_a_run_interrupted_while_it_loads_names_the_graph_and_db_clean_removes_it(
-    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_server: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = asyncio.Event()
 
@@ -54,7 +54,7 @@ async def test_a_run_on_neo4j_is_verified_without_it(tmp_path: Path) -> None:
     manifest = folder.read_manifest()
     manifest["config"]["store"] = "neo4j"
     folder.write_manifest(manifest)
-    nowhere = Settings({"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "none"})
+    nowhere = Variables({"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "none"})
     verified = await verify_run(folder, nowhere)
     assert verified.holds, verified.error
     assert verified.checks["tool results"].verified

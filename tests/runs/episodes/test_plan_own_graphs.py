@@ -13,10 +13,10 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
 from graphwalk.suites.questions.scoring.failures import CAUSES
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
+from graphwalk.variables import Variables
 
 NODES = [Node(f"p{n}", ("Person",), {"city": "Oslo" if n % 3 else "Rome"}) for n in range(9)]
 NODES += [Node(f"f{n}", ("Film",), {"year": 1990 + n % 2}) for n in range(4)]
@@ -33,7 +33,7 @@ async def play(folder: Path, graph: PropertyGraph, **entry: object) -> RunFolder
         "models": ["scripted/expert", "scripted/cypher"],
     }
     new = NewRun.make("own", folder / "run")
-    await start_run(resolve(load_experiment(data), Settings()), new, Progress())
+    await start_run(resolve(load_experiment(data), Variables()), new, Progress())
     return new.folder
 
 
@@ -66,7 +66,7 @@ async def test_resume_refuses_another_graph(tmp_path: Path) -> None:
     folder = await play(tmp_path, GRAPH)
     save_graph(PropertyGraph.from_rows(NODES, []), tmp_path / "movies.json")
     with pytest.raises((RunLogError, ConfigError)):
-        await resume_run(folder, Settings(), Progress())
+        await resume_run(folder, Variables(), Progress())
 
 
 DATED = PropertyGraph.from_rows(
@@ -88,7 +88,7 @@ async def test_wrong_answers_on_a_graph_with_dates_are_explained(graph: Property
         "seed": 1,
     }
     new = NewRun.make("dates", tmp_path / "run")
-    summary = await start_run(resolve(load_experiment(data), Settings()), new, Progress())
+    summary = await start_run(resolve(load_experiment(data), Variables()), new, Progress())
     assert summary.finished == summary.episodes
     scores = [record["score"] for record in new.folder.records() if not record["score"]["correct"]]
     assert scores

@@ -12,7 +12,7 @@ from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.runs.runs import NOTHING_SET, experiment, records, start
 
 
@@ -26,7 +26,7 @@ from tests.runs.runs import NOTHING_SET, experiment, records, start
 def test_a_secret_in_an_experiment_is_refused(field: str, text: str, message: str) -> None:
     config = experiment(**{field: f"for {text}"})
     with pytest.raises(ConfigError, match=message) as caught:
-        resolve(config, Settings({"LAB_API_KEY": "swordfish-12345"}))
+        resolve(config, Variables({"LAB_API_KEY": "swordfish-12345"}))
     assert text not in f"{caught.value} {caught.value.hint}"
 
 

@@ -16,7 +16,7 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.sanitise import Cleaner
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import RUNS, copied
 from tests.runs.runs import experiment, records, resume, start
@@ -24,7 +24,7 @@ from tests.runs.runs import experiment, records, resume, start
 SECRET = "s3cr3t-of-the-lab"
 # Put together here, so that no scanner takes this file for a leak.
 LOOKS_LIKE_KEYS = ["sk-" + "proj4" * 6, "AKIA" + "ABCDEFGHIJKLMNOP", "ghp_" + "a1" * 18, "hf_" + "b2" * 17]
-SETTINGS = Settings({"LAB_API_KEY": SECRET})
+SETTINGS = Variables({"LAB_API_KEY": SECRET})
 
 
 async def a_run(folder: Path, **changes: Any) -> RunFolder:
@@ -94,10 +94,10 @@ async def test_nothing_of_the_machine_and_no_secret_goes_along(tmp_path: Path) -
     folder.write_manifest(manifest)
     (folder.path / "run.log").write_text(f"{SECRET} alice")
     with pytest.raises(RunLogError, match=r"results\.jsonl:1: the value of LAB_API_KEY") as caught:
-        publish(folder, tmp_path / "run.zip", Cleaner(SETTINGS.variables, folder=tmp_path))
+        publish(folder, tmp_path / "run.zip", Cleaner(SETTINGS.values, folder=tmp_path))
     assert SECRET not in str(caught.value)
     assert not (tmp_path / "run.zip").exists()
-    removed = publish(folder, tmp_path / "run.zip", Cleaner(SETTINGS.variables, redact=True, folder=tmp_path))
+    removed = publish(folder, tmp_path / "run.zip", Cleaner(SETTINGS.values, redact=True, folder=tmp_path))
     said = everything_in(tmp_path / "run.zip")
     for word in (SECRET, "alice", "hunter2", "intra.example", "/srv/data", str(tmp_path)):
         assert word not in said

@@ -18,10 +18,10 @@ from graphwalk.runs.finished.verify import RunVerification, verify_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.variables import Variables
 from tests.database.rich_graph import graph_to_ask_about
 from tests.runs.runs import NOTHING_SET, log_bytes, records, start
 
@@ -35,7 +35,7 @@ SUITES: dict[str, dict[str, Any]] = {
 
 
 async def verified(folder: Path) -> RunVerification:
-    return await verify_run(RunFolder.open(folder), Settings())
+    return await verify_run(RunFolder.open(folder), Variables())
 
 
 ASKED_ABOUT = "asked_about.json"
@@ -147,15 +147,15 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert log_bytes(folder) == before
 
 
-async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = NOTHING_SET) -> RunVerification:
+async def verified_run(folder: Path, run: dict[str, Any], variables: Variables = NOTHING_SET) -> RunVerification:
     """Play a run and verify it."""
     save_graph(graph_to_ask_about(), folder / ASKED_ABOUT)
     config = load_experiment(
         json.loads(json.dumps({"name": "run", **run}).replace(ASKED_ABOUT, str(folder / ASKED_ABOUT)))
     )
     models = {"openai/clumsy": Clumsy()} if "openai/clumsy" in config.models else {}
-    await start_run(resolve(config, settings, objects=models), NewRun.make("run", folder / "run"), Progress())
-    return await verify_run(RunFolder.open(folder / "run"), settings)
+    await start_run(resolve(config, variables, objects=models), NewRun.make("run", folder / "run"), Progress())
+    return await verify_run(RunFolder.open(folder / "run"), variables)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> 
         assert {record["task"]["template"] for record in log} == set(shipped_kinds())
 
 
-async def test_every_kind_holds_on_neo4j(tmp_path: Path, neo4j_server: Settings) -> None:
+async def test_every_kind_holds_on_neo4j(tmp_path: Path, neo4j_server: Variables) -> None:
     kinds = sorted(shipped_kinds())
     suite = {"name": "questions", "questions": kinds, "graphs": [{"file": "example"}]}
     run = {"suite": suite, "settings": ["tools", "write_cypher"], "models": ["scripted/flawed"], "store": "neo4j"}
@@ -235,7 +235,7 @@ def line_of_another_run(log: list[Record]) -> None:
         (set_to("answer", value=["31"]), "scores"),
         (change_result, "tool results"),
         (change_rows, "tool results"),
-        (set_to("task", "gold", value=lambda gold: gold[:-1]), "tasks"),
+        (set_to("task", "gold", value=lambda target: target[:-1]), "tasks"),
         (set_to("trajectory", "prompt", 0, "content", value="Answer 31."), "prompts"),
         (set_to("trajectory", "turns", -1, "message", "content", value="[]."), "replies"),
         (change_status, "turns"),
@@ -293,7 +293,7 @@ async def test_a_wrong_target_is_an_error_of_the_oracle(tmp_path: Path, monkeypa
 
     async def longer(self: Any, *args: Any) -> Any:
         tasks = await runs(self, *args)
-        return tasks._replace(asked=[t.model_copy(update={"gold": [*t.gold, t.gold[-2]]}) for t in tasks.asked])
+        return tasks._replace(asked=[t.model_copy(update={"target": [*t.target, t.target[-2]]}) for t in tasks.asked])
 
     monkeypatch.setattr(MazesSuite, "tasks", longer)
     await start(tmp_path / "wrong", load_experiment({"name": "mazes", **SUITES["mazes"]}))
@@ -328,7 +328,7 @@ async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -
     folder = tmp_path / "run"
     data = {"name": "clumsy", **SUITES["questions"], "models": ["openai/clumsy"], "limit": 2}
     config = load_experiment({**data, "agent": {"max_calls_per_turn": 4}})
-    experiment = resolve(config, Settings(), objects={"openai/clumsy": Clumsy()})
+    experiment = resolve(config, Variables(), objects={"openai/clumsy": Clumsy()})
     await start_run(experiment, NewRun.make("clumsy", folder), Progress())
     errors = {r.get("error") for record in records(folder) for r in record["trajectory"]["turns"][0]["results"]}
     assert errors == {None, "unknown_tool", "bad_json", "unknown_name", "too_many_calls"}

@@ -25,7 +25,7 @@ from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import NewRun, RepeatedLinesWarning, RunFolder
 from graphwalk.runs.playing.shards import merge_runs
 from graphwalk.sanitise import Cleaner
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.commands import graphwalk
 from tests.models.server import Answer, ModelServer, chat
 from tests.runs.runs import experiment, plain_log, records, resume, start
@@ -50,8 +50,8 @@ async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_ver
 ) -> None:
     folder = RunFolder(tmp_path / "run")
     async with ModelServer(lambda _: Answer(chat("[]"))) as server:
-        settings = Settings({"LOCAL_BASE_URL": server.url})
-        await start(folder.path, experiment(models=["openai-api/local/m"], limit=2), settings)
+        variables = Variables({"LOCAL_BASE_URL": server.url})
+        await start(folder.path, experiment(models=["openai-api/local/m"], limit=2), variables)
         before, asked = records(folder.path), len(server.requests)
         lines = folder.replies_path.read_bytes().splitlines(keepends=True)
         folder.replies_path.write_bytes(b"".join([lines[0].replace(b"assistant", b"assistanu"), *lines[1:]]))
@@ -71,7 +71,7 @@ async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_ver
         assert folder.replies_path.read_bytes() == b"".join(lines[1:])
         again = graphwalk("resume", folder.path, LOCAL_BASE_URL=server.url)
         assert "damaged line" not in again.stderr
-        verified = await verify_run(folder, settings)
+        verified = await verify_run(folder, variables)
     assert verified.holds, verified.error
     publish(folder, tmp_path / "run.zip", Cleaner({}, redact=False, folder=tmp_path))
 
@@ -121,10 +121,10 @@ async def test_a_failed_try_before_the_result_is_no_repetition(tmp_path: Path) -
     folder = tmp_path / "run"
     answers = iter([Answer({"error": {"message": "no"}}, status=400)])
     async with ModelServer(lambda _: next(answers, Answer(chat("[]")))) as server:
-        settings = Settings({"LOCAL_BASE_URL": server.url})
+        variables = Variables({"LOCAL_BASE_URL": server.url})
         config = experiment(models=["openai-api/local/m"], limit=2, **{"limits.max_concurrency": 1})
-        assert (await start(folder, config, settings)).failed == 1
-        assert (await resume(folder, settings)).failed == 0
+        assert (await start(folder, config, variables)).failed == 1
+        assert (await resume(folder, variables)).failed == 0
     assert [record["exit_status"] for record in records(folder)] == ["model_error", "answered", "answered"]
 
 

@@ -11,7 +11,7 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import ForeignLinesWarning, RunFolder
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import experiment, log_bytes, plain_log, records, start
 
@@ -27,10 +27,10 @@ async def two_runs(tmp_path: Path) -> tuple[Path, Path]:
         return Answer(chat("[]"))
 
     async with ModelServer(respond) as server:
-        settings = Settings({"LOCAL_BASE_URL": server.url})
+        variables = Variables({"LOCAL_BASE_URL": server.url})
         config = experiment(models=["openai-api/local/m"])
         for name in ("one", "other"):
-            await start(tmp_path / name, config, settings)
+            await start(tmp_path / name, config, variables)
     return tmp_path / "one", tmp_path / "other"
 
 

@@ -49,13 +49,13 @@ from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import Shard, merge_runs
 from graphwalk.sanitise import Cleaner
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus
+from graphwalk.variables import Variables
 from tests.runs.disk import Disk, Fault, Killed
 from tests.runs.runs import without_time
 
-SETTINGS = Settings()
+SETTINGS = Variables()
 SHARDS = {"run": "1/1", "first": "1/2", "second": "2/2"}
 FOLDERS = [*SHARDS, "merged"]
 EPISODES = MOST = 3

@@ -9,7 +9,7 @@ from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import experiment, start
 
@@ -56,7 +56,7 @@ async def test_no_request_is_made_for_results_that_cannot_be_kept(
     async with ModelServer(respond) as server:
         config = experiment(models=["openai-api/local/m"], **{"limits.max_concurrency": in_flight})
         with pytest.raises(RunLogError, match="while it was written to") as caught:
-            await start(folder, config, Settings({"LOCAL_BASE_URL": server.url}), taking)
+            await start(folder, config, Variables({"LOCAL_BASE_URL": server.url}), taking)
         # Those under way when it happened, and none that was begun later.
         assert 3 <= len(server.requests) <= 3 + in_flight
     saved = list((tmp_path / "runs").glob(f"run-{name.removesuffix('.jsonl') or 'results'}-*.jsonl"))

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import without_ray_statistics
+from graphwalk.variables import without_ray_statistics
 from tests.runs.runs import log_bytes, records, without_time
 
 without_ray_statistics()

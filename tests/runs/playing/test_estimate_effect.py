@@ -10,13 +10,13 @@ import graphwalk
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.settings import read_settings
+from graphwalk.variables import read_variables
 
 
 def effect(*, graphs: int, **flags: int) -> float | None:
     small = {"models": ["scripted/expert"], "suite.graphs.*.nodes": 30}
     config = load_experiment("quickstart", (), {**small, **flags}, graphs=graphs)
-    estimate = asyncio.run(estimate_run(resolve(config, read_settings())))
+    estimate = asyncio.run(estimate_run(resolve(config, read_variables())))
     return estimate.minimum_detectable_effect
 
 
@@ -35,7 +35,7 @@ def test_the_clusters_of_a_plan_are_those_of_its_report(tmp_path: Path) -> None:
         "models": ["scripted/expert", "scripted/flawed"],
         "settings": ["is"],
     }
-    estimate = asyncio.run(estimate_run(resolve(load_experiment(data), read_settings())))
+    estimate = asyncio.run(estimate_run(resolve(load_experiment(data), read_variables())))
     row = graphwalk.run(data, out=tmp_path / "run").rows()[0]
     assert row["graphs"] < row["tasks"] == 24
     assert f"({row['graphs']} graphs × {row['tasks'] / row['graphs']:.0f} tasks × 1;" in estimate.notes[-1]

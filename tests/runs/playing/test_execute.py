@@ -16,9 +16,9 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import Notes, experiment, records, resume, start, without_time
 
@@ -63,8 +63,8 @@ def thinker(request: Request) -> Answer:
     return Answer(chat("[]") if thought else chat(calls=[("think", {"thought": "hm"})]))
 
 
-def served(server: ModelServer, **more: str) -> Settings:
-    return Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
+def served(server: ModelServer, **more: str) -> Variables:
+    return Variables({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
 
 
 def local(**flags: Any) -> AnyExperiment:
@@ -269,7 +269,7 @@ async def test_an_internal_error_leaves_its_traceback_in_the_log(tmp_path: Path)
 
 
 async def test_an_error_of_the_user_leaves_one_line_in_the_log(tmp_path: Path) -> None:
-    nowhere = Settings({"NEO4J_URI": "bolt://127.0.0.1:9"})
+    nowhere = Variables({"NEO4J_URI": "bolt://127.0.0.1:9"})
     with pytest.raises(StoreError):
         await start(tmp_path / "run", experiment(models=["scripted/expert"], store="neo4j"), nowhere)
     log = (tmp_path / "run" / "run.log").read_text()

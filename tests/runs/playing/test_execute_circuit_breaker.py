@@ -7,7 +7,7 @@ import pytest
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import Settings
+from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import Notes, experiment, log_bytes, records, resume, start
 
@@ -15,9 +15,9 @@ VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-pa
 OLLAMA = "registry.ollama.ai/library/gemma:2b does not support tools"
 
 
-def of(*servers: ModelServer) -> Settings:
+def of(*servers: ModelServer) -> Variables:
     addresses = {f"SERVER{n}_BASE_URL": server.url for n, server in enumerate(servers)}
-    return Settings({**addresses, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
+    return Variables({**addresses, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
 
 
 def answer(request: Request) -> Answer:

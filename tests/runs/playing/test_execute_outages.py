@@ -217,7 +217,7 @@ async def test_a_signal_while_it_is_frozen(server: OwnServer, tmp_path: Path) ->
     words = ["--store", "neo4j", "--repeats", "100", "--graphs", "1", "--model", "scripted/expert"]
     begun = asyncio.create_subprocess_exec(
         *command("run", "quickstart", *words, "--out", tmp_path / "run"),
-        env={**os.environ, **server.settings.variables},
+        env={**os.environ, **server.settings.values},
         stderr=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
     )

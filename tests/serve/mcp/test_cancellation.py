@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.variables import Variables
 from tests.serve.mcp.servers import MODES, over_http, over_stdio
 
 SLOW = """
@@ -27,7 +27,7 @@ RUNNING = (
 
 
 @pytest.fixture
-async def connection(neo4j_server: Settings) -> AsyncIterator[Connection]:
+async def connection(neo4j_server: Variables) -> AsyncIterator[Connection]:
     connection = await connect(neo4j_server, wait_seconds=30)
     yield connection
     await connection.close()
@@ -44,7 +44,7 @@ async def until(connection: Connection, number: int) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_a_cancelled_call_ends_its_query(
-    neo4j_server: Settings, connection: Connection, tmp_path: Path, transport: str, mode: str
+    neo4j_server: Variables, connection: Connection, tmp_path: Path, transport: str, mode: str
 ) -> None:
     (tmp_path / "slow_count.yaml").write_text(SLOW)
     words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")
@@ -55,9 +55,9 @@ async def test_a_cancelled_call_ends_its_query(
 
     async with AsyncExitStack() as stack:
         if transport == "stdio":
-            opened = over_stdio(*words, mode=mode, **neo4j_server.variables)  # type: ignore[arg-type]
+            opened = over_stdio(*words, mode=mode, **neo4j_server.values)  # type: ignore[arg-type]
         else:
-            opened = stack.enter_context(over_http(*words, **neo4j_server.variables)).client(mode)  # type: ignore[arg-type]
+            opened = stack.enter_context(over_http(*words, **neo4j_server.values)).client(mode)  # type: ignore[arg-type]
         client = await stack.enter_async_context(opened)
         call = asyncio.create_task(client.call_tool("slow_count", {"rest": 1}, progress_callback=hear))
         await until(connection, 1)
@@ -73,11 +73,11 @@ async def test_a_cancelled_call_ends_its_query(
 
 
 async def test_a_client_that_goes_away_leaves_no_query_behind(
-    neo4j_server: Settings, connection: Connection, tmp_path: Path
+    neo4j_server: Variables, connection: Connection, tmp_path: Path
 ) -> None:
     (tmp_path / "slow_count.yaml").write_text(SLOW)
     words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")
-    async with over_stdio(*words, **neo4j_server.variables) as client:
+    async with over_stdio(*words, **neo4j_server.values) as client:
         call = asyncio.create_task(client.call_tool("slow_count", {"rest": 2}))
         await until(connection, 1)
         call.cancel()

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import OwnDatabase
 
 
 @pytest.fixture
-async def own(neo4j_server: Settings) -> AsyncIterator[OwnDatabase]:
+async def own(neo4j_server: Variables) -> AsyncIterator[OwnDatabase]:
     opened = OwnDatabase(neo4j_server, await connect(neo4j_server, wait_seconds=10))
     yield opened
     await opened.close()

@@ -6,7 +6,6 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -14,6 +13,7 @@ from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import decode_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row
+from graphwalk.variables import Variables
 
 MARK = "StandingTest"
 """The label of all that tests write, so that it can be removed."""
@@ -22,8 +22,8 @@ MARK = "StandingTest"
 class OwnDatabase:
     """Writes to a server as its owner would, and opens it as GraphWalk does."""
 
-    def __init__(self, settings: Settings, owner: Connection) -> None:
-        self._settings = settings
+    def __init__(self, variables: Variables, owner: Connection) -> None:
+        self._settings = variables
         self._owner = owner
         self._constraints: list[str] = []
         self._stores: list[ExistingStore] = []

@@ -10,8 +10,8 @@ from neo4j.exceptions import ServiceUnavailable
 
 import graphwalk
 from graphwalk.errors import StoreAwayError, StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect, store_error
+from graphwalk.variables import Variables
 
 pytestmark = pytest.mark.neo4j
 WITHOUT_PASSWORD = {"NEO4J_PASSWORD": ""}
@@ -32,18 +32,18 @@ WITHOUT_PASSWORD = {"NEO4J_PASSWORD": ""}
         ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
     ],
 )
-async def test_errors_name_the_cause(neo4j_server: Settings, change: dict[str, str], message: str, hint: str) -> None:
+async def test_errors_name_the_cause(neo4j_server: Variables, change: dict[str, str], message: str, hint: str) -> None:
     with pytest.raises(StoreError, match=message) as raised:
-        await connect(Settings({**neo4j_server.variables, **change}), wait_seconds=10)
+        await connect(Variables({**neo4j_server.values, **change}), wait_seconds=10)
     assert hint in raised.value.hint
     assert "wrong-password" not in str(raised.value)
 
 
 @pytest.mark.parametrize("scheme", ["bolt+s", "bolt+ssc", "neo4j+s"])
-async def test_a_server_without_tls(neo4j_server: Settings, scheme: str) -> None:
+async def test_a_server_without_tls(neo4j_server: Variables, scheme: str) -> None:
     uri = f"{scheme}://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
     with pytest.raises(StoreError, match="it does not accept an encrypted connection") as raised:
-        await connect(Settings({**neo4j_server.variables, "NEO4J_URI": uri}), wait_seconds=90)
+        await connect(Variables({**neo4j_server.values, "NEO4J_URI": uri}), wait_seconds=90)
     assert raised.value.hint == f"if it has no TLS: NEO4J_URI={uri.replace(scheme, scheme.partition('+')[0])}"
 
 
@@ -71,7 +71,7 @@ def test_a_server_elsewhere_cannot_be_reached(cause: Exception, message: str, hi
     assert "db up" not in raised.hint
 
 
-async def test_an_object_of_the_driver_signs_in(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_object_of_the_driver_signs_in(neo4j_server: Variables, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_URI", neo4j_server.neo4j_uri or "")
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong-password")
     auth = neo4j.basic_auth("neo4j", neo4j_server.neo4j_password or "")
@@ -93,4 +93,4 @@ async def test_a_web_server_is_no_neo4j() -> None:
     port = server.sockets[0].getsockname()[1]
     async with server:
         with pytest.raises(StoreError, match="is not a Neo4j"):
-            await connect(Settings({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), wait_seconds=10)
+            await connect(Variables({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), wait_seconds=10)

@@ -9,13 +9,13 @@ from neo4j.exceptions import ClientError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 from graphwalk.types.encodings import decode_rows
+from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call, find
 
 pytestmark = pytest.mark.neo4j
@@ -142,7 +142,7 @@ async def test_our_own_nodes_are_not_there(own: OwnDatabase) -> None:
     assert [node.count for node in schema.nodes if node.label == "StSeen"] == [1]
 
 
-async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Settings) -> None:
+async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Variables) -> None:
     with pytest.raises(StoreError, match="no database 'nowhere'") as caught:
         await ExistingStore.open(GraphSource(neo4j="nowhere"), neo4j_server)
     assert "neo4j" in caught.value.hint
@@ -191,7 +191,7 @@ async def test_evidence_is_found_by_the_index_of_a_constraint(own: OwnDatabase) 
 PAGE = Path(__file__).parents[3] / "docs" / "own_graph.md"
 
 
-async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: Settings) -> None:
+async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: Variables) -> None:
     """Community has no roles: it refuses them as unsupported, after it has understood them."""
     blocks = [block.split("```")[0] for block in PAGE.read_text().split("```cypher\n")[1:]]
     statements = [statement for block in blocks if "GRANT" in block for statement in block.split(";\n")]

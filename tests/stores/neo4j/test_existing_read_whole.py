@@ -10,7 +10,6 @@ from neo4j.types import UnsupportedType
 from neo4j.vector import Vector
 
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
@@ -19,6 +18,7 @@ from graphwalk.stores.neo4j.values import plain
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal, Value
+from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import MARK, OwnDatabase, find
 
 pytestmark = pytest.mark.neo4j
@@ -26,7 +26,7 @@ LABEL = "ReadOut"
 
 
 @pytest.fixture
-async def connection(neo4j_server: Settings) -> AsyncIterator[Connection]:
+async def connection(neo4j_server: Variables) -> AsyncIterator[Connection]:
     """Nodes of the test have the label ReadOut, and are removed."""
     opened = await connect(neo4j_server, wait_seconds=10)
     yield opened

@@ -15,11 +15,11 @@ import pytest
 
 from graphwalk import database
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.neo4j import admin
 from graphwalk.stores.neo4j.admin import BY_HAND
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
+from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk as graphwalk_command
 from tests.stores.loader import chain
 
@@ -34,7 +34,7 @@ def run_id() -> str:
 
 
 @pytest.fixture
-async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
+async def opened(neo4j_server: Variables, run_id: str) -> AsyncIterator[Neo4jDatabase]:
     neo4j = await Neo4jDatabase.open(neo4j_server, run_id=run_id)
     yield neo4j
     for load in await neo4j.loads():
@@ -43,11 +43,11 @@ async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jData
     await neo4j.close()
 
 
-def start_loader(settings: Settings, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
+def start_loader(variables: Variables, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "tests.stores.loader", run_id, str(nodes)],
         cwd=ROOT,
-        env={**os.environ, **settings.variables},
+        env={**os.environ, **variables.values},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -59,9 +59,9 @@ async def scope_count(neo4j: Neo4jDatabase, scope: str) -> tuple[int, int]:
     return nodes["n"], relationships["n"]
 
 
-async def killed_half_way(opened: Neo4jDatabase, settings: Settings, run_id: str) -> str:
+async def killed_half_way(opened: Neo4jDatabase, variables: Variables, run_id: str) -> str:
     scope = scope_of(run_id, chain(NODES).digest)
-    with start_loader(settings, run_id) as loader:
+    with start_loader(variables, run_id) as loader:
         for _ in range(3000):
             if (await scope_count(opened, scope))[0] > 100:
                 break
@@ -72,7 +72,9 @@ async def killed_half_way(opened: Neo4jDatabase, settings: Settings, run_id: str
     return scope
 
 
-async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+async def test_a_load_killed_half_way_is_begun_anew(
+    opened: Neo4jDatabase, neo4j_server: Variables, run_id: str
+) -> None:
     scope = await killed_half_way(opened, neo4j_server, run_id)
     store = await opened.load(chain(NODES))
     assert store.scope == scope
@@ -81,7 +83,7 @@ async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j
 
 
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
-    opened: Neo4jDatabase, neo4j_server: Settings, run_id: str, tmp_path: Path
+    opened: Neo4jDatabase, neo4j_server: Variables, run_id: str, tmp_path: Path
 ) -> None:
     await opened._connection.write("CREATE (:Canary {key: $run})-[:SINGS]->(:Canary {key: $run})", run=run_id)
     living = await opened.load(chain(10))
@@ -90,7 +92,7 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     kept = await other.load(chain(20))
     await other.close()
     assert dead not in {load.scope for load in await opened.clean()}
-    shown = graphwalk_command("db", "clean", "--dry-run", folder=tmp_path, **neo4j_server.variables)
+    shown = graphwalk_command("db", "clean", "--dry-run", folder=tmp_path, **neo4j_server.values)
     assert dead not in shown.stdout
     assert "in use, or left by a run killed less than five minutes ago" in shown.stderr
     await expire(opened, dead)
@@ -110,7 +112,7 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
 
 
 @pytest.mark.extended
-async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Variables, run_id: str) -> None:
     runs = [run_id, run_id + "-2", run_id + "-3"]
     loaders = [start_loader(neo4j_server, name, 100) for name in runs]
     for loader in loaders:
@@ -124,7 +126,7 @@ async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_serv
 
 
 async def test_graph_that_another_process_is_loading_is_refused_and_clean_all_removes_it(
-    neo4j_server: Settings,
+    neo4j_server: Variables,
 ) -> None:
     graph = chain(77)
     neo4j = await Neo4jDatabase.open(neo4j_server, run_id=BY_HAND)
@@ -147,11 +149,11 @@ async def test_graph_that_another_process_is_loading_is_refused_and_clean_all_re
 
 
 async def test_clean_all_that_leaves_a_graph_in_use_fails(
-    opened: Neo4jDatabase, neo4j_server: Settings, tmp_path: Path
+    opened: Neo4jDatabase, neo4j_server: Variables, tmp_path: Path
 ) -> None:
     store = await opened.load(chain(5))
     for words, code in (((), 0), (("--all", "--dry-run"), 0), (("--all",), 3)):
-        done = graphwalk_command("db", "clean", *words, folder=tmp_path, **neo4j_server.variables)
+        done = graphwalk_command("db", "clean", *words, folder=tmp_path, **neo4j_server.values)
         assert (done.returncode, "in use, or left by a run killed" in done.stderr) == (code, True), done.stderr
     assert "graphwalk db clean --all" in done.stderr
     await store.check_unchanged(0)
@@ -215,9 +217,9 @@ async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
     assert await store.run("RETURN 1 AS one") == [{"one": 1}]
 
 
-async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, run_id: str) -> None:
+async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Variables, run_id: str) -> None:
     uri = f"neo4j://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
-    routed = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
+    routed = replace(neo4j_server, values={**neo4j_server.values, "NEO4J_URI": uri})
     neo4j = await Neo4jDatabase.open(routed, run_id=run_id)
     store = await neo4j.load(chain(10))
     assert neo4j._connection.bookmarks is not None
@@ -253,7 +255,7 @@ FOREIGN: list[dict[str, Any]] = [
 ]
 
 
-async def test_foreign_entries_are_left_alone(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+async def test_foreign_entries_are_left_alone(opened: Neo4jDatabase, neo4j_server: Variables, run_id: str) -> None:
     """Neither is anything removed, nor does anything fail."""
     mark, connection = run_id, opened._connection
     await connection.write("UNWIND range(1, 50) AS i CREATE (:Person {mark: $mark})", mark=mark)
@@ -271,7 +273,7 @@ async def test_foreign_entries_are_left_alone(opened: Neo4jDatabase, neo4j_serve
         await connection.write("MATCH (n {mark: $mark}) DETACH DELETE n", mark=mark)
 
 
-async def test_control_characters_of_a_run_are_not_shown(neo4j_server: Settings) -> None:
+async def test_control_characters_of_a_run_are_not_shown(neo4j_server: Variables) -> None:
     neo4j = await Neo4jDatabase.open(neo4j_server, run_id="test\x1b]0;owned\x07\n")
     store = await neo4j.load(chain(3))
     (load,) = [load for load in await neo4j.loads() if load.scope == store.scope]

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, Phase, example, given
 from hypothesis import settings as hypothesis_settings
 
 from graphwalk.errors import ConfigError
-from graphwalk.settings import Settings
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Temporal, Value
+from graphwalk.variables import Variables
 from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 
 pytestmark = pytest.mark.neo4j
@@ -27,7 +27,7 @@ SPECIAL: dict[str, Value] = {
 
 
 @pytest.mark.parametrize("graphs", [1, pytest.param(12, marks=pytest.mark.extended)])
-def test_round_trip_and_lookup(neo4j_server: Settings, graphs: int) -> None:
+def test_round_trip_and_lookup(neo4j_server: Variables, graphs: int) -> None:
     loop = asyncio.new_event_loop()
     opening = Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     database = loop.run_until_complete(opening)
@@ -60,7 +60,7 @@ def test_round_trip_and_lookup(neo4j_server: Settings, graphs: int) -> None:
         loop.close()
 
 
-async def schema_is_read_from_the_server(server: Settings, scope: str, graph: PropertyGraph) -> None:
+async def schema_is_read_from_the_server(server: Variables, scope: str, graph: PropertyGraph) -> None:
     """The schema of a graph that another process loaded is that of the graph in memory."""
     async with await Neo4jDatabase.open(server, run_id=f"test-{uuid.uuid4().hex}") as other:
         store = await other.loaded(scope)
@@ -69,7 +69,7 @@ async def schema_is_read_from_the_server(server: Settings, scope: str, graph: Pr
 
 
 @pytest.mark.parametrize("label", ["GraphWalkLoad", "gw_0123456789ab", "gw_x"])
-async def test_our_labels_are_refused(label: str, neo4j_server: Settings) -> None:
+async def test_our_labels_are_refused(label: str, neo4j_server: Variables) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     with pytest.raises(ConfigError, match="reserves in Neo4j"):
         await database.load(PropertyGraph.from_rows([Node("a", ("A", label), {"scope": "Person"})], []))

@@ -42,11 +42,11 @@ def task_with(target: str, published: list[str] | None = None) -> GraphwalksTask
         template="bfs",
         question="",
         parameters={"node": "x", "depth": 1},
-        gold=target.split(),
-        gold_size=len(target.split()),
+        target=target.split(),
+        target_size=len(target.split()),
         seed=0,
         graph_digest="",
-        published_gold=published,
+        published_target=published,
     )
 
 

@@ -17,7 +17,6 @@ from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
 from graphwalk.suites.graphwalks.problems import Problem
@@ -25,6 +24,7 @@ from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.suites.graphwalks.task import GraphwalksTask
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.types.graph import PropertyGraph
+from graphwalk.variables import Variables
 from tests.suites.graphwalks.rows import EDGES, GOLD, PARENTS, ROWS, prompt_of, row
 from tests.suites.players import played, policy_of
 
@@ -43,7 +43,7 @@ def written(folder: Path, rows: list[dict[str, Any]], ending: str = "jsonl") -> 
 
 def experiment_on(suite: Mapping[str, Any], **fields: Any) -> Experiment:
     return resolve(
-        load_experiment({"name": "t", "suite": {"name": "graphwalks", **suite}, **fields}), Settings(), keys=False
+        load_experiment({"name": "t", "suite": {"name": "graphwalks", **suite}, **fields}), Variables(), keys=False
     )
 
 
@@ -54,7 +54,7 @@ async def planned(suite: Mapping[str, Any], **fields: Any) -> Plan:
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 async def test_rows_of_both_wordings_and_files_are_read_and_answered(tmp_path: Path, ending: str) -> None:
     plan = await planned({"file": str(written(tmp_path, ROWS, ending))})
-    assert [task.gold for task, _ in plan.tasks] == GOLD
+    assert [task.target for task, _ in plan.tasks] == GOLD
     assert [task.prompt_chars for task, _ in plan.tasks] == [len(row["prompt"]) for row in ROWS]
     assert len({task.task_id for task, _ in plan.tasks}) == len(ROWS)
 
@@ -67,7 +67,7 @@ async def test_published_targets_that_differ_are_counted_named_and_scored(tmp_pa
     scores = {(row["model"], row["graph_row"]): row for row in run.records()}
     assert (scores["scripted/expert", 3]["correct"], scores["scripted/expert", 3]["published_f1"]) == (True, 2 / 3)
     assert "Row 3: the published target has 1 other nodes, and lacks 0 of ours." in run.text()
-    verification = await verify_run(RunFolder.open(tmp_path / "run"), Settings())
+    verification = await verify_run(RunFolder.open(tmp_path / "run"), Variables())
     assert verification.holds
     assert verification.checks["targets"].verified == 5
 
@@ -123,7 +123,7 @@ async def test_bad_rows_are_all_named_and_left_out_only_with_consent(tmp_path: P
         {"name": "t", "suite": {"name": "graphwalks", "file": str(path), "skip_bad_rows": True}}, out=tmp_path / "run"
     )
     assert "Left out of rows.jsonl: row 2, row 3, " in run.text()
-    assert (await verify_run(RunFolder.open(tmp_path / "run"), Settings())).holds
+    assert (await verify_run(RunFolder.open(tmp_path / "run"), Variables())).holds
 
 
 @pytest.mark.parametrize(
@@ -184,12 +184,12 @@ async def prepared(spec: ProblemSpec) -> Any:
 async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> None:
     suite, about, tasks = await prepared(ProblemSpec(nodes=200, out_degree=2, depth=4))
     bfs, parents = tasks
-    seen = [set(bfs.gold), {str(bfs.parameters["node"])}]
+    seen = [set(bfs.target), {str(bfs.parameters["node"])}]
     problems = [Problem("bfs", str(bfs.parameters["node"]), depth) for depth in (1, 2, 3)]
     instance = GraphInstance.of(about.graph, problems, {"entry": 0, "index": 0})
     inner = await suite.tasks(LoadedGraph(instance, about.store), GraphwalksConfig(), 0, AgentConfig())
-    seen += [set(task.gold) for task in inner.asked]
-    assert bfs.reference_calls == sum(map(len, seen)) - len(bfs.gold)
+    seen += [set(task.target) for task in inner.asked]
+    assert bfs.reference_calls == sum(map(len, seen)) - len(bfs.target)
     assert bfs.reference_turns == 5
     assert (parents.reference_calls, parents.reference_turns) == (1, 2)
 
@@ -200,7 +200,7 @@ async def test_a_thousand_calls_fit_one_episode() -> None:
     for limit in (None, task.reference_calls - 1):
         agent = AgentConfig(turn_limit=suite.turn_limit, call_limit=limit)
         score, _ = await played(policy_of(suite, "expert", task), task, about, agent=agent)
-        assert score.correct == (limit is None or not task.gold)
+        assert score.correct == (limit is None or not task.target)
 
 
 @pytest.mark.parametrize("change", [lambda keys: keys[1:], lambda keys: [*keys, "a0"]])

@@ -5,17 +5,17 @@ import os
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.variables import Variables
 
 pytestmark = pytest.mark.neo4j
 
 
-async def test_tasks_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_server: Settings) -> None:
+async def test_tasks_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_server: Variables) -> None:
     specs = [ProblemSpec(nodes=5, out_degree=4, count=5), ProblemSpec(nodes=150, out_degree=2, depth=5, count=2)]
     suite, config = GraphwalksSuite(), GraphwalksConfig(problems=tuple(specs))
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"graphwalks-{os.getpid()}")

@@ -87,8 +87,8 @@ def test_many_prefixes_are_read_in_time(part: str) -> None:
     ],
 )
 def test_order_and_spelling_do_not_matter(algorithm: str, items: list[Any]) -> None:
-    gold = {"bfs": [0, 2], "dfs": [[0, 1], [2]]}.get(algorithm, TREE)
-    assert judge(algorithm, 1, items, gold) == StepScore(step=1, exact=True, precision=1, recall=1, f1=1)
+    target = {"bfs": [0, 2], "dfs": [[0, 1], [2]]}.get(algorithm, TREE)
+    assert judge(algorithm, 1, items, target) == StepScore(step=1, exact=True, precision=1, recall=1, f1=1)
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_invalid_items(algorithm: str, item: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "gold", "recall", "f1"),
+    ("items", "target", "recall", "f1"),
     [([], [], 1, 1), ([1], [], 0, 0), (["x"], [], 0, 0), ([1, "x"], [], 0, 0), ([], [1], 0, 0)],
 )
-def test_an_empty_state_wants_an_empty_answer(items: list[Any], gold: list[Any], recall: float, f1: float) -> None:
-    score = judge("bfs", 1, items, gold)
+def test_an_empty_state_wants_an_empty_answer(items: list[Any], target: list[Any], recall: float, f1: float) -> None:
+    score = judge("bfs", 1, items, target)
     assert (score.recall, score.f1) == (recall, f1)
 
 

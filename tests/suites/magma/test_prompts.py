@@ -112,14 +112,16 @@ def test_a_first_state_is_verified_like_every_other(way: dict[str, Any]) -> None
 
 def test_the_papers_first_states_are_added_to_ours() -> None:
     ours, papers = ({task.task_id: task for task, _ in tasks(experiment(**switches))} for switches in ({}, PAPER))
-    assert {name: task.gold for name, task in ours.items()}.items() <= {n: t.gold for n, t in papers.items()}.items()
+    assert {name: task.target for name, task in ours.items()}.items() <= {
+        n: t.target for n, t in papers.items()
+    }.items()
     first = {papers[name].algorithm: papers[name] for name in papers.keys() - ours.keys()}
     assert {task.step for task in first.values()} == {0}
     assert first.keys() == {"dijkstra", "floyd_warshall", "mst_prim"}
-    assert first["dijkstra"].gold == first["mst_prim"].gold == []
+    assert first["dijkstra"].target == first["mst_prim"].target == []
     instance = prompts.read_problem(first["floyd_warshall"].question, first["floyd_warshall"].n)
     assert instance is not None
-    assert first["floyd_warshall"].gold == [list(edge) for edge in instance.weighted_edges]
+    assert first["floyd_warshall"].target == [list(edge) for edge in instance.weighted_edges]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -13,10 +13,10 @@ STATES = [[0], [0, 1], [0, 1, 2]]
 
 def task(step: int | None = None) -> MagmaTask:
     """Reachable nodes, in three steps; one of them, or all in a dialogue."""
-    gold = STATES if step is None else STATES[step - 1]
+    target = STATES if step is None else STATES[step - 1]
     return MagmaTask.model_validate(
         {
-            **{"task_id": "t", "template": "bfs", "question": "?", "parameters": {}, "gold": gold, "seed": 0},
+            **{"task_id": "t", "template": "bfs", "question": "?", "parameters": {}, "gold": target, "seed": 0},
             **{"gold_size": 1, "graph_digest": "d", "algorithm": "bfs", "n": 3, "trace_id": "trace", "step": step},
             **{"split": "test", "index": 0},
             **{"total_steps": 3, "category": "bfs", "suite": "magma"},

@@ -35,8 +35,8 @@ def visit(node_id: Any, error: str | None = None, name: str = "get_next_possible
 
 
 def test_the_target_is_the_shortest_path() -> None:
-    assert TASK.gold == [str(cell) for cell in WAY]
-    assert TASK.gold_size == len(WAY) == TASK.shortest_path_length + 1
+    assert TASK.target == [str(cell) for cell in WAY]
+    assert TASK.target_size == len(WAY) == TASK.shortest_path_length + 1
 
 
 def test_a_shortest_path_and_one_with_a_detour() -> None:

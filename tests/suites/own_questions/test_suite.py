@@ -17,8 +17,8 @@ from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.settings import Settings
 from graphwalk.suites.own_questions.dataset import Dataset
+from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import records, resume, start
@@ -70,15 +70,15 @@ def reply(request: Request) -> Answer:
     return Answer(chat(REPLIES[question]))
 
 
-def settings(server: ModelServer) -> Settings:
-    return Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "k"})
+def variables(server: ModelServer) -> Variables:
+    return Variables({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "k"})
 
 
 async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) -> None:
     run, out = tmp_path / "run", tmp_path / "new.jsonl"
     async with ModelServer(reply) as server:
         played = config(write(tmp_path, QUESTIONS), settings=["tools", "no_tools", "write_cypher"])
-        await start(run, played, settings(server))
+        await start(run, played, variables(server))
         prompts = [[message["content"] for message in request.body["messages"][:2]] for request in server.requests]
     assert any("How to answer" in system for system, _ in prompts)  # the agent of `ask`
     assert all("Then end your reply" in user for _, user in prompts)
@@ -91,7 +91,7 @@ async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) ->
     assert scores["owner", "tools"]["grounded"] == 1
     assert scores["owner", "no_tools"]["grounded"] is None
     folder = RunFolder.open(run)
-    verified = await verify_run(folder, Settings())
+    verified = await verify_run(folder, Variables())
     assert verified.holds
     assert verified.checks["tasks"].verified == 5
     assert rescore_run(folder) == (0, 15)
@@ -150,8 +150,8 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
     async with ModelServer(reply) as server:
         played = config(path, **{"agent.query_seconds": 0.5})
         for attempt in (
-            lambda: start(tmp_path / "run", played, settings(server)),
-            lambda: estimate_run(resolve(played, settings(server))),
+            lambda: start(tmp_path / "run", played, variables(server)),
+            lambda: estimate_run(resolve(played, variables(server))),
         ):
             with pytest.raises(ConfigError) as caught:
                 await attempt()
@@ -160,14 +160,14 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
 
 
 async def test_difference_of_query_and_answer_is_named(tmp_path: Path) -> None:
-    estimate = await estimate_run(resolve(config(write(tmp_path, QUESTIONS), models=["scripted/look"]), Settings()))
+    estimate = await estimate_run(resolve(config(write(tmp_path, QUESTIONS), models=["scripted/look"]), Variables()))
     assert "shares, line 3: the query gives other rows than answer" in estimate.notes
 
 
 async def test_cypherbench_runs_on_its_graph(tmp_path: Path) -> None:
     path = Path(__file__).parents[2] / "data" / "cypherbench.json"
     played = config(path, models=["scripted/look"], **{"suite.dataset_graph": "harbour"})
-    notes = (await estimate_run(resolve(played, Settings()))).notes
+    notes = (await estimate_run(resolve(played, Variables()))).notes
     assert [note for note in notes if "other rows" in note] == ["5a1e, entry 3: the query gives other rows than answer"]
     await start(tmp_path / "run", played)
     tasks = {record["task_id"]: record["task"] for record in records(tmp_path / "run")}
@@ -184,7 +184,7 @@ async def test_graph_and_questions_may_have_one_file_name(tmp_path: Path) -> Non
     await start(tmp_path / "run", played)
     dataset.unlink()  # the run folder has the questions
     folder = RunFolder.open(tmp_path / "run")
-    assert (await verify_run(folder, Settings())).holds
+    assert (await verify_run(folder, Variables())).holds
     assert rescore_run(folder) == (0, 2)
     dataset.write_text(json.dumps(QUESTIONS), encoding="utf-8")
     assert (await resume(tmp_path / "run")).finished == 2

@@ -13,8 +13,8 @@ from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.variables import Variables
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, quiet_settings, release_params
 from tests.runs.runs import Notes, records, start
 from tests.safety.hostile import digest_of
@@ -61,7 +61,7 @@ def questions() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(params=[param for param in release_params() if GIVEN not in RELEASE_NAMES])
-async def empty(request: pytest.FixtureRequest) -> AsyncIterator[Settings]:
+async def empty(request: pytest.FixtureRequest) -> AsyncIterator[Variables]:
     """A server of this worker alone, without nodes before and after the test."""
     settings = quiet_settings(request.param)
     async with await connect(settings, wait_seconds=30) as owner:
@@ -71,7 +71,7 @@ async def empty(request: pytest.FixtureRequest) -> AsyncIterator[Settings]:
 
 
 @pytest.fixture
-async def supplied(empty: Settings) -> AsyncIterator[Settings]:
+async def supplied(empty: Variables) -> AsyncIterator[Variables]:
     """A server of this worker alone that holds the supply chain."""
     owner = await connect(empty, wait_seconds=30)
     for name, definition in SCHEMA.items():
@@ -103,7 +103,7 @@ WRONG = {
 }
 
 
-async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_path: Path) -> None:
+async def test_gold_queries_of_a_database_are_read_only(supplied: Variables, tmp_path: Path) -> None:
     before = await digest_of(None, supplied)  # type: ignore[arg-type]
     flags = {**file_of(tmp_path, questions()), "limit": 5}  # episodes; all queries run
     config, notes = load_experiment("own-questions", flags=flags), Notes()
@@ -131,7 +131,9 @@ async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_
     assert await digest_of(None, supplied) == before  # type: ignore[arg-type]
 
 
-async def test_gold_queries_of_a_file_run_on_a_neo4j_that_holds_only_the_graph(empty: Settings, tmp_path: Path) -> None:
+async def test_gold_queries_of_a_file_run_on_a_neo4j_that_holds_only_the_graph(
+    empty: Variables, tmp_path: Path
+) -> None:
     lines = [
         {"question": "How many ships?", "cypher": "MATCH (s:Ship) RETURN count(s)"},
         {"question": "Which labels?", "cypher": "MATCH (s:Ship) RETURN DISTINCT labels(s)"},

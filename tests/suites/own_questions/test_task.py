@@ -13,16 +13,16 @@ from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 
-def task(gold: list[Any], names: dict[str, tuple[str, ...]] | None = None) -> OwnQuestionTask:
-    target = [item if isinstance(item, dict) else {"value": item} for item in gold]
+def task(answers: list[Any], names: dict[str, tuple[str, ...]] | None = None) -> OwnQuestionTask:
+    target = [item if isinstance(item, dict) else {"value": item} for item in answers]
     return OwnQuestionTask(
         task_id="q1",
         suite="own_questions",
         template="own_question",
         question="Which?",
         parameters={},
-        gold=target,
-        gold_size=len(target),
+        target=target,
+        target_size=len(target),
         seed=0,
         graph_digest="d",
         number=1,
@@ -44,7 +44,7 @@ def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str 
 
 
 @pytest.mark.parametrize(
-    ("gold", "reply", "precision", "recall"),
+    ("target", "reply", "precision", "recall"),
     [
         (["Tern"], 'The Tern [Tern].\n["Tern"]', 1, 1),
         (["Tern"], '["Tern", "Tern"]', 1, 1),
@@ -86,8 +86,8 @@ def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str 
         (["Tern"], "[" + "9" * 290 + "]", 0, 0),
     ],
 )
-def test_values_and_rows_are_compared_as_sets(gold: list[Any], reply: str, precision: float, recall: float) -> None:
-    scored = score(task(gold), reply)
+def test_values_and_rows_are_compared_as_sets(target: list[Any], reply: str, precision: float, recall: float) -> None:
+    scored = score(task(target), reply)
     assert (scored["precision"], scored["recall"]) == (precision, recall)
     assert scored["correct"] == (precision == recall == 1)
     assert scored["f1"] == pytest.approx(2 * precision * recall / (precision + recall) if precision else 0)
@@ -109,7 +109,7 @@ def test_folded_text_ignores_case_accents_and_outer_spaces(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gold", "reply", "correct", "answered", "abstained", "invented"),
+    ("target", "reply", "correct", "answered", "abstained", "invented"),
     [
         (["Tern"], "The graph does not tell.\n[]", False, False, True, False),
         ([], "The graph does not tell.\n[]", True, False, False, False),
@@ -120,12 +120,12 @@ def test_folded_text_ignores_case_accents_and_outer_spaces(reply: str) -> None:
     ],
 )
 def test_abstentions_and_inventions_are_apart(
-    gold: list[Any], reply: str, correct: bool, answered: bool, abstained: bool, invented: bool
+    target: list[Any], reply: str, correct: bool, answered: bool, abstained: bool, invented: bool
 ) -> None:
-    scored = score(task(gold), reply)
+    scored = score(task(target), reply)
     outcome = [bool(scored[name]) for name in ("correct", "answered", "abstained", "invented")]
     assert outcome == [correct, answered, abstained, invented]
-    assert (scored["abstained"] is None, scored["invented"] is None) == (not gold, bool(gold))
+    assert (scored["abstained"] is None, scored["invented"] is None) == (not target, bool(target))
     assert scored["recall"] == float(correct)
 
 

@@ -98,14 +98,14 @@ def task(template: str, graph: PropertyGraph = GRAPH, **parameters: Value) -> Qu
     index = GraphIndex(graph)
     question = Question(kind, index, parameters)
     assert question.part is not None
-    gold = question.part.right_rows(index)
+    target = question.part.right_rows(index)
     return QuestionTask(
         task_id="t",
         template=template,
         question="Which?",
         parameters=parameters,
-        gold=gold,
-        gold_size=len(gold),
+        target=target,
+        target_size=len(target),
         seed=0,
         graph_digest=graph.digest,
         category=kind.template.category,

@@ -251,4 +251,4 @@ async def test_a_question_that_spells_out_names_of_properties(any_database: Data
     tasks = await make_tasks(FILMS, store, seed=1, kinds=kinds, per_question=3)
     for task in tasks:
         numbers = {r.target for r in FILMS.relationships() if f"Person {r.source[1:]}" == task.parameters["value"]}
-        assert task.gold == [{"title": f"Film {key[1:]}", "id": int(key[1:])} for key in sorted(numbers)]
+        assert task.target == [{"title": f"Film {key[1:]}", "id": int(key[1:])} for key in sorted(numbers)]

@@ -34,10 +34,10 @@ class ExpertReference:
         walk = await drive(agent, self._tools, (self._system, Message("user", task.question)), self._count)
         rows: list[Row] = json.loads(walk.answer)
         any_one = task.mode != "set"
-        if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
+        if rows != task.target and not compare_rows(rows, task.target, task.answer_fields, any_one=any_one).correct:
             raise OracleError(
                 f"the expert's answer to {task.task_id} differs from the target ({task.question.strip()})\n"
-                f"  expert: {walk.answer}\n  target: {json.dumps(task.gold, ensure_ascii=False)}",
+                f"  expert: {walk.answer}\n  target: {json.dumps(task.target, ensure_ascii=False)}",
                 hint=f"graphwalk questions {task.template}",
             )
         return walk

@@ -13,7 +13,7 @@ from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, PartialIndex
-from graphwalk.suites.questions.tasks.parameters import OWN, ParameterSpace
+from graphwalk.suites.questions.tasks.parameters import OWN_GRAPH_EFFORT, ParameterSpace
 from graphwalk.suites.questions.template import Role
 from graphwalk.types.graph import PropertyColumn, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
@@ -146,13 +146,13 @@ def variants(task: "QuestionTask", views: GraphViews) -> Iterator[Variant]:
     part = python_part(task.template) if task.oracles == 2 and views.small else None
     if part is None:
         return
-    tried, index, target = _Evaluations(task, part), views.index, row_set(task.gold, task.scored_fields)
+    tried, index, target = _Evaluations(task, part), views.index, row_set(task.target, task.scored_fields)
     if row_set(tried.rows(index), task.scored_fields) != target:
         return
     yield from tried.relaxed(index)
     if len(task.scored_fields) == 2:
         first, second = task.scored_fields
-        turned = [{**row, first: row[second], second: row[first]} for row in task.gold]
+        turned = [{**row, first: row[second], second: row[first]} for row in task.target]
         yield Variant("direction", "with both ends exchanged", turned)
     yield Variant("direction", "with relationships followed from target to source", tried.rows(views.backwards))
     yield Variant("direction", "with relationships followed in both directions", tried.rows(index.both_ways))
@@ -219,7 +219,7 @@ class _Evaluations:
         followed = index.both_ways if part.both_ways else index
         walks, keys = followed.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
         ways = sum(walks.get(key, 0) for key in keys) if keys else len(walks) + sum(walks.values())
-        if ways > OWN.ways or self.ways + ways > _MOST_WAYS:
+        if ways > OWN_GRAPH_EFFORT.ways or self.ways + ways > _MOST_WAYS:
             return False
         self.ways += ways
         return True

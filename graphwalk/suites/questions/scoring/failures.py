@@ -70,8 +70,8 @@ class WrongAnswer:
         views: GraphViews,
     ) -> None:
         self._task, self._trajectory, self._rows, self._views = task, trajectory, rows, views
-        self._target = row_set(task.gold, task.scored_fields)
-        self._answered = row_set(typed_rows(rows or [], task.gold, task.scored_fields), task.scored_fields)
+        self._target = row_set(task.target, task.scored_fields)
+        self._answered = row_set(typed_rows(rows or [], task.target, task.scored_fields), task.scored_fields)
         self._extra, self._missing = self._answered - self._target, self._target - self._answered
         places = range(len(task.scored_fields))
         self._computed = [place for place in places if task.scored_fields[place] in task.computed_fields]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import Field
 
-from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, strip_thinking
 from graphwalk.evaluation.rows import RowScore, compare_rows, missing_fields, row_set, typed_rows, unknown_fields
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.suites.questions.scoring.groundedness import supported_rows
 from graphwalk.tools.observed_values import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.types.episode import Score, Trajectory
@@ -91,7 +91,7 @@ def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, e
     """Score an answer against the target and the tool results."""
     rows: list[Row] | None = extraction.answer
     any_one, fields = task.mode != "set", task.answer_fields
-    compared = compare_rows(rows, task.gold, task.scored_fields, any_one=any_one)
+    compared = compare_rows(rows, task.target, task.scored_fields, any_one=any_one)
     forced = trajectory.exit_status.forced or any(turn.forced for turn in trajectory.turns)
     keys = task.key_fields or task.scored_fields
 
@@ -99,14 +99,14 @@ def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, e
         """Return whether these fields are correct; None if a row has no others than those that identify it."""
         if set(keys) == set(fields):
             return None
-        return compare_rows(rows, task.gold, compared_fields, any_one=any_one).correct
+        return compare_rows(rows, task.target, compared_fields, any_one=any_one).correct
 
-    with_ties = [*task.gold, *task.rows_left_out]
+    with_ties = [*task.target, *task.rows_left_out]
     any_tied = compare_rows(rows, with_ties, task.scored_fields, any_one=True).correct if task.rows_left_out else None
     evidence: dict[str, Any] = {}
     missing: list[str] = []
-    with comment("evidence", missing.append):
-        audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
+    with suppressed("evidence", missing.append):
+        audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.target, task.scored_fields))
         evidence = {
             "grounded": audit.grounded,
             "error_class": _error_class(rows, compared, trajectory, audit),
@@ -146,7 +146,7 @@ class _Audit:
         self.invented = False
         rows = rows[:_MOST_ROWS]
         # Columns of a model's own query may contain anything, so their evidence is unknown.
-        proven = supported_rows(task, trajectory, [*rows, *task.gold]) if setting == "tools" else None
+        proven = supported_rows(task, trajectory, [*rows, *task.target]) if setting == "tools" else None
         if proven is None:
             return
         if rows:
@@ -154,7 +154,7 @@ class _Audit:
             fields = [field for field in task.scored_fields if field not in task.computed_fields]
             values = (row[field] for row in rows for field in fields if row.get(field) is not None)
             self.invented = self.grounded < 1 and not all(map(tool_evidence(trajectory).holds, values))
-        target = row_set(task.gold, task.scored_fields)
+        target = row_set(task.target, task.scored_fields)
         self.sufficient = target <= proven if task.mode == "set" else bool(target & proven)
 
 
@@ -179,5 +179,5 @@ def _error_class(
 def names_target(task: "QuestionTask", text: str) -> bool:
     """Return True if a text contains the values of every row of the target, or of one if one is enough."""
     evidence = Evidence([text])
-    named = (holds_row(row, task.scored_fields, evidence) for row in task.gold)
+    named = (holds_row(row, task.scored_fields, evidence) for row in task.target)
     return all(named) if task.mode == "set" else any(named)

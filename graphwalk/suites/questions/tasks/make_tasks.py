@@ -11,11 +11,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import TextError
 from graphwalk.errors import GraphwalkError, OracleError
-from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.rows import distinct
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.seeds import stdlib_random
-from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -26,10 +25,17 @@ from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
-from graphwalk.suites.questions.tasks.parameters import OWN, CannotHost, Drawn, ParameterSearch, generated_effort
+from graphwalk.suites.questions.tasks.parameters import (
+    OWN_GRAPH_EFFORT,
+    CannotHost,
+    Drawn,
+    ParameterSearch,
+    generated_effort,
+)
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
+from graphwalk.variables import Variables
 
 MAX_HOPS = 3
 OWN_ROWS = RowBounds(at_most=100)
@@ -67,12 +73,12 @@ async def tasks_on(
     )
 
 
-async def tasks_of_source(source: GraphSource, settings: Settings, **choice: Any) -> list[QuestionTask]:
+async def tasks_of_source(source: GraphSource, variables: Variables, **choice: Any) -> list[QuestionTask]:
     """Return tasks about a file or an existing database; `choice` as for `tasks_on`."""
-    graph = await read_source(source, settings)
+    graph = await read_source(source, variables)
     if source.file is not None:
         return await tasks_on(graph, **choice)
-    async with open_source(source, settings) as opened:
+    async with open_source(source, variables) as opened:
         return await tasks_on(graph, opened.store, **choice)
 
 
@@ -101,7 +107,7 @@ async def make_tasks(
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
     reference = None if agent is None else reference_on(embedded, graph, agent)
     maker = TaskMaker(index, store, embedded, seed, reference, target)
-    effort = OWN if own else generated_effort(graph)
+    effort = OWN_GRAPH_EFFORT if own else generated_effort(graph)
     search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
     tasks = []
     for kind in choose_kinds() if kinds is None else kinds:
@@ -149,8 +155,8 @@ async def copy_tasks(
         number = int(original.task_id.rpartition("-")[2])
         task = await maker.task(kind, number, parameters)
         # They differ if the text of the query contains names or values of the original.
-        computed, again = [[row[f] for row in one.gold for f in one.computed_fields] for one in (original, task)]
-        if original.gold_size == task.gold_size and computed == again:
+        computed, again = [[row[f] for row in one.target for f in one.computed_fields] for one in (original, task)]
+        if original.target_size == task.target_size and computed == again:
             tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
         else:
             left_out[kind.name] = "its text contains names or values that differ in the copy"
@@ -228,7 +234,7 @@ class TaskMaker:
         `right` contains the evaluator's rows if they are known.
         """
         question = Question(kind, self.index, parameters)
-        gold = await agreed_rows(question, self.store, self.embedded, right)
+        target = await agreed_rows(question, self.store, self.embedded, right)
         template, fields, digest = kind.template, question.answer_fields, self.index.graph.digest
         shipped = shipped_kinds().get(kind.name)
         usual = shipped is not None and shipped.template.computed == template.computed
@@ -245,8 +251,8 @@ class TaskMaker:
             answer_fields=fields,
             scored_fields=template.scored_fields or fields,
             mode=template.mode,
-            gold=[{field: row[field] for field in fields} for row in gold],
-            gold_size=len(gold),
+            target=[{field: row[field] for field in fields} for row in target],
+            target_size=len(target),
             candidates=question.candidates,
             seed=self.seed,
             graph_digest=digest,
@@ -256,7 +262,7 @@ class TaskMaker:
         )
         if self.reference is not None and kind.python is not None:
             try:
-                with comment(f"reference figures of {task.task_id}", warnings.warn, raises=(GraphwalkError,)):
+                with suppressed(f"reference figures of {task.task_id}", warnings.warn, raises=(GraphwalkError,)):
                     task = (await self.reference(task)).added_to(task)
             except OracleError as error:
                 if self.index.all_labelled:
@@ -272,16 +278,16 @@ class TaskMaker:
         template, fields = question.kind.template, task.answer_fields
         cypher = template.paper_cypher or template.cypher
         rows = await cypher_rows(question, self.store, cypher)
-        gold = [{field: row[field] for field in fields} for row in distinct(rows)]
-        left_out = [row for row in task.gold if row not in gold] if template.mode == "ties-allowed" else []
+        target = [{field: row[field] for field in fields} for row in distinct(rows)]
+        left_out = [row for row in task.target if row not in target] if template.mode == "ties-allowed" else []
         changed: dict[str, Any] = {
             "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
             "scored_fields": fields,
             "key_fields": task.scored_fields,
             "mode": "set" if template.mode == "ties-allowed" else template.mode,
-            "gold": gold,
-            "gold_size": len(gold),
-            "repeated_rows": len(rows) - len(gold),
+            "target": target,
+            "target_size": len(target),
+            "repeated_rows": len(rows) - len(target),
             "tied_rows": len(left_out),
             "rows_left_out": left_out,
         }

@@ -45,7 +45,7 @@ class Effort:
     ways_in_all: int
 
 
-OWN = Effort(2_000, 200, 300_000, 5_000_000)
+OWN_GRAPH_EFFORT = Effort(2_000, 200, 300_000, 5_000_000)
 """Limits for your own graph of any size: some seconds per question."""
 
 

@@ -82,7 +82,7 @@ def tokens_of(message: Message) -> int:
 @pytest.mark.parametrize("template", ["node_count", "node_by_property", "remote_node_property"])
 async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setting, template: str) -> None:
     schema, toolbox, tasks = setting
-    wrong = tasks[template].model_copy(update={"gold": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
+    wrong = tasks[template].model_copy(update={"target": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
     with pytest.raises(OracleError, match="differs from the target") as error:
         await ExpertReference(schema, toolbox)(wrong)
     assert wrong.task_id in str(error.value)

@@ -19,7 +19,6 @@ from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.agents.scripted import MOST_TURNS, expert
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
@@ -32,6 +31,7 @@ from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value
+from graphwalk.variables import Variables
 from tests.suites.questions.episodes import Stage, stage
 from tests.suites.questions.odd_graphs import odd_graph, odd_question
 
@@ -49,13 +49,13 @@ async def check_tasks(graph: PropertyGraph, seed: int, **agent: Any) -> dict[str
     """Return whether the expert's answer is right by kind of question."""
     tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=seed)
     walks = {task.template: await expert_walk(graph, task.template, task.parameters, **agent) for task in tasks}
-    return {task.template: is_right(walks[task.template].answer, task.gold, task.template) for task in tasks}
+    return {task.template: is_right(walks[task.template].answer, task.target, task.template) for task in tasks}
 
 
-def is_right(answer: str, gold: list[Row], template: str) -> bool:
-    fields = list(gold[0]) if gold else []
+def is_right(answer: str, target: list[Row], template: str) -> bool:
+    fields = list(target[0]) if target else []
     any_one = shipped_kinds()[template].template.mode != "set"
-    return compare_rows(json.loads(answer), gold, fields, any_one=any_one).correct
+    return compare_rows(json.loads(answer), target, fields, any_one=any_one).correct
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ async def test_expert_answers_any_question_about_odd_graphs(random: Random) -> N
     for name, kind in shipped_kinds().items():
         question = odd_question(kind, GraphIndex(graph), random)
         assert question.part is not None
-        gold = [row for row in question.part.right_rows(question.index) if row.get("value", "") is not None]
-        if gold:
+        target = [row for row in question.part.right_rows(question.index) if row.get("value", "") is not None]
+        if target:
             walk = await expert_walk(graph, name, question.parameters)
-            assert is_right(walk.answer, gold, name), (name, question.parameters, walk.answer, gold)
+            assert is_right(walk.answer, target, name), (name, question.parameters, walk.answer, target)
 
 
 async def test_expert_needs_few_calls() -> None:
@@ -175,7 +175,7 @@ async def test_by_reference_ends_with_the_tool_where_the_kind_can(tmp_path: Any)
     fields = {"suite.graphs": [{"nodes": 30}], "models": ["scripted/by_reference"]}
     config = load_experiment("small-models", flags=fields)
     new = NewRun.make(config.name, tmp_path / "run")
-    await start_run(resolve(config, Settings()), new, Progress())
+    await start_run(resolve(config, Variables()), new, Progress())
     results = [Result.from_dict(record) for record in new.folder.records()]
     assert {result.task["template"] for result in results} == {kind.name for kind in choose_kinds()}
     for result in results:

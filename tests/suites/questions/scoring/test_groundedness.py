@@ -65,9 +65,9 @@ def keys(*names: str) -> list[dict[str, Any]]:
 async def test_a_right_answer_is_grounded_by_looking_up_all_nodes_and_not_by_lists(one: Any) -> None:
     here = await place()
     for calls in ([], LISTED):
-        score = await here.score(one, one.gold, calls)
-        assert (score.grounded, score.evidence_sufficient) == (0.0 if one.gold else None, False)
-    score = await here.score(one, one.gold, WALKED)
+        score = await here.score(one, one.target, calls)
+        assert (score.grounded, score.evidence_sufficient) == (0.0 if one.target else None, False)
+    score = await here.score(one, one.target, WALKED)
     if one.template != "remote_node_property":  # its target is empty
         assert (score.correct, score.grounded, score.evidence_sufficient) == (True, 1.0, True)
 
@@ -224,7 +224,7 @@ async def test_no_result_is_too_odd(arguments: Any, content: Any, tool: str) -> 
     text = content if isinstance(content, str) else json.dumps(content)
     result = shown(tool, json.dumps(arguments), text, rows=2)
     for one in (BY_VALUE, NEGATION, COUNT):
-        assert (await here.score(one, one.gold, [], [result])).grounded in (None, 0.0, 0.5, 1.0)
+        assert (await here.score(one, one.target, [], [result])).grounded in (None, 0.0, 0.5, 1.0)
 
 
 @pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])

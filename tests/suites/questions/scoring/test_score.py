@@ -9,14 +9,14 @@ from graphwalk.types.episode import ExitStatus
 from tests.evaluation.episodes import call, episode, seen, tool_turn
 
 
-def task(gold, fields=("node_key",), scored=None, mode="set", template="node_by_property", **more):
+def task(target, fields=("node_key",), scored=None, mode="set", template="node_by_property", **more):
     return QuestionTask(
         task_id="t",
         template=template,
         question="Which?",
         parameters={"label": "L", "property": "p", "value": 1},
-        gold=gold,
-        gold_size=len(gold),
+        target=target,
+        target_size=len(target),
         seed=0,
         graph_digest="d",
         category="retrieval",
@@ -112,11 +112,11 @@ def test_an_answer_forced_by_a_limit_is_none_strictly():
 
 
 def test_all_properties_are_the_stricter_score():
-    gold = [{"source_key": "a", "target_key": "b", "days": 40, "note": None}]
-    question = task(gold, ("source_key", "target_key", "days", "note"), ("source_key", "target_key"))
+    target = [{"source_key": "a", "target_key": "b", "days": 40, "note": None}]
+    question = task(target, ("source_key", "target_key", "days", "note"), ("source_key", "target_key"))
     ends = {"source_key": "a", "target_key": "b"}
-    assert score(question, [{**ends, "days": "40.0"}], gold).all_properties_correct is True
-    wrong = score(question, [{**ends, "days": 41}], gold)
+    assert score(question, [{**ends, "days": "40.0"}], target).all_properties_correct is True
+    wrong = score(question, [{**ends, "days": 41}], target)
     assert (wrong.correct, wrong.all_properties_correct, wrong.missing_fields) == (True, False, ("note",))
     assert score(task(keys("a")), keys("a")).all_properties_correct is None
 
@@ -137,9 +137,9 @@ def test_one_of_several_right_answers_is_enough(mode):
     assert score(question, keys("b"), keys("b")).evidence_sufficient
     assert not score(question, keys("b", "c"), keys("b", "c")).correct
     assert score(question, keys("c"), keys("c")).evidence_sufficient is False
-    gold = [{"node_key": "a", "n": 1}, {"node_key": "b", "n": 2}]
-    question = task(gold, ("node_key", "n"), ("node_key",), mode=mode)
-    assert score(question, gold[:1], keys("a")).all_properties_correct is True
+    target = [{"node_key": "a", "n": 1}, {"node_key": "b", "n": 2}]
+    question = task(target, ("node_key", "n"), ("node_key",), mode=mode)
+    assert score(question, target[:1], keys("a")).all_properties_correct is True
     assert score(question, [{"node_key": "a", "n": 2}], keys("a")).all_properties_correct is False
 
 

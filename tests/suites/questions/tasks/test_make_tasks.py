@@ -40,10 +40,10 @@ async def test_every_preset_hosts_every_kind_and_the_expert_is_right(preset: str
         tasks = await preset_tasks(preset, spec=spec, index=index, agent=AgentConfig())
         assert [task.template for task in tasks] == list(shipped_kinds())
         for task in tasks:
-            assert len(task.gold) == task.gold_size > 0
-            assert all(row.keys() == set(task.answer_fields) for row in task.gold)
+            assert len(task.target) == task.target_size > 0
+            assert all(row.keys() == set(task.answer_fields) for row in task.target)
             assert set(task.scored_fields) <= set(task.answer_fields)
-            assert task.template != "remote_node_property" or {"value": None} not in task.gold
+            assert task.template != "remote_node_property" or {"value": None} not in task.target
             assert 0 < task.reference_turns <= TURN_LIMIT
 
 
@@ -54,10 +54,10 @@ async def test_the_unscoped_cypher_of_a_record_gives_its_gold() -> None:
         rows = await store.run(task.cypher, task.cypher_parameters)
         if task.mode == "ties-allowed":
             assert len(rows) == 1
-            assert rows[0] in task.gold
+            assert rows[0] in task.target
         else:
-            assert same_rows(rows, task.gold)
-            assert len(rows) == task.gold_size
+            assert same_rows(rows, task.target)
+            assert len(rows) == task.target_size
 
 
 async def test_tasks_of_one_kind_differ_and_do_not_depend_on_their_number() -> None:

@@ -41,5 +41,5 @@ async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) 
                 assert python is not None
                 rows = python(**task.parameters).rows_by_brute_force(graph)
                 assert rows is not None
-                assert same_rows(list(map(as_shown, rows)), task.gold), task.question
+                assert same_rows(list(map(as_shown, rows)), task.target), task.question
     assert min(hosted.values()) > 0, hosted

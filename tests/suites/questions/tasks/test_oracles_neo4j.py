@@ -5,18 +5,18 @@ import os
 import pytest
 
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
+from graphwalk.variables import Variables
 from tests.suites.questions.tasks.test_oracles import count_agreements
 
 pytestmark = pytest.mark.neo4j
 
 
 @pytest.mark.parametrize("graphs", [10, pytest.param(100, marks=pytest.mark.extended)])
-async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Settings, graphs: int) -> None:
+async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Variables, graphs: int) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"odd-{os.getpid()}")
     try:
         checks, answered = await count_agreements(database, graphs, per_graph=1)
@@ -26,7 +26,7 @@ async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Settin
     assert answered > checks // 4
 
 
-async def test_tasks_made_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_server: Settings) -> None:
+async def test_tasks_made_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_server: Variables) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"tasks-{os.getpid()}")
     try:
         for preset in ("paper-100", "paper-150"):

@@ -96,7 +96,7 @@ async def test_every_question_is_asked_within_each_of_several_bounds() -> None:
     kinds = choose_kinds(["variable_hop_path"])
     tasks = await make_tasks(INDEX.graph, store, seed=1, kinds=kinds, per_question=2, answer_rows=bounds)
     assert [task.answer_rows for task in tasks] == [rows for rows in bounds for _ in range(2)]
-    assert all(task.answer_rows is not None and task.answer_rows.hold(task.gold_size) for task in tasks)
+    assert all(task.answer_rows is not None and task.answer_rows.hold(task.target_size) for task in tasks)
     assert [task.task_id[-1] for task in tasks] == list("012345")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.formats import as_text
 from graphwalk.reports.report import Report
 from graphwalk.runs.finished.reporting import report_of
@@ -103,11 +103,11 @@ async def test_a_failing_part_of_a_report_leaves_the_rest(
 
 def test_an_error_is_raised_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
-    with comment("plot", notes.append):
+    with suppressed("plot", notes.append):
         fail()
     assert notes == ["plot missing: TypeError"]
-    with pytest.raises(TypeError), comment("plot", notes.append, raises=(TypeError,)):
+    with pytest.raises(TypeError), suppressed("plot", notes.append, raises=(TypeError,)):
         fail()
     monkeypatch.setenv("GRAPHWALK_STRICT", "1")
-    with pytest.raises(TypeError), comment("plot", notes.append):
+    with pytest.raises(TypeError), suppressed("plot", notes.append):
         fail()

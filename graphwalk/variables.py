@@ -1,4 +1,4 @@
-"""Settings from environment variables: keys, addresses, passwords.
+"""Environment variables: keys, addresses, passwords.
 
 A `.env` file in the working directory adds variables that are not set in the process.
 """
@@ -18,10 +18,10 @@ TOKEN_VARIABLE = "GRAPHWALK_MCP_TOKEN"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Variables:
     """Environment variables; empty values count as unset."""
 
-    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
     from_file: frozenset[str] = frozenset()
     """Names of variables that are only in `.env`."""
     neo4j_auth: Any = field(default=None, repr=False)
@@ -30,14 +30,14 @@ class Settings:
     """Handlers of LangChain that episodes are reported to, beside those of the environment."""
 
     def get(self, name: str, default: str | None = None) -> str | None:
-        return self.variables.get(name) or default
+        return self.values.get(name) or default
 
-    def serving(self, servers: Mapping[str, str]) -> "Settings":
+    def serving(self, servers: Mapping[str, str]) -> "Variables":
         """Return a copy with the base URLs of these servers in place of NAME_BASE_URL."""
         if not servers:
             return self
         urls = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
-        return replace(self, variables={**self.variables, **urls}, from_file=self.from_file - urls.keys())
+        return replace(self, values={**self.values, **urls}, from_file=self.from_file - urls.keys())
 
     def require(self, name: str, purpose: str) -> str:
         """Return a variable. Raise ConfigError with its name if it is not set."""
@@ -68,7 +68,7 @@ class Settings:
 
     @property
     def neo4j_username(self) -> str:
-        return self.variables.get("NEO4J_USERNAME") or "neo4j"
+        return self.values.get("NEO4J_USERNAME") or "neo4j"
 
     @property
     def neo4j_password(self) -> str | None:
@@ -77,7 +77,7 @@ class Settings:
     @property
     def neo4j_authentication(self) -> str:
         """The scheme: basic, bearer, kerberos, none, or one of a plug-in of the server."""
-        return self.variables.get("NEO4J_AUTHENTICATION") or "basic"
+        return self.values.get("NEO4J_AUTHENTICATION") or "basic"
 
     @property
     def neo4j_database(self) -> str | None:
@@ -91,7 +91,7 @@ class Settings:
     @cached_property
     def secrets(self) -> Secrets:
         """The secrets among the variables, and functions that remove them from text."""
-        return Secrets(self.variables)
+        return Secrets(self.values)
 
 
 def without_ray_statistics() -> None:
@@ -99,8 +99,8 @@ def without_ray_statistics() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 
-def comments_must_succeed() -> bool:
-    """Return True if an error in a comment on a result is raised (GRAPHWALK_STRICT, for tests)."""
+def errors_must_be_raised() -> bool:
+    """Return True if errors that cost no result are raised (GRAPHWALK_STRICT, for tests)."""
     return bool(os.environ.get("GRAPHWALK_STRICT"))
 
 
@@ -109,7 +109,7 @@ def server_variable(server: str) -> str:
     return re.sub(r"\W", "_", server).upper()
 
 
-def read_settings(folder: Path | None = None) -> Settings:
+def read_variables(folder: Path | None = None) -> Variables:
     """Read environment variables, and those that only `.env` in `folder` has (default: the working directory)."""
     file, from_file = (folder or Path.cwd()) / ".env", {}
     if file.is_file():
@@ -117,4 +117,4 @@ def read_settings(folder: Path | None = None) -> Settings:
 
         from_file = {name: value for name, value in dotenv_values(file).items() if value}
     own = {name: value for name, value in os.environ.items() if value}
-    return Settings({**from_file, **own}, frozenset(from_file.keys() - own.keys()))
+    return Variables({**from_file, **own}, frozenset(from_file.keys() - own.keys()))
