@@ -26,7 +26,7 @@ from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, recorded, to_langchain, to_state
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
 from graphwalk.sanitise import Secrets
-from graphwalk.suites.suite import Prompt
+from graphwalk.suites.task import Prompt
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn

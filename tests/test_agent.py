@@ -12,7 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import from_langchain
-from graphwalk.suites.suite import Prompt
+from graphwalk.suites.task import Prompt
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 

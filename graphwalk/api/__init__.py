@@ -33,7 +33,7 @@ from graphwalk.runs.folder.result import Result
 from graphwalk.runs.playing.ask import Answer
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
-from graphwalk.suites.suite import Task
+from graphwalk.suites.task import Task
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.graph import PropertyGraph

@@ -25,7 +25,7 @@ from graphwalk.runs.playing.run_progress import Progress, run_progress
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.registry import suite_class
-from graphwalk.suites.suite import Task
+from graphwalk.suites.task import Task
 from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import read_variables

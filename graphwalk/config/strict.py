@@ -105,7 +105,7 @@ def _without_credentials(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 LoggedSettings = Annotated[dict[str, Any], AfterValidator(_without_credentials)]
-"""Variables of a provider or a library, by its names; credentials at any depth are refused."""
+"""Settings of a provider or a library, by its names; credentials at any depth are refused."""
 
 
 def is_path(text: str) -> bool:

@@ -18,7 +18,7 @@ from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn

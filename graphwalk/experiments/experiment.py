@@ -57,7 +57,7 @@ class ExperimentConfig(Strict, Generic[C]):
     servers: dict[str, str] = Field(default_factory=dict)
     """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
     settings: tuple[str, ...] = ("tools",)
-    """Variables: tools, no_tools, write_cypher; for MAGMA its strategies."""
+    """Settings: tools, no_tools, write_cypher; for MAGMA its strategies."""
     repeats: int = Field(default=1, ge=1, le=MOST)
     """Episodes per task, model and setting."""
     limit: PositiveInt | None = None

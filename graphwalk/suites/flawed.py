@@ -13,7 +13,8 @@ from random import Random
 from typing import Any, TypeVar
 
 from graphwalk.models.scripted import NO_ANSWER, Ask, Policy
-from graphwalk.suites.suite import Player, Task
+from graphwalk.suites.suite import Player
+from graphwalk.suites.task import Task
 from graphwalk.types.schema import Schema
 
 MOST_INVENTED = 3

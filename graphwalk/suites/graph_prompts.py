@@ -7,7 +7,7 @@ from graphwalk.graphs.text import graph_text
 from graphwalk.models.scripted import Policy
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk, drive
-from graphwalk.suites.suite import Prompt
+from graphwalk.suites.task import Prompt
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message
@@ -15,7 +15,7 @@ from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 
 GRAPH_SETTINGS = ("tools", "no_tools", "write_cypher")
-"""Variables: with tools, with the whole graph in the prompt, or with queries of the model."""
+"""Settings: with tools, with the whole graph in the prompt, or with queries of the model."""
 QUERY_TOOLS = ("run_cypher",)
 """Tools of the setting write_cypher."""
 _FORMATS = {

@@ -7,7 +7,8 @@ from typing import Any
 from graphwalk.config.registry import Registry
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.suites.suite import Player, Suite, Task
+from graphwalk.suites.suite import Player, Suite
+from graphwalk.suites.task import Task
 from graphwalk.types.episode import Score
 
 SUITES = Registry(

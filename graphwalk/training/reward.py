@@ -17,7 +17,7 @@ from pydantic import NonNegativeFloat
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
 from graphwalk.runs.episodes.episode import judge
-from graphwalk.suites.suite import Task
+from graphwalk.suites.task import Task
 from graphwalk.tools.observed_values import tool_evidence, waste_of
 from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Trajectory, setting_of

@@ -27,7 +27,7 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.suite import Task
+from graphwalk.suites.task import Task
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, setting_of
 from graphwalk.variables import Variables

@@ -101,7 +101,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """Variables of a call. None: the provider's default.
+    """Settings of a call. None: the provider's default.
 
     `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams. A reply that is
     interrupted and starts again is marked in between. It is no part of the request.

@@ -88,7 +88,7 @@ def test_a_suite_with_scenes_is_shown(chains: Place) -> None:
     assert ":Drawn)" in chains.graphwalk("show", "run", "chain").stdout
 
 
-HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.suite import Suite, Task\n"
+HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.suite import Suite\nfrom graphwalk.suites.task import Task\n"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
-from graphwalk.suites.suite import Prompt
+from graphwalk.suites.task import Prompt
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import CallOptions, Message
 from graphwalk.types.encodings import read_rows

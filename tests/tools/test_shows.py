@@ -12,7 +12,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import Prompt
+from graphwalk.suites.task import Prompt
 from graphwalk.testing import check_tool
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph

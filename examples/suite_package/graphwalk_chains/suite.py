@@ -12,7 +12,8 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Player, Prompt, Suite, Task, Tasks
+from graphwalk.suites.suite import Player, Suite
+from graphwalk.suites.task import Prompt, Task, Tasks
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.schema import Schema

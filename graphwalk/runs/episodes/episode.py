@@ -25,7 +25,7 @@ from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, episodes_
 from graphwalk.runs.episodes.resolve import Experiment, no_episode, recorded_episodes
 from graphwalk.runs.folder.result import Result
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Task
+from graphwalk.suites.task import Task
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph

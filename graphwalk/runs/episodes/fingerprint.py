@@ -16,7 +16,7 @@ from graphwalk.runs.episodes.plan import Plan
 from graphwalk.runs.episodes.resolve import Experiment
 from graphwalk.runs.folder.result import RUN_VERSION
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.suites.suite import Task
+from graphwalk.suites.task import Task
 from graphwalk.version import __version__
 
 _FREE = ("limits", "keep", "tags", "description")

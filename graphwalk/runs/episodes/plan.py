@@ -12,7 +12,8 @@ from graphwalk.runs.episodes.resolve import Experiment, can_play, no_episode
 from graphwalk.runs.folder.result import EpisodeKey
 from graphwalk.seeds import seed_for, stdlib_random
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Prompt, Suite, Task
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.types.episode import setting_of
 
 MOST_EPISODES = 1_000_000

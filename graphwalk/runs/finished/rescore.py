@@ -13,7 +13,8 @@ from graphwalk.runs.episodes.resolve import kept_experiment
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Suite, Task
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Task
 from graphwalk.variables import read_variables
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from graphwalk.config.jinja import with_article
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.stores.search import MATCHES, folded, words_of
-from graphwalk.suites.suite import Player, Task
+from graphwalk.suites.suite import Player
+from graphwalk.suites.task import Task
 from graphwalk.tools.observed import KEY, NEIGHBORS, ObservedGraph, labels_in, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import read_rows

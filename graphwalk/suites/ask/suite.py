@@ -12,7 +12,8 @@ from graphwalk.suites.ask.players import PLAYERS
 from graphwalk.suites.ask.report import ask_report
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, task_about
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Suite, Tasks
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.types.graph import PropertyGraph
 

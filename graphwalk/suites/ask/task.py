@@ -16,7 +16,7 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import cited_keys
 from graphwalk.suites.ask.scene import ask_scene
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.tools.schema_text import schema_text

@@ -16,7 +16,8 @@ from graphwalk.suites.graphwalks.problems import COLUMNS, LABEL, TYPE, Problem, 
 from graphwalk.suites.graphwalks.report import graphwalks_report
 from graphwalk.suites.graphwalks.task import GraphwalksScore, GraphwalksTask
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Suite, Tasks
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 _LEVEL = """

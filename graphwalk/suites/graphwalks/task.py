@@ -16,7 +16,7 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.graphwalks.config import Operation
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.suites.walked import keys_scene
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory

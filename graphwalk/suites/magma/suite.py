@@ -12,12 +12,13 @@ from graphwalk.suites.magma.players import PLAYERS
 from graphwalk.suites.magma.report import magma_report
 from graphwalk.suites.magma.score import MagmaScore
 from graphwalk.suites.magma.task import MagmaTask, make_task
-from graphwalk.suites.suite import Suite, Tasks
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
-    """Graph algorithms step by step. Variables are strategies of prompting, and `tools` with the graph in the store."""
+    """Graph algorithms step by step. Settings are strategies of prompting, and `tools` with the graph in the store."""
 
     name = "magma"
     settings = (*prompts.STRATEGIES, "tools")

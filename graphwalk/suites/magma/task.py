@@ -18,7 +18,7 @@ from graphwalk.suites.magma.generate import MagmaTrace, check_states
 from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import MagmaScore, score_episode
 from graphwalk.suites.magma.thoughts import steps_in_words
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Scalar

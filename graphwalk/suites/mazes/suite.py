@@ -17,7 +17,8 @@ from graphwalk.suites.mazes.score import MazeScore, extract_path, path_error
 from graphwalk.suites.mazes.task import MazeTask, tools_prompt
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.reference import ReferenceWalk, drive
-from graphwalk.suites.suite import Suite, Tasks
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Tasks
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):

@@ -17,7 +17,7 @@ from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
 from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
 from graphwalk.suites.mazes.thoughts import walk_in_words
 from graphwalk.suites.mazes.toolbox import MazeToolbox
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Trajectory

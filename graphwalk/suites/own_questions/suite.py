@@ -17,7 +17,8 @@ from graphwalk.suites.own_graphs import file_of, own_instances, settings_left_ou
 from graphwalk.suites.own_questions.dataset import Dataset
 from graphwalk.suites.own_questions.targets import holds_only, tasks_about
 from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask
-from graphwalk.suites.suite import Player, Suite, Tasks
+from graphwalk.suites.suite import Player, Suite
+from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.types.schema import Schema
 from graphwalk.variables import Variables

@@ -24,7 +24,7 @@ from graphwalk.suites.ask.task import Exchange, asked_in_words
 from graphwalk.suites.graph_prompts import graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraph, existing_path
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal

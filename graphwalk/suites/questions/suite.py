@@ -19,7 +19,8 @@ from graphwalk.suites.questions.report import question_report
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
-from graphwalk.suites.suite import Suite, Tasks
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables

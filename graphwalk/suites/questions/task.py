@@ -23,7 +23,7 @@ from graphwalk.suites.questions.scoring.failures import WrongAnswer
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.suites.questions.thoughts import walk_in_words
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.by_reference import BY_REFERENCE, ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools

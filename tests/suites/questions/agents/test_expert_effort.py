@@ -23,7 +23,7 @@ from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.suites.reference import drive
-from graphwalk.suites.suite import Prompt
+from graphwalk.suites.task import Prompt
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.schema import Schema

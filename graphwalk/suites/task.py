@@ -1,0 +1,79 @@
+"""A task knows how it is asked, read and scored."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.reports.scene import Scene, scene_of
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.tools.toolbox import Toolbox
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import Score, TaskRecord, Trajectory
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The start of an episode.
+
+    `next_user` returns the message after so many replies without calls; None, the default, ends the dialogue.
+    """
+
+    messages: tuple[Message, ...]
+    toolbox: Toolbox | None = None
+    next_user: Callable[[int], str | None] = lambda replies: None
+
+
+class Task(TaskRecord, ABC):
+    """A question with its proven target, and its behaviour, which depends on nothing but the arguments."""
+
+    @abstractmethod
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return prompt and tools of a new episode."""
+
+    @abstractmethod
+    def read(self, reply: str) -> Extraction:
+        """Extract the answer from a reply with a parser."""
+
+    @abstractmethod
+    def answer_format(self, agent: AgentConfig) -> str:
+        """Describe the answer format for the extractor model."""
+
+    @abstractmethod
+    def score(self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring) -> Score:
+        """Score an answer against the target. Episodes with infrastructure failures are not scored."""
+
+    def with_cause(self, score: Any, setting: str, trajectory: Trajectory, answer: Any, about: LoadedGraph) -> Any:
+        """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
+        return score
+
+    def confirm(self, instance: GraphInstance) -> str | None:
+        """Compute the target again without the code that made it, for `graphwalk verify`.
+
+        Return the name of the method, None if there is none. Raise OracleError if the target differs.
+        """
+        return None
+
+    def scene(self, record: ResultRecord) -> Scene:
+        """Return what terminal and page show of an episode of this task; by default its turns and its answer."""
+        return scene_of(record)
+
+    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
+        """Return a thought before each turn of a scripted agent, from prompt and results alone, for training data."""
+        return [""] * len(trajectory.turns)
+
+
+T = TypeVar("T", bound=Task)
+
+
+class Tasks(NamedTuple, Generic[T]):
+    """The tasks about one graph. `left_out`: name of a question or a setting → reason; `notes` are for the user."""
+
+    asked: Sequence[T]
+    left_out: Mapping[str, str] = {}
+    notes: Sequence[str] = ()
