@@ -130,7 +130,7 @@ def _start_server(home: Path, release: str) -> None:
 
 def server_settings(home: Path, release: str) -> Variables:
     """Start, or find, a server of the jars whose state is in `home`. Skips the test where that is impossible."""
-    variables = Variables({**read_variables().variables, "GRAPHWALK_HOME": str(home)})
+    variables = Variables({**read_variables().values, "GRAPHWALK_HOME": str(home)})
     try:
         server = database.up(variables, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
     except StoreError as error:

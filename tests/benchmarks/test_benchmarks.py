@@ -17,7 +17,7 @@ pytestmark = pytest.mark.extended
 @pytest.fixture
 def server_in_environment(neo4j_settings: Callable[[str], Variables], monkeypatch: pytest.MonkeyPatch) -> None:
     """One release is enough to see that the benchmark runs."""
-    for name, value in neo4j_settings(RELEASE_NAMES[0]).variables.items():
+    for name, value in neo4j_settings(RELEASE_NAMES[0]).values.items():
         if name.startswith("NEO4J"):
             monkeypatch.setenv(name, value)
 

@@ -86,7 +86,7 @@ async def test_a_token_provider_that_is_not_there(server: ModelServer, path: str
 
 @pytest.mark.parametrize("missing", ["AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "AZURE_OPENAI_API_KEY"])
 async def test_a_missing_variable_is_named(server: ModelServer, missing: str) -> None:
-    variables = dict(azure(server, AZURE_OPENAI_API_KEY=KEY).variables)
+    variables = dict(azure(server, AZURE_OPENAI_API_KEY=KEY).values)
     del variables[missing]
     with pytest.raises(ConfigError, match=f"^{missing} is not set") as refused:
         open_model("azure/d", Variables(variables))
@@ -103,6 +103,6 @@ def test_an_endpoint_that_is_no_address(address: str) -> None:
 
 def test_key_is_not_sent_to_an_endpoint_of_the_folder(server: ModelServer) -> None:
     """`.env` of a foreign repository names the endpoint, the user's own environment the key."""
-    variables = azure(server, AZURE_OPENAI_API_KEY=KEY).variables
+    variables = azure(server, AZURE_OPENAI_API_KEY=KEY).values
     with pytest.raises(ConfigError, match=r"AZURE_OPENAI_ENDPOINT, which is set by the \.env file"):
         open_model("azure/d", Variables(variables, frozenset({"AZURE_OPENAI_ENDPOINT"})))

@@ -43,7 +43,7 @@ JOIN = (
 
 @dataclass(frozen=True)
 class Place:
-    """A store under attack; `settings` reaches its server, None: there is none."""
+    """A store under attack; `variables` reaches its server, None: there is none."""
 
     database: Database
     store: GraphStore
@@ -51,7 +51,7 @@ class Place:
     maze: GraphStore
 
     async def digest(self) -> str:
-        return await digest_of(self.store, self.settings)
+        return await digest_of(self.store, self.variables)
 
     async def toolbox(self, tool: str) -> Toolbox:
         """The toolbox that this tool runs in."""
@@ -79,17 +79,19 @@ ANSWER = "answer"
 )
 async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     kind, _, release = request.param.partition(" ")
-    settings = None if kind == "embedded" else quiet_settings(release)
+    variables = None if kind == "embedded" else quiet_settings(release)
     run_id = f"safety-{uuid.uuid4().hex}"
-    database = await open_database("embedded" if settings is None else "neo4j", settings or Variables(), run_id=run_id)
-    await _set_up(settings)
+    database = await open_database(
+        "embedded" if variables is None else "neo4j", variables or Variables(), run_id=run_id
+    )
+    await _set_up(variables)
     loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
-    if kind == "standing" and settings is not None:
-        standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), settings)
-        yield Place(database, standing, settings, maze)
+    if kind == "standing" and variables is not None:
+        standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), variables)
+        yield Place(database, standing, variables, maze)
         await standing.close()
     else:
-        yield Place(database, loaded, settings, maze)
+        yield Place(database, loaded, variables, maze)
     await loaded.drop()
     await maze.drop()
     await database.close()

@@ -63,16 +63,16 @@ def orders_in(result: str) -> Iterator[Ask]:
 @pytest.fixture
 async def played(place: Place) -> tuple[Trajectory, bool]:
     """The episode, and whether the database is the same as before."""
-    if not hasattr(place.store, "scope") and place.settings is not None:
+    if not hasattr(place.store, "scope") and place.variables is not None:
         pytest.skip("the graph of this test is one of ours")
     store, other = await place.database.load(GRAPH), await place.database.load(OTHER)
-    before = await digest_of(store, place.settings), await digest_of(other, place.settings)
+    before = await digest_of(store, place.variables), await digest_of(other, place.variables)
     agent = AgentConfig(turn_limit=50)
     toolbox = GraphToolbox(store, await store.schema(), agent=agent)
     setup = Prompt((Message("user", "Read all texts."),), toolbox)
     model = ScriptedModel("obedient", obedient())
     trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
-    after = await digest_of(store, place.settings), await digest_of(other, place.settings)
+    after = await digest_of(store, place.variables), await digest_of(other, place.variables)
     await store.drop()
     await other.drop()
     return trajectory, before == after

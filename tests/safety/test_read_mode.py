@@ -51,7 +51,7 @@ async def test_a_write_in_a_tools_query_is_refused(place: Place, sent: Sent, too
         with pytest.raises(StoreError) as refused:
             await store.run(WRITE + cypher, parameters)
         cause = refused.value.__cause__
-        if place.settings is not None:
+        if place.variables is not None:
             assert isinstance(cause, Neo4jError)
             assert cause.code == "Neo.ClientError.Statement.AccessMode"
             await would_be_written(place, WRITE + cypher, parameters)
@@ -62,11 +62,11 @@ async def test_a_write_in_a_tools_query_is_refused(place: Place, sent: Sent, too
 
 async def would_be_written(place: Place, cypher: str, parameters: Mapping[str, Any]) -> None:
     """The statement is a right one: in WRITE mode, in a transaction that is rolled back, it creates a node."""
-    assert place.settings is not None
-    own_settings = place.settings
-    auth = (own_settings.neo4j_username, own_settings.neo4j_password or "")
+    assert place.variables is not None
+    own_variables = place.variables
+    auth = (own_variables.neo4j_username, own_variables.neo4j_password or "")
     async with (
-        AsyncGraphDatabase.driver(own_settings.neo4j_uri or "", auth=auth) as driver,
+        AsyncGraphDatabase.driver(own_variables.neo4j_uri or "", auth=auth) as driver,
         driver.session() as session,
     ):
         transaction = await session.begin_transaction()

@@ -73,7 +73,7 @@ async def test_the_mixture_is_between_the_expert_and_nothing_in_every_suite(
     run = await graphwalk.arun({"name": "t", "models": ["scripted/flawed"], **experiment}, out=tmp_path / "run")
     (row,) = run.report()["rows"]
     assert row["infrastructure_failures"] == 0
-    assert 0 < row["correct"] < row["questions"] >= 12
+    assert 0 < row["correct"] < row["scored"] >= 12
 
 
 async def test_the_mixture_is_well_below_the_expert_and_above_nothing(here: Stage) -> None:

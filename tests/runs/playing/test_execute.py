@@ -107,7 +107,7 @@ async def test_failed_episodes_have_no_score_and_are_tried_again(tmp_path: Path)
         summary = await resume(tmp_path / "run", served(server))
         assert (summary.finished, summary.failed) == (12, 0)
     row = report_of(RunFolder.open(tmp_path / "run")).rows[0]
-    assert (row["questions"], row["infrastructure_failures"]) == (12, 0)
+    assert (row["scored"], row["infrastructure_failures"]) == (12, 0)
 
 
 async def test_a_budget_stops_the_run_and_a_larger_one_finishes_it(tmp_path: Path) -> None:

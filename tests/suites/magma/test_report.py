@@ -37,7 +37,7 @@ def test_the_expert_has_full_marks_everywhere(report: Report) -> None:
     stepwise, once = row(report.rows, "expert", "is"), row(report.rows, "expert", "io")
     assert (stepwise["intermediate_exact"], stepwise["trajectory_exact"], stepwise["trajectory_f1"]) == (100, 100, 1)
     assert (once["intermediate_exact"], once["trajectory_exact"]) == (None, None)
-    assert stepwise["questions"] == once["questions"] == 12
+    assert stepwise["scored"] == once["scored"] == 12
     assert stepwise["intervals"]["accuracy"][1] == 100
 
 
@@ -75,18 +75,18 @@ def test_groups(report: Report) -> None:
     assert [name for name in steps if name.startswith("mst_prim   8")] == [f"mst_prim   8   {t}" for t in range(1, 9)]
     first = row(report.groups["step"], "expert", "is", step="mst_prim   8   1")
     assert (first["step_exact"], first["replies"]) == (100, 3)
-    assert row(report.groups["algorithm"], "expert", "is", algorithm="bfs")["questions"] == 6
+    assert row(report.groups["algorithm"], "expert", "is", algorithm="bfs")["scored"] == 6
 
 
 def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
     expert = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
     broken = [{**expert[0], "score": None, "exit_status": "model_error"}, *expert[1:]]
     total = build_report(broken, DECLARED).rows[0]
-    assert (total["questions"], total["infrastructure_failures"], total["replies"]) == (12, 1, len(expert) - 1)
+    assert (total["scored"], total["infrastructure_failures"], total["replies"]) == (12, 1, len(expert) - 1)
     assert total["trajectory_exact"] == 100
     lost = [{**r, "score": None, "exit_status": "model_error"} for r in expert]
     nothing = build_report(lost, DECLARED).rows[0]
-    assert (nothing["questions"], nothing["accuracy"], nothing["infrastructure_failures"]) == (0, None, 12)
+    assert (nothing["scored"], nothing["accuracy"], nothing["infrastructure_failures"]) == (0, None, 12)
 
 
 def test_an_episode_that_was_run_again_counts_once(logged: list[dict[str, Any]]) -> None:
@@ -110,7 +110,7 @@ def test_input_output_with_steps_has_scores_of_them() -> None:
     right, wrong = row(rows, "expert", "io"), row(rows, "hallucination", "io")
     assert (right["accuracy"], right["intermediate_exact"], right["trajectory_exact"]) == (100, 100, 100)
     assert (wrong["accuracy"], wrong["intermediate_exact"], wrong["trajectory_exact"]) == (0, 0, 0)
-    assert right["replies"] == len(run) / 2 > right["questions"] == 12
+    assert right["replies"] == len(run) / 2 > right["scored"] == 12
 
 
 def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> None:
