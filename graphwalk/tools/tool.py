@@ -61,7 +61,7 @@ COLUMNS: Mapping[Shown, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyT
         "path": (("keys", "labels", "types"), ("directions",)),
     }
 )
-"""What rows can show → columns that every row has, and those that it may have (docs/extending.md, Tool)."""
+"""Kind of row → columns that every row has, and those that it may have (docs/extending.md, Tool)."""
 
 
 def repeat(arguments: Mapping[str, Any]) -> str:

@@ -114,7 +114,7 @@ class ToolResult:
     tried: dict[str, Any] | None = field(default=None, hash=False)
     """Arguments with the values that the rows are for, as JSON, where these are not the values of the call."""
     shows: dict[str, str] | None = field(default=None, hash=False)
-    """What the rows are ("rows": nodes, relationships, values, path, query) and the names of their columns, as a tool
+    """The kind of the rows ("rows": nodes, relationships, values, path, query) and the names of their columns, as a tool
     of your own declares them (docs/extending.md, Tool); None where the built-in tool of this name does, or no tool."""
     data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 

@@ -1,4 +1,4 @@
-"""What the rows of a tool show, as its YAML declares it: the example of docs/extending.md in an episode, and mistakes."""
+"""The rows of a tool as its YAML declares them: the example of docs/extending.md in an episode, and mistakes."""
 
 import json
 from pathlib import Path
