@@ -114,8 +114,8 @@ class ToolResult:
     tried: dict[str, Any] | None = field(default=None, hash=False)
     """Arguments with the values that the rows are for, as JSON, where these are not the values of the call."""
     shows: dict[str, str] | None = field(default=None, hash=False)
-    """The kind of the rows ("rows": nodes, relationships, values, path, query) and the names of their columns, as a tool
-    of your own declares them (docs/extending.md, Tool); None where the built-in tool of this name does, or no tool."""
+    """The kind of the rows ("rows": nodes, relationships, values, path, query) and the names of their columns, as your
+    own tool declares them (docs/extending.md, Tool); None where the built-in tool of this name does, or no tool."""
     data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 
     @property
