@@ -87,7 +87,11 @@ def _merge(folders: Sequence[RunFolder], new: NewRun, limits: Mapping[str, Any] 
                         results.append({**record, "run_id": new.run_id})
                 for reply in folder.replies():
                     replies.append(reply)
-        shutil.copytree(folders[0].texts_path, new.folder.texts_path)
+        try:
+            shutil.copytree(folders[0].texts_path, new.folder.texts_path)
+        except shutil.Error as error:  # it lists all files that failed, and has no error number
+            (source, target, cause), *_ = error.args[0]
+            raise RunLogError(f"cannot copy {source} to {target}: {cause}", hint="then merge again") from error
         config = manifests[0]["config"]
         manifest = {
             **manifests[0],

@@ -104,6 +104,15 @@ async def test_a_shard_that_is_being_worked_on_is_refused(tmp_path: Path, shards
         merge_runs(shards, NewRun.make("quickstart", tmp_path / "merged"))
 
 
+async def test_a_text_that_cannot_be_copied_is_named_and_no_folder_is_left(
+    tmp_path: Path, shards: list[RunFolder]
+) -> None:
+    (shards[0].texts_path / "lost.j2").symlink_to(shards[0].texts_path / "nowhere.j2")
+    with pytest.raises(RunLogError, match=r"cannot copy .*lost\.j2 to "):
+        merge_runs(shards, NewRun.make("tiny", tmp_path / "merged"))
+    assert not (tmp_path / "merged").exists()
+
+
 def test_the_commands(tmp_path: Path) -> None:
     cli = CliRunner()
     for number in (1, 2):
