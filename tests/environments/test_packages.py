@@ -64,8 +64,9 @@ REPLAYED: dict[str, Any] = {
     },
 }
 SETTINGS = {"magma": ["io", "is"]}
-AGENTS = {"own_questions": ["scripted/look"]}
-"""Scripted agents that play a suite; by default a good and a bad one."""
+AGENTS = {"own_questions": ["scripted/look"], "mazes": ["scripted/expert", "scripted/random"]}
+"""Scripted agents that play a suite; by default a good and a bad one. In mazes `flawed` makes calls without arguments,
+which inspect_ai refuses in its own words."""
 
 
 def python_of(name: str) -> Path:
