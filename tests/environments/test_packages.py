@@ -42,6 +42,7 @@ REPLAYED: dict[str, Any] = {
         "name": "mazes",
         "suite": {"name": "mazes", "mazes": [{"size": 5, "min_path": 4, "count": 8}]},
         "settings": ["tools"],
+        "agent": {"turn_limit": 8},
     },
     "magma": {
         "name": "magma",
