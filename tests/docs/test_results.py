@@ -95,3 +95,10 @@ def test_leads_on_the_page_are_shown(results: ModuleType) -> None:
         (("magma-*", "is-1 is"), results.COPYING, "accuracy"),
     ):
         assert ends(results.lead(first, second, measure))[0] > 0
+
+
+def test_readme_names_both_halves_with_chance() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    line = text.rpartition("[Results with real models]")[2].partition("<!--")[0]
+    for half in ("learnt to walk", "learnt to read", "chance is", "by walking", "by reading", "no difference is shown"):
+        assert half in line

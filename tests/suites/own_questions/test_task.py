@@ -1,12 +1,15 @@
 """Scores of answers to own questions, as a table of cases."""
 
 import json
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
+from graphwalk.evaluation import rows
 from graphwalk.runs.episodes.episode import judge
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.types.chat import Message, ToolCall
@@ -91,6 +94,20 @@ def test_values_and_rows_are_compared_as_sets(target: list[Any], reply: str, pre
     assert (scored["precision"], scored["recall"]) == (precision, recall)
     assert scored["correct"] == (precision == recall == 1)
     assert scored["f1"] == pytest.approx(2 * precision * recall / (precision + recall) if precision else 0)
+
+
+def test_numbers_are_compared_a_few_times_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+
+    def isclose(*numbers: float, **tolerance: float) -> bool:
+        nonlocal compared
+        compared += 1
+        return math.isclose(*numbers, **tolerance)
+
+    monkeypatch.setattr(rows, "math", SimpleNamespace(isclose=isclose))
+    many = [number + 0.5 for number in range(3000)]
+    assert score(task(many), json.dumps([number + 1e-10 for number in many]))["correct"]
+    assert 0 < compared <= 2 * len(many)
 
 
 def test_node_is_named_by_key_or_by_its_own_texts() -> None:
