@@ -102,3 +102,42 @@ def test_readme_names_both_halves_with_chance() -> None:
     line = text.rpartition("[Results with real models]")[2].partition("<!--")[0]
     for half in ("learnt to walk", "learnt to read", "chance is", "by walking", "by reading", "no difference is shown"):
         assert half in line
+
+
+def page_tables() -> list[list[list[str]]]:
+    """Return the cells of each table of the page, with its head and without its rule."""
+    text = re.sub(
+        r"<!-- \[\[\[cog.*?\]\]\] -->", "", (ROOT / "docs" / "results.md").read_text("utf-8"), flags=re.DOTALL
+    )
+    blocks = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
+    tables = [
+        [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()] for block in blocks
+    ]
+    return [[table[0], *table[2:]] for table in tables]
+
+
+def test_every_table_of_scores_has_the_row_of_chance() -> None:
+    tables = [table for table in page_tables() if table[0][0] != "pupil"]
+    assert len(tables) == 7
+    for table in tables:
+        cells = [cell for row in table for cell in (row[0], row[1], *table[0])]
+        assert any("chance" in cell or "random" in cell for cell in cells), table[0]
+
+
+def test_limits_that_ended_walks_are_those_of_the_logs() -> None:
+    (table,) = [table for table in page_tables() if "repeat limit" in table[0]]
+    turns, repeats = (table[0].index(f"{name} limit") for name in ("turn", "repeat"))
+    checked = 0
+    for task, model, setting, *_ in [row for row in table[1:] if row[2] in ("tools", "write_cypher")]:
+        path = ROOT / "results" / f"{task}-{model.strip('`')}.zip"
+        if not path.exists():
+            continue
+        folder = RunFolder.open(path)
+        limit = folder.read_manifest()["config"]["agent"]["turn_limit"]
+        logged = [record for record in folder.records() if record["setting"] == setting]
+        forced = [record["turns"] - 1 for record in logged if record["trajectory"]["turns"][-1].get("forced")]
+        (row,) = [row for row in table if row[:3] == [task, model, setting]]
+        used_up = sum(number >= limit for number in forced)
+        assert (row[turns], row[repeats]) == (str(used_up), str(len(forced) - used_up)), row
+        checked += 1
+    assert checked == 8

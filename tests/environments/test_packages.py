@@ -88,6 +88,14 @@ def environment(package: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'environments' / package}", "HOME": "/nonexistent"}
 
 
+@pytest.mark.parametrize("package", ["verifiers", "openenv"])
+def test_make_installs_an_environment_as_its_readme_does(package: str) -> None:
+    pip, install, *packages = commands(package)[0]
+    assert (pip, install) == ("pip", "install")
+    line = f".venv-{package}/bin/python -m pip install --quiet --disable-pip-version-check {' '.join(packages)}\n"
+    assert line in (ROOT / "Makefile").read_text("utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("suite", EXPERIMENTS)
 def test_vf_validate_passes(tmp_path: Path, suite: str) -> None:
