@@ -178,8 +178,8 @@ _PRICES = (
 
 def _cost(row: Mapping[str, Any]) -> dict[str, float]:
     """Return the mean cost of a task, if the cost of every episode is known."""
-    known = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
-    return {"cost_per_question": row["cost"] / row["tasks"]} if known else {}
+    has_cost = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
+    return {"cost_per_question": row["cost"] / row["tasks"]} if has_cost else {}
 
 
 def cost_against_accuracy(report: "Report") -> Plot:
