@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from graphwalk.stores.neo4j import existing_search
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.neo4j.existing_search import lucene_query
 from graphwalk.stores.search import MATCHES, SearchText
@@ -156,7 +157,13 @@ async def test_a_result_names_a_scan_and_one_that_is_stopped(own: OwnDatabase) -
     assert result.rows == 1
     assert "no full-text index covers all nodes, so their texts were read" in result.content
     assert f"CREATE FULLTEXT INDEX node_texts FOR (n:StFilm|StPerson|{MARK}) ON EACH [n." in result.content
-    await own.write(f"UNWIND range(1, 100000) AS n CREATE (:{MARK}:StFilm {{title: 'Many ' + n}})")
+
+
+async def test_a_scan_that_the_server_stops_is_named(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    await own.write(NODES)
+    store = await own.open([MARK])
+    endless = "UNWIND range(1, 1000000000000) AS number WITH number WHERE number < 0 "  # on a machine of any speed
+    monkeypatch.setattr(existing_search, "_SCAN", endless + existing_search._SCAN)
     result = await store.search("zzzzzzzz yyyyyyy", seconds=0.01)
     assert (result.rows, result.stopped, result.scanned) == ([], True, True)
 
