@@ -27,8 +27,8 @@ from graphwalk.models.langchain import OURS, from_langchain, recorded, to_langch
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
 from graphwalk.sanitise import Secrets
 from graphwalk.suites.task import Prompt
-from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
+from graphwalk.tools.toolbox import Toolbox, narrowed
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict
 
@@ -43,6 +43,8 @@ _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
 MOST_CALLS = 1024
 """Calls that are kept from one reply, or `max_calls_per_turn` if that is more."""
+CUT_OFF = ("length", "max_tokens")
+"""Words of providers, in lower case, for a reply that ended at its output limit."""
 _LAST_STEPS = 2
 """Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
 
@@ -164,13 +166,15 @@ def compile_graph(
 async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Call the model for its next message. A summary made first counts in the turn's usage and time."""
     episode, messages = runtime.context, state["messages"]
-    agent, toolbox = episode.config, episode.prompt.toolbox
+    agent, toolbox, prompt = episode.config, episode.prompt.toolbox, episode.prompt
     if status := episode.exhausted(messages):
         return _update(status=status)
     conversation = list(map(episode.converted, messages))
     manager = manager_of_node(config)
     model = episode.model if manager is None else Reporting(episode.model, manager)
-    limit = None if toolbox is None else limit_reached(conversation, agent)  # dialogues without tools have no limit
+    nudges = [bool(recorded(message).get("nudge")) for message in messages]
+    unnudged = [message for message, nudge in zip(conversation, nudges, strict=True) if not nudge]
+    limit = None if toolbox is None else limit_reached(unnudged, agent)  # dialogues without tools have no limit
     if limit is None and state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS:
         limit = ExitStatus.TURN_LIMIT
     facts: dict[str, Any] = {} if limit is None else {"forced": True}
@@ -183,7 +187,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
             if limit is not None:
                 sent.append(answer_now(agent))
             tools = toolbox.specs if toolbox is not None and limit is None else ()
-            reply = await model.complete(sent, tools, episode.options)
+            reply = await model.complete(sent, tools, _options(episode, tools))
     except BudgetSpentError as error:
         return _failed(episode, error, ExitStatus.BUDGET)
     except ModelError as error:
@@ -204,12 +208,26 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
     if reply.message.tool_calls and toolbox is not None and limit is None:
         return _update([message])
+    if limit is None and sum(nudges) < agent.nudges and (nudge := prompt.nudge(reply.message.content or "")):
+        user = to_langchain(Message("user", nudge))
+        user.additional_kwargs[OURS] = {"nudge": True}
+        return _update([message, user])
     if limit is None:
         replies = sum(one.role == "assistant" and not one.tool_calls for one in (*conversation, reply.message))
-        if (next_user := episode.prompt.next_user(replies)) is not None:
+        if (next_user := prompt.next_user(replies)) is not None:
             return _update([message, to_langchain(Message("user", next_user))])
     answered = ExitStatus.ANSWERED if (reply.message.content or "").strip() else ExitStatus.NO_ANSWER
     return _update([message], limit or answered)
+
+
+def _options(episode: Episode, tools: Sequence[ToolSpec]) -> CallOptions:
+    """Return the options of a call, with what the levers of the agent add at this point of the episode."""
+    agent, prompt, options = episode.config, episode.prompt, episode.options
+    if tools and agent.tool_choice == "required":
+        options = replace(options, tool_choice="required")
+    if prompt.answer is not None and agent.tool_protocol == "json":
+        options = replace(options, answer_schema=narrowed(prompt.toolbox, prompt.answer.schema))
+    return options
 
 
 async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
@@ -222,10 +240,15 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: 
         if message.type == "human":
             break
         earlier_calls += message.type == "tool"
+    cut_off = str(recorded(state["messages"][-1]).get("finish_reason")).lower() in CUT_OFF
     begun = perf_counter()
     try:
         async with asyncio.timeout_at(episode.deadline):
-            results = await call_tools(toolbox, calls, episode.config, earlier_calls, manager_of_node(config))
+            if cut_off:
+                refusal = episode.config.render("call_refused.j2", reason="cut_off", limit=0)
+                results = tuple(ToolResult(call, refusal, error="cut_off") for call in calls)
+            else:
+                results = await call_tools(toolbox, calls, episode.config, earlier_calls, manager_of_node(config))
     except StoreError as error:
         return _failed(episode, error, ExitStatus.STORE_ERROR)
     except TimeoutError:

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, field_validator
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator
 
 from graphwalk.config.prompts import PROMPT_SETS, Prompts, prompt_set, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
@@ -17,8 +17,29 @@ class AgentConfig(Strict):
 
     turn_limit: PositiveInt | None = None
     """Turns after which the answer is requested. None: the default of the experiment's suite, else no limit."""
-    tool_protocol: Literal["native", "text", "auto"] = "auto"
-    """How tools are called: by the server's API, in the text of the reply, or by the first of these that works."""
+    tool_protocol: Literal["native", "text", "json", "auto"] = "auto"
+    """How tools are called: by the server's API, in the text of the reply, in a reply that the server holds to a JSON
+    schema, or (auto) by the API if the server has one, else in the text."""
+    tool_choice: Literal["auto", "required"] = "auto"
+    """required: each reply calls a tool until the model calls `answer`."""
+    strict_tools: bool = False
+    """The server holds calls to the tools' JSON schemas (OpenAI, vLLM)."""
+    names_in_tools: NonNegativeInt = 0
+    """Labels, types and property names of the schema are listed in the tools' JSON schemas if there are at most this
+    many. 0: never."""
+    moves: Literal["any", "seen"] = "any"
+    """seen: calls and answers may only name what the schema, the question or a result has shown, and no call is made
+    twice."""
+    answer: Literal["text", "tool"] = "text"
+    """tool: the model answers by a call of the tool `answer`, whose fields are those of the question."""
+    guidance: bool = False
+    """A result that refuses or finds nothing also names the next step."""
+    nudges: int = Field(default=0, ge=0, le=2)
+    """Times that a model is told what is missing when a reply has neither a call nor an answer."""
+    demonstrations: int = Field(default=0, ge=0, le=2)
+    """Walks of the expert on another small graph, as messages before the question."""
+    same_kinds: bool = True
+    """Demonstrations are of the kind of the question where they can be."""
     parallel_tool_calls: bool = True
     """The model may call several tools in one turn."""
     max_calls_per_turn: PositiveInt = 256

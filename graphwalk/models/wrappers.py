@@ -33,6 +33,7 @@ from graphwalk.variables import Variables
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
 _LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
+_NEWER_OPTIONS = ("on_text", "tool_choice", "stop", "answer_schema", "response_schema")
 RESTARTED = "\n(interrupted; starting again)\n"
 """The text passed to `on_text` before a reply is streamed again from its start."""
 
@@ -416,7 +417,8 @@ class Cached(Wrapper):
         """Return the key of the next request, SHA-256 in hexadecimal."""
         sha = self._episode.copy()
         settings = asdict(replace(options, on_text=None))
-        del settings["on_text"]
+        # Options that are newer than this key are part of it only where they are set.
+        settings = {name: value for name, value in settings.items() if value or name not in _NEWER_OPTIONS}
         sha.update(_canonical([self._calls, settings]))
         self._calls += 1
         sha.update(_digest([tool.as_openai() for tool in tools]))

@@ -17,16 +17,27 @@ from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, TaskRecord, Trajectory
 
 
+class AnswerForm(NamedTuple):
+    """An answer as JSON: its schema, and the function that writes it as the text that the task reads."""
+
+    schema: Mapping[str, Any]
+    write: Callable[[Any], str]
+
+
 @dataclass(frozen=True)
 class Prompt:
     """The start of an episode.
 
-    `next_user` returns the message after so many replies without calls; None, the default, ends the dialogue.
+    `next_user` returns the message after so many replies without calls; None, the default, ends the dialogue. `answer`
+    is the form of a typed answer, None if the answer is free text.
     """
 
     messages: tuple[Message, ...]
     toolbox: Toolbox | None = None
     next_user: Callable[[int], str | None] = lambda replies: None
+    answer: AnswerForm | None = None
+    nudge: Callable[[str], str | None] = lambda reply: None
+    """Returns what to tell a model whose reply has no call and no answer; None if the reply is an answer."""
 
 
 class Task(TaskRecord, ABC):
@@ -47,6 +58,10 @@ class Task(TaskRecord, ABC):
     @abstractmethod
     def score(self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring) -> Score:
         """Score an answer against the target. Episodes with infrastructure failures are not scored."""
+
+    def answer_form(self, setting: str) -> AnswerForm | None:
+        """Return the form of a typed answer; None, the default, if an answer is free text."""
+        return None
 
     def with_cause(self, score: Any, setting: str, trajectory: Trajectory, answer: Any, about: LoadedGraph) -> Any:
         """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""

@@ -1,7 +1,7 @@
 """The tools of one episode: their descriptions, and the results of calls."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
@@ -26,3 +26,30 @@ class Toolbox(Protocol):
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call."""
         ...
+
+
+class ToolboxWrapper:
+    """Tools that forward everything to `inner`; a lever changes one thing."""
+
+    def __init__(self, inner: Toolbox) -> None:
+        self.inner = inner
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        return self.inner.specs
+
+    @property
+    def ordered(self) -> bool:
+        return self.inner.ordered
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        return await self.inner.call(call)
+
+    def narrowed(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the JSON schema of the answer, narrowed to what the results so far allow."""
+        return narrowed(self.inner, answer)
+
+
+def narrowed(toolbox: Toolbox | None, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the JSON schema of the answer at this point of the episode."""
+    return toolbox.narrowed(answer) if isinstance(toolbox, ToolboxWrapper) else answer

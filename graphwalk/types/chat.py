@@ -46,15 +46,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """The description of a tool for a model; `parameters` is a JSON schema of type object."""
+    """The description of a tool for a model; `parameters` is a JSON schema of type object.
+
+    `strict`: the server must hold the model to this schema.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    strict: bool = False
 
     def as_openai(self) -> dict[str, Any]:
         function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
-        return {"type": "function", "function": function}
+        return {"type": "function", "function": function | ({"strict": True} if self.strict else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,8 @@ class CallOptions:
 
     `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams. A reply that is
     interrupted and starts again is marked in between. It is no part of the request.
+    `answer_schema` is the JSON schema of the answer, for protocols that put it into `response_schema`, the JSON schema
+    that the server must hold the reply to. Generation ends at one of the texts in `stop`.
     """
 
     temperature: float | None = None
@@ -115,6 +121,10 @@ class CallOptions:
     parallel_tool_calls: bool | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     on_text: Callable[[str], Awaitable[None]] | None = field(default=None, compare=False, repr=False)
+    tool_choice: Literal["required"] | None = None
+    stop: tuple[str, ...] = ()
+    answer_schema: Mapping[str, Any] | None = None
+    response_schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
