@@ -1,0 +1,166 @@
+"""The ceiling of a setting: the share of tasks that an agent without mistakes solves under exactly this configuration.
+
+The agent knows only what the messages of a request hold. Where no scripted agent plays a setting, the prompt and the
+target are compared with the context window and the output limit.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.errors import StoreError
+from graphwalk.models.memoryless import MemorylessModel
+from graphwalk.models.prices import context_window
+from graphwalk.models.tokens import count_messages, count_tokens
+from graphwalk.runs.episodes.episode import judge
+from graphwalk.runs.episodes.plan import PlannedEpisode
+from graphwalk.runs.episodes.resolve import Experiment, can_play, per_episode
+from graphwalk.seeds import stdlib_random
+from graphwalk.types.episode import ExitStatus, setting_of
+
+EXPERTS = ("expert", "cypher")
+"""Scripted agents that play without mistakes, each in its own settings."""
+SAMPLE = 24
+"""Tasks per setting, template and size that are played."""
+LOW = 0.9
+"""A ceiling below this is a warning."""
+_FAILURES = 4
+"""Unsolved tasks that are played again without a limit, to find the limit that stops them."""
+_MORE_TURNS = 200
+_RELAXED: Mapping[str, Any] = {
+    "compaction": "none",
+    "turn_limit": _MORE_TURNS,
+    "call_limit": None,
+    "repeat_limit": None,
+    "max_calls_per_turn": 256,
+    "result_budget": None,
+    "result_tokens": None,
+    "fetched_rows": None,
+    "value_characters": None,
+    "call_seconds": None,
+    "query_rows": 1_000_000,
+    "relationship_properties": True,
+    "direction": True,
+    "tools": None,
+}
+"""Field of the agent → the value that limits nothing."""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Share of `tasks` that can be solved; `because` are the fields without which it would be higher."""
+
+    share: float
+    tasks: int
+    because: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        causes = f": {', '.join(self.because)}" if self.because else ""
+        return f"at most {100 * self.share:.0f} % under this setup{causes}"
+
+
+@dataclass
+class Ceilings:
+    """The ceilings of an experiment, which grow with its plan: setting → outcomes by task."""
+
+    experiment: Experiment
+    _outcomes: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
+    _played: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _unsolved: dict[str, list[PlannedEpisode]] = field(default_factory=lambda: defaultdict(list))
+
+    async def add(self, episodes: Iterable[PlannedEpisode]) -> None:
+        """Play the tasks of planned episodes once per setting. Raise StoreError if a tool fails."""
+        for planned in episodes:
+            setting, task = planned.key.setting, planned.key.task_id
+            facts = planned.graph.about.instance.facts
+            stratum = (setting, planned.task.template, *(str(facts.get(name)) for name in ("entry", "n")))
+            if task in self._outcomes[setting] or self._played[stratum] >= SAMPLE:
+                continue
+            self._played[stratum] += 1
+            solved = await solvable(planned, self.experiment.of(setting), context_of(self.experiment))
+            if solved is None:
+                continue
+            self._outcomes[setting][task] = solved
+            if not solved and len(self._unsolved[setting]) < _FAILURES:
+                self._unsolved[setting].append(planned)
+
+    async def by_setting(self) -> dict[str, Ceiling]:
+        """Return the ceiling of each setting that has one, with its causes."""
+        ceilings = {}
+        for setting, outcomes in self._outcomes.items():
+            if outcomes:
+                causes = tuple([name async for name in self._causes(setting)])
+                ceilings[setting] = Ceiling(sum(outcomes.values()) / len(outcomes), len(outcomes), causes)
+        return ceilings
+
+    async def _causes(self, setting: str) -> Any:
+        """Yield the fields that stop an unsolved task, each found by relaxing it alone."""
+        experiment, context = self.experiment.of(setting), context_of(self.experiment)
+        for name, relaxed, window in _relaxations(experiment, context):
+            outcomes = [await solvable(planned, relaxed, window) for planned in self._unsolved[setting]]
+            if any(outcomes):
+                yield name
+
+
+def _relaxations(experiment: Experiment, context: int | None) -> Iterator[tuple[str, Experiment, int | None]]:
+    """Yield each field that limits something, with the experiment and the context window without it."""
+    agent, config = experiment.agent, experiment.config
+    for name, value in _RELAXED.items():
+        if getattr(agent, name) != value:
+            without = config.model_copy(update={"agent": agent.model_copy(update={name: value})})
+            yield f"agent.{name}", replace(experiment, config=without, variants={}), context
+    if experiment.options.max_output_tokens is not None:
+        options = replace(experiment.options, max_output_tokens=None)
+        yield "options.max_output_tokens", replace(experiment, options=options, variants={}), context
+    if context is not None:
+        yield "the context window", experiment, None
+
+
+def context_of(experiment: Experiment) -> int | None:
+    """Return the smallest known context window of the models that play, in tokens."""
+    models = (model for model in experiment.models if not per_episode(model))
+    windows = (context_window(model, experiment.variables) for model in models)
+    return min((window for window in windows if window is not None), default=None)
+
+
+def expert_of(planned: PlannedEpisode, experiment: Experiment) -> str | None:
+    """Return the scripted agent that plays an episode without mistakes, None if the suite has none."""
+    suite, setting = experiment.suite, planned.key.setting
+    able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, planned.task))
+    return next(able, None)
+
+
+async def memoryless(
+    planned: PlannedEpisode, expert: str, experiment: Experiment, context: int | None
+) -> MemorylessModel:
+    """Return the model that plays the policy of a scripted agent from the messages alone."""
+    player, setting = experiment.suite.players[expert], setting_of(planned.key.setting)
+    schema = await planned.graph.about.whole_schema()
+    start = partial(player.policy, planned.task, setting, schema, stdlib_random(0, "ceiling"))
+    return MemorylessModel("ceiling", start, context)
+
+
+async def solvable(planned: PlannedEpisode, experiment: Experiment, context: int | None) -> bool | None:
+    """Return whether an agent without mistakes solves a task; None if that is unknown. Raise StoreError."""
+    expert, prompt = expert_of(planned, experiment), await planned.prompt(experiment)
+    if expert is None:
+        return None if prompt.toolbox is not None else _fits(prompt.messages, planned.task.target, experiment, context)
+    model = await memoryless(planned, expert, experiment, context)
+    episode = Episode(prompt, model, experiment.agent, experiment.options, secrets=experiment.variables.secrets)
+    trajectory = await run_episode(episode)
+    if trajectory.exit_status is ExitStatus.STORE_ERROR:
+        raise StoreError(f"the expert cannot play {planned.key.task_id}: {trajectory.error}")
+    _, score = judge(planned.task, planned.key.setting, trajectory, scoring=experiment.config.scoring)
+    return bool(score and score["correct"])
+
+
+def _fits(messages: Sequence[Any], target: Any, experiment: Experiment, context: int | None) -> bool:
+    """Return whether a prompt and the target in JSON fit the context window and the output limit."""
+    answer = count_tokens(json.dumps(target, ensure_ascii=False, default=str))[0]
+    most = experiment.options.max_output_tokens
+    window = context is None or count_messages(messages) + answer <= context
+    return window and (most is None or answer <= most)
