@@ -1,0 +1,77 @@
+"""The ceiling of a setting: right for every suite, lowered by each limit, and explained by the field that lowers it."""
+
+from typing import Any
+
+import pytest
+
+from graphwalk.config.prompts import shipped_prompts
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.models.memoryless import NOTES_STAY, SUMMARY_ASKED
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.plan import make_plan
+from graphwalk.runs.episodes.resolve import resolve
+from graphwalk.runs.playing.ceiling import Ceiling, Ceilings
+from graphwalk.variables import Variables
+
+ONE_CALL = {"agent.parallel_tool_calls": False, "agent.turn_limit": 60, "agent.compaction_window": 2}
+GRAPH = {"suite.graphs": [{"nodes": 40, "properties": 6}]}
+
+
+async def ceilings_of(source: Any, **flags: Any) -> dict[str, Ceiling]:
+    config = load_experiment(source, flags={"models": ["openai-api/none/none"], **flags}, graphs=1)
+    experiment, sources = resolve(config, Variables(), keys=False), GraphSources()
+    try:
+        ceilings = Ceilings(experiment)
+        await ceilings.add((await make_plan(experiment, sources, lambda tasks: None)).episodes)
+        return await ceilings.by_setting()
+    finally:
+        await sources.close()
+
+
+@pytest.mark.parametrize("name", ["three-ways", "graphwalks", "paper-table-1", "magma-walking"])
+async def test_every_setting_of_a_suite_without_limits_can_be_solved(name: str) -> None:
+    ceilings = await ceilings_of(name)
+    assert ceilings
+    assert {ceiling.share for ceiling in ceilings.values()} == {1.0}
+    assert not any(ceiling.because for ceiling in ceilings.values())
+
+
+@pytest.mark.parametrize(
+    ("flags", "cause"),
+    [
+        ({"agent.compaction": "window"}, "agent.compaction"),
+        ({"agent.turn_limit": 3}, "agent.turn_limit"),
+        ({"agent.call_limit": 2}, "agent.call_limit"),
+        ({"options.max_output_tokens": 60}, "options.max_output_tokens"),
+    ],
+)
+async def test_a_limit_lowers_the_ceiling_and_is_named(flags: dict[str, Any], cause: str) -> None:
+    ceiling = (await ceilings_of("quickstart", **{**GRAPH, **ONE_CALL, **flags}))["tools"]
+    assert 0 < ceiling.share < 1
+    assert ceiling.because == (cause,)
+    assert cause in str(ceiling)
+
+
+@pytest.mark.parametrize(("compaction", "least"), [("scratchpad", 0.9), ("summary", 0.6)])
+async def test_notes_and_summaries_replace_removed_results(compaction: str, least: float) -> None:
+    flags = {**GRAPH, **ONE_CALL, "agent.compaction": compaction}
+    assert (await ceilings_of("quickstart", **flags))["tools"].share >= least
+
+
+async def test_reading_must_fit_the_output_limit() -> None:
+    flags = {**GRAPH, "settings": ["no_tools"], "options.max_output_tokens": 12}
+    ceiling = (await ceilings_of("three-ways", **flags))["no_tools"]
+    assert 0 < ceiling.share < 1
+
+
+async def test_variants_have_ceilings_of_their_own() -> None:
+    flags = {**GRAPH, **ONE_CALL, "vary": {"agent.compaction": ["none", "window"]}}
+    ceilings = await ceilings_of("quickstart", **flags)
+    assert ceilings["tools:compaction=none"].share == 1.0 > ceilings["tools:compaction=window"].share
+
+
+def test_the_model_recognises_the_prompts_that_ship() -> None:
+    prompts = shipped_prompts()
+    assert NOTES_STAY in prompts.render("scratchpad.j2", window=2, notes=[])
+    assert SUMMARY_ASKED in prompts.render("summarize.j2")
+    assert SUMMARY_ASKED not in prompts.render("answer_now.j2")
