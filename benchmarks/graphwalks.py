@@ -43,7 +43,7 @@ async def costs(edges: int) -> dict[str, float]:
             await GraphwalksSuite().tasks(LoadedGraph(instance, store), GraphwalksConfig(), 0, AgentConfig())
         ).asked
         prompt = tasks[1].whole_prompt(instance, AgentConfig())
-        figures.setdefault("read", []).append(count_tokens(prompt.content or "")[0])
+        figures.setdefault("read", []).append(count_tokens(prompt.content or ""))
         for problem, task in zip(problems, tasks, strict=True):
             name = "parents" if problem is parents else f"bfs {problem.depth}"
             tokens = (task.reference_input_tokens or 0) + (task.reference_output_tokens or 0)

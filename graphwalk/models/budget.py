@@ -87,7 +87,6 @@ def charged_usage(
     reply: Reply,
     messages: Sequence[Message],
     tools: Sequence[ToolSpec],
-    model: str,
     price: Price | None,
     stated: bool,
 ) -> Usage:
@@ -98,10 +97,10 @@ def charged_usage(
     """
     usage, message = reply.usage, reply.message
     if not usage.input_tokens:
-        sent = count_messages(messages, model) + count_tokens(tools_text(tools), model)[0]
+        sent = count_messages(messages) + count_tokens(tools_text(tools))
         usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
     if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
-        usage = replace(usage, output_tokens=_pessimistic(count_messages((message,), model)), estimated=True)
+        usage = replace(usage, output_tokens=_pessimistic(count_messages((message,))), estimated=True)
     return usage if price is None else priced(usage, price, stated=stated)
 
 

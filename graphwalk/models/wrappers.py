@@ -148,7 +148,7 @@ class Budgeted(Wrapper):
                     reply = await self.inner.complete(messages, tools, options)
             except TimeoutError:
                 raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-            usage = charged_usage(reply, messages, tools, self.name, self._price, self._stated)
+            usage = charged_usage(reply, messages, tools, self._price, self._stated)
             self._budget.charge(usage)
             self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
         reply = replace(reply, usage=usage)
