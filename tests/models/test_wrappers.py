@@ -14,7 +14,8 @@ from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError
 from graphwalk.models.registry import open_model
-from graphwalk.models.wrappers import Guarded, ReplyCache, Wrapper
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.wrappers import Guarded, Wrapper
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, Player, in_run, said
