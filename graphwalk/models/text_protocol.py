@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
-from typing import Any, Literal
+from typing import Any, Protocol
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.config.prompts import Prompts
 from graphwalk.models.text_calls import find_calls
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
@@ -14,37 +15,53 @@ _PREFIX = "text_call_"
 """Beginning of the ids of calls that were found in a text."""
 
 
-class TextProtocol:
-    """Conversion of requests and replies for a protocol; the reply keeps its text, calls included.
-
-    `text`: tools are in the system prompt, results are user messages, calls are parsed from the reply. `auto`: tools
-    are sent natively, and well-formed calls in the text are accepted too.
-    """
-
-    def __init__(self, protocol: Literal["text", "auto"], prompts: Prompts) -> None:
-        self.in_prompt = protocol == "text"
-        """True if tools are described in the prompt and not sent to the server."""
-        self._prompts = prompts
+class ToolProtocol(Protocol):
+    """How tools are offered in a request, and calls are read from its reply, which keeps its text, calls included."""
 
     def outgoing(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
     ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
         """Return the request in the form of this protocol."""
-        if not self.in_prompt:
-            return [_as_native(message) for message in messages], tools, options
+        ...
+
+    def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
+        """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids."""
+        ...
+
+
+def protocol_of(agent: AgentConfig) -> ToolProtocol | None:
+    """Return the protocol of an agent; None for native calls alone."""
+    if agent.tool_protocol == "native":
+        return None
+    return AutoProtocol() if agent.tool_protocol == "auto" else TextProtocol(agent.texts)
+
+
+class AutoProtocol:
+    """Tools are sent natively, and well-formed calls in the text are accepted too."""
+
+    def outgoing(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+    ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
+        return [_as_native(message) for message in messages], tools, options
+
+    def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
+        return _with_calls(reply, tools, sent, lenient=False)
+
+
+class TextProtocol:
+    """Tools are in the system prompt, results are user messages, calls are parsed from the reply."""
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    def outgoing(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+    ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
         return sent, (), replace(options, parallel_tool_calls=None)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
-        """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids."""
-        content = reply.message.content
-        if not tools or reply.message.tool_calls or not content or "{" not in content:
-            return reply
-        parsed = find_calls(
-            content, {tool.name: tool.parameters.get("properties", ()) for tool in tools}, lenient=self.in_prompt
-        )
-        calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(parsed.calls))
-        return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
+        return _with_calls(reply, tools, sent, lenient=True)
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
@@ -94,6 +111,16 @@ class TextProtocol:
             for message in group:
                 names.update((call.id, call.name) for call in message.tool_calls)
                 yield written_out(message) if message.tool_calls else replace(message, provider_state=None)
+
+
+def _with_calls(reply: Reply, tools: Sequence[ToolSpec], sent: int, *, lenient: bool) -> Reply:
+    """Return the reply with the calls in its text, unless it has native ones."""
+    content = reply.message.content
+    if not tools or reply.message.tool_calls or not content or "{" not in content:
+        return reply
+    parsed = find_calls(content, {tool.name: tool.parameters.get("properties", ()) for tool in tools}, lenient=lenient)
+    calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(parsed.calls))
+    return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
 
 
 def _as_native(message: Message) -> Message:

@@ -21,7 +21,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
 from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.text_protocol import AutoProtocol, TextProtocol, ToolProtocol, protocol_of
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
@@ -279,12 +279,9 @@ class Retrying(Wrapper):
 
 
 class TextTools(Wrapper):
-    """A model with tools by the protocol "text" or "auto" (`TextProtocol`).
+    """A model with tools by a protocol. With "auto", tools move into the prompt when the server takes none."""
 
-    With "auto", tools move into the prompt when the server takes none.
-    """
-
-    def __init__(self, inner: Model, protocol: TextProtocol, prompts: Prompts, note: Callable[[str], object]) -> None:
+    def __init__(self, inner: Model, protocol: ToolProtocol, prompts: Prompts, note: Callable[[str], object]) -> None:
         super().__init__(inner)
         self._protocol, self._prompts, self._note = protocol, prompts, note
 
@@ -294,10 +291,10 @@ class TextTools(Wrapper):
             try:
                 reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
             except NoToolsError:
-                if protocol.in_prompt:
+                if not isinstance(protocol, AutoProtocol):
                     raise
-                if not self._protocol.in_prompt:  # another call may have changed it meanwhile
-                    self._protocol = TextProtocol("text", self._prompts)
+                if self._protocol is protocol:  # another call may have changed it meanwhile
+                    self._protocol = TextProtocol(self._prompts)
                     self._note(
                         f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)"
                     )
@@ -366,8 +363,8 @@ def wrap(
     model: Model = Budgeted(provider, budget, price, seconds=seconds, stated=stated, ready=ready, note=note)
     model = RateLimited(model, limits, budget.check, note)
     model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
-    protocol = agent.tool_protocol
-    return model if protocol == "native" else TextTools(model, TextProtocol(protocol, agent.texts), agent.texts, note)
+    protocol = protocol_of(agent)
+    return model if protocol is None else TextTools(model, protocol, agent.texts, note)
 
 
 def _canonical(value: Any) -> bytes:

@@ -18,7 +18,7 @@ from graphwalk.evaluation.statistics import minimum_detectable_effect
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, context_window
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.text_protocol import ToolProtocol, protocol_of
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.reports.text_table import OVER_QUESTIONS
 from graphwalk.runs.episodes.graph_sources import GraphSources
@@ -112,16 +112,16 @@ class _CountingModel:
     or of the text of the tool specifications.
     """
 
-    def __init__(self, inner: Model, text: TextProtocol | None, size: TokenCounter, price: Price | None) -> None:
+    def __init__(self, inner: Model, protocol: ToolProtocol | None, size: TokenCounter, price: Price | None) -> None:
         self.name = inner.name
         self.figures = Figures()
-        self._inner, self._text, self._size, self._price = inner, text, size, price
+        self._inner, self._protocol, self._size, self._price = inner, protocol, size, price
         self._before: Sequence[Message] = ()
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = await self._inner.complete(messages, tools, options)
-        if self._text is not None:
-            messages, tools, _ = self._text.outgoing(messages, tools, options)
+        if self._protocol is not None:
+            messages, tools, _ = self._protocol.outgoing(messages, tools, options)
         specs = self._size(tools_text(tools))
         same = takewhile(lambda pair: pair[0] == pair[1], zip(self._before, messages, strict=False))
         repeated = sum(self._size(message) for _, message in same) + (specs if self._before else 0)
@@ -152,9 +152,8 @@ async def _of_expert(
     able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
     expert = next(able, None)
     target = ScriptedModel("target", _answer_target(json.dumps(task.target, ensure_ascii=False, default=str)))
-    text = None if agent.tool_protocol == "native" else TextProtocol(agent.tool_protocol, agent.texts)
     player = await planned.scripted(expert, experiment) if expert else target
-    model = _CountingModel(player, text, size, price)
+    model = _CountingModel(player, protocol_of(agent), size, price)
     try:
         prompt, secrets = await planned.prompt(experiment), experiment.variables.secrets
         trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, secrets=secrets))
