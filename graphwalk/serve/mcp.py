@@ -49,10 +49,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.jinja import TEXT_FILTERS, make_environment
+from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
-from graphwalk.files.resources import data_path
 from graphwalk.serve import loopback_names
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
@@ -201,15 +200,13 @@ def graph_server(
 ) -> Server[Any]:
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     text = schema_text(schema, agent)
-    template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
-    instructions = make_environment(TEXT_FILTERS, trim=True).from_string(template)
     toolbox = GraphToolbox(store, schema, tools, agent)
     handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, variables)
     return Server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=instructions.render(name=name, schema=text, search=toolbox.searches),
+        instructions=render_page("mcp/instructions.j2", name=name, schema=text, search=toolbox.searches),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
