@@ -30,14 +30,14 @@ _NOTHING = re.compile(r"(?:```[\w-]*|[\s`;,])*")
 _DECODER = json.JSONDecoder()
 
 
-class Found(NamedTuple):
+class CallsInText(NamedTuple):
     """Calls as (name, arguments as text) in the order of the text, and the text without them."""
 
     calls: tuple[tuple[str, str], ...]
     rest: str
 
 
-def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool) -> Found:
+def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool) -> CallsInText:
     """Find the calls in a reply; `tools`: tool → names of its parameters.
 
     Only well-formed calls to known tools count. `lenient`: unknown tools and broken calls count too, so that the model
@@ -46,7 +46,7 @@ def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool
     begin = text.rfind("</think>") + 1
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
     if written := _written_calls(text, begin, values, tools):
-        return Found(written, "")
+        return CallsInText(written, "")
     spans: list[tuple[int, int]] = []
     calls: list[tuple[str, str]] = []
     for start, end, value in values:
@@ -65,11 +65,11 @@ def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool
             spans.append((match.start(), end))
             break
     if not spans:
-        return Found(tuple(calls), text)
+        return CallsInText(tuple(calls), text)
     ends = [0, *(end for _, end in sorted(spans))]
     starts = [*(start for start, _ in sorted(spans)), len(text)]
     rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-    return Found(tuple(calls), _EMPTY_SHELL.sub("", rest).strip())
+    return CallsInText(tuple(calls), _EMPTY_SHELL.sub("", rest).strip())
 
 
 def _written_calls(

@@ -1,4 +1,4 @@
-"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP."""
+"""The MCP server of one graph: tools and results, over stdin and stdout or over HTTP."""
 
 import asyncio
 import hmac
@@ -10,8 +10,8 @@ import os
 import secrets
 import select
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ import anyio
 import uvicorn
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
-from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
@@ -120,30 +119,6 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-PAUSE_SECONDS = 1.0
-
-
-@asynccontextmanager
-async def _report_progress(session: ServerSession) -> AsyncIterator[None]:
-    """Report once a second how long the call has been running, to clients that asked for progress."""
-
-    async def report() -> None:
-        clock = asyncio.get_running_loop().time
-        begun = clock()
-        while True:
-            seconds = round(clock() - begun, 1)
-            await session.report_progress(seconds, message=f"the call has been running for {seconds:g} s")
-            await asyncio.sleep(PAUSE_SECONDS)
-
-    task = asyncio.create_task(report())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
 SCHEMA_URI = "graphwalk://schema"
 CALLS_AT_ONCE = 16
 """More calls wait, so that clients together do not flood the database."""
@@ -166,7 +141,7 @@ class _Handlers:
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
-        async with self.turns, _report_progress(context.session):
+        async with self.turns:
             try:
                 result = await self.toolbox.call(call)
             except GraphwalkError as error:
