@@ -14,11 +14,12 @@ from random import Random
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits, Price
+from graphwalk.config.calls import Limits
 from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
+from graphwalk.models.prices import KnownPrice
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.text_protocol import AutoProtocol, TextProtocol, ToolProtocol, protocol_of
@@ -114,7 +115,6 @@ class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
     A call that takes longer than `seconds` fails, and may be retried.
-    `stated`: the user stated the price, so that it has priority over the cost that the provider reports.
     `ready` is called before each request; if it raises, nothing is sent. `note` is called once if the provider does
     not report its usage.
     """
@@ -123,15 +123,14 @@ class Budgeted(Wrapper):
         self,
         inner: Model,
         budget: Budget,
-        price: Price | None,
+        price: KnownPrice | None,
         *,
         seconds: float,
-        stated: bool,
         ready: Callable[[], None],
         note: Callable[[str], object],
     ) -> None:
         super().__init__(inner)
-        self._budget, self._price, self._stated = budget, price, stated
+        self._budget, self._price = budget, price
         self._seconds, self._ready, self._note = seconds, ready, note
         self._announced = False
         self._largest: Usage | None = None
@@ -146,7 +145,7 @@ class Budgeted(Wrapper):
                     reply = await self.inner.complete(messages, tools, options)
             except TimeoutError:
                 raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-            usage = charged_usage(reply, messages, tools, self._price, self._stated)
+            usage = charged_usage(reply, messages, tools, self._price)
             self._budget.charge(usage)
             self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
         reply = replace(reply, usage=usage)
@@ -352,15 +351,14 @@ def wrap(
     agent: AgentConfig,
     *,
     budget: Budget,
-    price: Price | None = None,
-    stated: bool = False,
+    price: KnownPrice | None = None,
     seed: int = 0,
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
     seconds = limits.call_seconds
-    model: Model = Budgeted(provider, budget, price, seconds=seconds, stated=stated, ready=ready, note=note)
+    model: Model = Budgeted(provider, budget, price, seconds=seconds, ready=ready, note=note)
     model = RateLimited(model, limits, budget.check, note)
     model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
     protocol = protocol_of(agent)

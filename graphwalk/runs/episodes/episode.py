@@ -63,14 +63,12 @@ class RunModels:
             note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         self._models: dict[str, Model] = {}
         for spec in {*experiment.called} & {*experiment.opened}:
-            price = experiment.prices.get(spec)
             self._models[spec] = wrap(
                 experiment.opened[spec],
                 limits,
                 config.agent,
                 budget=self.budget,
-                price=price.price if price else None,
-                stated=price is not None and price.stated,
+                price=experiment.prices.get(spec),
                 seed=config.seed,
                 ready=self._check_files,
                 note=note,
