@@ -18,6 +18,9 @@ _PREFIX = "text_call_"
 class ToolProtocol(Protocol):
     """How tools are offered in a request, and calls are read from its reply, which keeps its text, calls included."""
 
+    fallback: "ToolProtocol | None"
+    """The protocol for a server that takes no tools; None if there is no other."""
+
     def outgoing(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
     ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
@@ -33,11 +36,15 @@ def protocol_of(agent: AgentConfig) -> ToolProtocol | None:
     """Return the protocol of an agent; None for native calls alone."""
     if agent.tool_protocol == "native":
         return None
-    return AutoProtocol() if agent.tool_protocol == "auto" else TextProtocol(agent.texts)
+    in_text = TextProtocol(agent.texts)
+    return AutoProtocol(in_text) if agent.tool_protocol == "auto" else in_text
 
 
 class AutoProtocol:
     """Tools are sent natively, and well-formed calls in the text are accepted too."""
+
+    def __init__(self, fallback: ToolProtocol) -> None:
+        self.fallback: ToolProtocol | None = fallback
 
     def outgoing(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
@@ -50,6 +57,8 @@ class AutoProtocol:
 
 class TextProtocol:
     """Tools are in the system prompt, results are user messages, calls are parsed from the reply."""
+
+    fallback: ToolProtocol | None = None
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts

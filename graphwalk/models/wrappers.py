@@ -15,14 +15,13 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
-from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
 from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.text_protocol import AutoProtocol, TextProtocol, ToolProtocol, protocol_of
+from graphwalk.models.text_protocol import ToolProtocol, protocol_of
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
@@ -278,11 +277,11 @@ class Retrying(Wrapper):
 
 
 class TextTools(Wrapper):
-    """A model with tools by a protocol. With "auto", tools move into the prompt when the server takes none."""
+    """A model with tools by a protocol. If the server takes none, the protocol's fallback is used from then on."""
 
-    def __init__(self, inner: Model, protocol: ToolProtocol, prompts: Prompts, note: Callable[[str], object]) -> None:
+    def __init__(self, inner: Model, protocol: ToolProtocol, note: Callable[[str], object]) -> None:
         super().__init__(inner)
-        self._protocol, self._prompts, self._note = protocol, prompts, note
+        self._protocol, self._note = protocol, note
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         while True:
@@ -290,10 +289,10 @@ class TextTools(Wrapper):
             try:
                 reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
             except NoToolsError:
-                if not isinstance(protocol, AutoProtocol):
+                if protocol.fallback is None:
                     raise
                 if self._protocol is protocol:  # another call may have changed it meanwhile
-                    self._protocol = TextProtocol(self._prompts)
+                    self._protocol = protocol.fallback
                     self._note(
                         f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)"
                     )
@@ -362,7 +361,7 @@ def wrap(
     model = RateLimited(model, limits, budget.check, note)
     model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
     protocol = protocol_of(agent)
-    return model if protocol is None else TextTools(model, protocol, agent.texts, note)
+    return model if protocol is None else TextTools(model, protocol, note)
 
 
 def _canonical(value: Any) -> bytes:
