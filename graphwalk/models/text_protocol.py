@@ -13,6 +13,7 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _PREFIX = "text_call_"
 """Beginning of the ids of calls that were found in a text."""
+Request = tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]
 
 
 class ToolProtocol(Protocol):
@@ -21,9 +22,7 @@ class ToolProtocol(Protocol):
     fallback: "ToolProtocol | None"
     """The protocol for a server that takes no tools; None if there is no other."""
 
-    def outgoing(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
-    ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
+    def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         """Return the request in the form of this protocol."""
         ...
 
@@ -46,9 +45,7 @@ class AutoProtocol:
     def __init__(self, fallback: ToolProtocol) -> None:
         self.fallback: ToolProtocol | None = fallback
 
-    def outgoing(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
-    ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
+    def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         return [_as_native(message) for message in messages], tools, options
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
@@ -63,9 +60,7 @@ class TextProtocol:
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
 
-    def outgoing(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
-    ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
+    def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
         return sent, (), replace(options, parallel_tool_calls=None)
 
