@@ -157,10 +157,10 @@ def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
     raise StoreError(f"the Neo4j process {pid} does not stop", hint=f"see {folder / 'server.log'}")
 
 
-def _failure_output(command: Sequence[str], cwd: Path | None = None, home: Path | None = None) -> str:
+def _failure_output(command: Sequence[str], home: Path | None = None) -> str:
     """Run a command and return the end of its output if it fails, else "". `home`: of a tool of Neo4j."""
     words = ["env", *([f"NEO4J_HOME={home}", f"NEO4J_CONF={home / 'conf'}"] if home else []), *command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).strip()[-1500:] or f"exit code {done.returncode}" if done.returncode else ""
 
 
