@@ -182,7 +182,7 @@ def convert(
         list[Path],
         typer.Argument(
             metavar="[SOURCE] TARGET",
-            help='SOURCE: graph file, folder of CSV, Cypher script, or "example"; none with --database. '
+            help='SOURCE: graph file, folder of CSV, or "example"; none with --database. '
             "TARGET: FILE.json, .graphml, .cypher, or a folder for CSV.",
         ),
     ],
@@ -195,11 +195,9 @@ def convert(
 ) -> None:
     """Convert a graph to another format, or write a Neo4j database to a file.
 
-    A Cypher script is executed by a temporary, empty Neo4j. A database is only read, and held
-    in memory.
+    A database is only read, and held in memory.
     """
-    from graphwalk.database.scripts import read_any
-    from graphwalk.graphs.files import graph_format
+    from graphwalk.graphs.files import graph_format, load_graph
     from graphwalk.stores.sources import read_source
 
     *sources, target = paths
@@ -215,7 +213,7 @@ def convert(
         raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
     with progress_bar(f"reading {sources[0] if sources else database}"):
         if sources:
-            graph = run_async(read_any(sources[0], variables, undirected))
+            graph = load_graph(sources[0], undirected)
         else:
             source = part_of(chosen_source(None, database), labels, relationship_types)
             graph = run_async(read_source(source, variables))

@@ -10,12 +10,11 @@ from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.stores.base import GraphStore
+from graphwalk.stores.health import WAIT_SECONDS
 from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 
-WAIT_SECONDS = 10.0
-"""Short, since a user is waiting at the terminal."""
 READING_WAIT_SECONDS = 300.0
 """Runs wait longer for a database that is away."""
 

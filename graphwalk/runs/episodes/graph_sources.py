@@ -8,9 +8,9 @@ from functools import partial
 from graphwalk.runs.episodes.resolve import Experiment
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.health import WAIT_SECONDS, HealthCheck
 from graphwalk.stores.registry import open_database, queries_in_place
-from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
+from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.variables import Variables
 
