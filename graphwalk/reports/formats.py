@@ -1,4 +1,4 @@
-"""Reports and comparisons on a terminal, and as JSON, CSV and Markdown."""
+"""Reports and comparisons on a terminal, and as JSON, CSV and Markdown, which notebooks show too."""
 
 import io
 import json
@@ -18,11 +18,10 @@ from graphwalk.reports.text_table import (
     csv_text,
     legend,
     markdown_table,
-    notebook_table,
     rendered,
     without_optional,
 )
-from graphwalk.sanitise import escape_markdown, escape_markup, one_line
+from graphwalk.sanitise import escape_markdown, one_line
 
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
@@ -72,12 +71,6 @@ def to_markdown(report: Printed) -> str:
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
     tables = map(markdown_table, report.tables)
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
-
-
-def to_html(report: Printed) -> str:
-    """Return the verdict and the tables as HTML for a notebook."""
-    sentences = [*filter(None, [report.incomplete]), *report.verdict]
-    return "".join([*(f"<p>{escape_markup(text)}</p>" for text in sentences), *map(notebook_table, report.tables)])
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from rich.text import Text
 
 from graphwalk.errors import counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
-from graphwalk.types.html import html_table
 
 UNKNOWN = "–"
 """Text of an unknown value."""
@@ -57,6 +56,7 @@ class TextTable:
 integer = str
 one_decimal = "{:.1f}".format
 two_decimals = "{:.2f}".format
+signed = "{:+.2f}".format
 
 
 def short(value: Any) -> str:
@@ -74,19 +74,21 @@ def duration(seconds: Any) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
+def p_value(value: Any) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "integer": integer,
     "one_decimal": one_decimal,
     "two_decimals": two_decimals,
+    "signed": signed,
     "short": short,
     "dollars": dollars,
     "duration": duration,
+    "p_value": p_value,
 }
 """The formats of columns in templates/reports."""
-
-
-def p_value(value: Any) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def plain(value: Any) -> str:
@@ -182,12 +184,6 @@ def markdown_table(table: TextTable) -> str:
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
-
-
-def notebook_table(table: TextTable) -> str:
-    """Return the table as HTML, with intervals in parentheses."""
-    rows = ((cell.line for cell in row) for row in table.rows)
-    return html_table(table.title, (header.text for header in table.headers), rows)
 
 
 def without_optional(table: TextTable, width: int) -> TextTable:
