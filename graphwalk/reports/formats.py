@@ -16,10 +16,10 @@ from graphwalk.reports.suite_report import ESTIMATED, ReportRow
 from graphwalk.reports.text_table import (
     Column,
     csv_text,
+    fitted,
     legend,
     markdown_table,
     rendered,
-    without_optional,
 )
 from graphwalk.sanitise import escape_markdown, one_line
 
@@ -91,7 +91,7 @@ class OnTerminal:
             yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
         for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:
             yield from rendered(table, options.max_width)
-            heads += without_optional(table, options.max_width).headers
+            heads += fitted(table, options.max_width).headers
         for note in (*legend(heads), *report.notes):
             yield _line(note, style="dim")
 

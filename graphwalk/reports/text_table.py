@@ -186,19 +186,23 @@ def markdown_table(table: TextTable) -> str:
     return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
 
 
-def without_optional(table: TextTable, width: int) -> TextTable:
-    """Return the table without the optional columns for which there is no room, the highest level first."""
+def fitted(table: TextTable, width: int) -> TextTable:
+    """Return what fits: without the intervals of optional columns, then without these columns, highest level first."""
+    if _width(table) > width:
+        rows = (zip(table.headers, row, strict=True) for row in table.rows)
+        cells = (tuple(replace(c, interval="") if header.optional else c for header, c in row) for row in rows)
+        table = replace(table, rows=tuple(cells))
     for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
         if _width(table) > width:
             shown = [header.optional != level for header in table.headers]
-            rows = tuple(tuple(compress(row, shown)) for row in table.rows)
-            table = replace(table, headers=tuple(compress(table.headers, shown)), rows=rows)
+            short_rows = tuple(tuple(compress(row, shown)) for row in table.rows)
+            table = replace(table, headers=tuple(compress(table.headers, shown)), rows=short_rows)
     return table
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     """Yield a table as rich objects; a long one without its published rows, which are dim."""
-    narrow = without_optional(table, width)
+    narrow = fitted(table, width)
     rows = narrow.rows
     if len(rows) > MOST_ROWS:
         rows = tuple(row for row in rows if not all(cell.dim for cell in row))[:MOST_ROWS]
