@@ -42,7 +42,7 @@ class QuestionKind:
     @cached_property
     def python(self) -> Callable[..., PythonPart] | None:
         """Return the class of the Python part, or None. Raise ConfigError if it does not match the template."""
-        return python_part(self.name, self.template.parameters)
+        return python_part(self.name, tuple(self.template.parameters))
 
     def mistake(self, message: str, *field: int | str) -> ConfigError:
         """Return a ConfigError about a field of the file."""
@@ -57,7 +57,8 @@ def python_parts() -> Registry:
     return Registry("Python part of a question", "graphwalk.questions", built_in)
 
 
-def python_part(name: str, parameters: Collection[str] | None = None) -> Callable[..., PythonPart] | None:
+@cache
+def python_part(name: str, parameters: tuple[str, ...] | None = None) -> Callable[..., PythonPart] | None:
     """Return the class of the Python part of a question, or None.
 
     Raise ConfigError if it is no complete PythonPart, or has other parameters.

@@ -22,6 +22,7 @@ from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.agents.scripted import MOST_TURNS, expert
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
@@ -47,7 +48,7 @@ async def expert_walk(graph: PropertyGraph, template: str, parameters: dict[str,
 
 async def check_tasks(graph: PropertyGraph, seed: int, **agent: Any) -> dict[str, bool]:
     """Return whether the expert's answer is right by kind of question."""
-    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=seed)
+    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), QuestionsConfig(), seed=seed)
     walks = {task.template: await expert_walk(graph, task.template, task.parameters, **agent) for task in tasks}
     return {task.template: is_right(walks[task.template].answer, task.target, task.template) for task in tasks}
 
@@ -106,7 +107,8 @@ async def test_expert_answers_any_question_about_odd_graphs(random: Random) -> N
 
 async def test_expert_needs_few_calls() -> None:
     graph = generate_graph(GraphSpec(preset="paper-500"), 0)
-    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=0, agent=AgentConfig())
+    store = await EmbeddedDatabase().load(graph)
+    tasks = await make_tasks(graph, store, QuestionsConfig(), seed=0, agent=AgentConfig())
     calls = {task.template: task.reference_calls or 0 for task in tasks}
     assert calls["node_by_property"] == calls["negation_on_rel_property"] == 1
     assert calls["node_count"] <= 15  # about 60 nodes of the label

@@ -14,6 +14,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.suites.questions.agents.walker import Steps, Walker
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.scoring import groundedness
 from graphwalk.suites.questions.scoring.groundedness import only_grows, supported_rows
@@ -242,7 +243,7 @@ async def test_no_result_is_too_odd(arguments: Any, content: Any, tool: str) -> 
 async def test_the_expert_is_always_grounded(agent: dict[str, Any], spec: dict[str, Any]) -> None:
     graph = generate_graph(GraphSpec(preset="paper-100", **spec), 2)
     store = await EmbeddedDatabase().load(graph)
-    here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, seed=2))
+    here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, QuestionsConfig(), seed=2))
     for one in here.tasks:
         score, _ = await here.play("expert", one, agent=AgentConfig(**agent))
         hidden = "relationship_properties" in agent and one.template in NEEDS_PROPERTIES
@@ -276,7 +277,7 @@ class Fragile(PythonPart):
 
 
 async def test_only_a_foreign_evaluator_may_fail_for_lack_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groundedness, "_python_part", lambda name: Fragile)
+    monkeypatch.setattr(groundedness, "python_part", lambda name: Fragile)
     here = await place()
 
     async def supported(template: str, *asked: Any, **parameters: Any) -> Any:
