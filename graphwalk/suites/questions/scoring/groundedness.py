@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
@@ -208,14 +208,10 @@ class _LazyMapping(Mapping[str, V], Generic[V]):
 class _Hidden(Mapping[str, V], Generic[V]):
     """A mapping of hidden data; access raises HiddenError."""
 
-    def __getitem__(self, key: str) -> V:
+    def _refuse(self, *arguments: object) -> NoReturn:
         raise HiddenError
 
-    def __iter__(self) -> Iterator[str]:
-        raise HiddenError
-
-    def __len__(self) -> int:
-        raise HiddenError
+    __getitem__ = __iter__ = __len__ = _refuse
 
 
 def _relationship(observed: ObservedRelationship) -> Relationship:
