@@ -56,14 +56,15 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     async def tasks(
         self, about: LoadedGraph, config: OwnQuestionsConfig, seed: int, agent: AgentConfig
     ) -> Tasks[OwnQuestionTask]:
-        """Return the tasks of the file. Queries run in memory, and before that in your own Neo4j if it has no more."""
+        """Return the tasks of the file. Queries run in memory, and in a Neo4j that holds only this graph."""
         assert about.store is not None
         graph, store, instance = about.graph, about.store, about.instance
         dataset = Dataset(config.dataset_file, config.dataset_graph, instance.facts["name"])
         async with EmbeddedDatabase() as memory:
             engines = [store if store.takes_queries else await memory.load(graph)]
-            if instance.existing_database and await holds_only(store, graph, agent):
-                engines.insert(0, store)
+            if store.in_neo4j and await holds_only(store, graph, agent):
+                # A database of yours counts before the copy of it.
+                engines.insert(0 if instance.existing_database else 1, store)
             tasks, notes = await tasks_about(graph, engines, dataset, agent, seed)
         return Tasks(tasks, dict(settings_left_out(graph, store, agent)), notes)
 

@@ -122,27 +122,6 @@ async def test_expert_without_directions_or_relationship_properties_gives_what_i
     assert not all(right.values())
 
 
-@pytest.mark.parametrize(
-    "agent",
-    [
-        {},
-        {"max_calls_per_turn": 10},
-        {"compaction": "window", "compaction_window": 1},
-        {"parallel_tool_calls": False, "turn_limit": 100},
-    ],
-    ids=str,
-)
-async def test_expert_is_right_in_the_agents_loop(agent: dict[str, Any]) -> None:
-    here = await stage("paper-100", seed=1)
-    for task in here.tasks:
-        score, trajectory = await here.play("expert", task, agent=AgentConfig(**agent))
-        assert score.strict_correct, (task.template, trajectory.exit_status)
-        assert score.all_properties_correct in (None, True)
-        assert (score.extraction_stage, score.repeated_calls if not agent else 0) == ("strict", 0)
-        if agent.get("turn_limit"):
-            assert len(trajectory.turns) == len(trajectory.results) + 1
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def here() -> Stage:
     return await stage(seed=4)
