@@ -136,7 +136,6 @@ class QuestionsConfig(SuiteConfig):
 
     @cached_property
     def kinds(self) -> tuple[QuestionKind, ...]:
-        """Return the questions."""
         return choose_kinds(self.questions)
 
     def texts(self) -> Mapping[str, str]:

@@ -83,7 +83,6 @@ class GraphIndex:
         return label in self.nodes[key].labels
 
     def keys_of(self, label: str) -> Sequence[str]:
-        """Return the keys of the nodes with this label."""
         return self.keys_by_label.get(label, [])
 
     def with_key(self, label: str, key: str) -> list[str]:

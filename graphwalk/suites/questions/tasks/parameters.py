@@ -68,7 +68,6 @@ class ParameterSpace:
         self._counts: dict[tuple[Value, ...], int] = {}
 
     def size(self, template: QuestionTemplate) -> int:
-        """Return the number of parameter sets."""
         return self._count(template, {})
 
     def at(self, template: QuestionTemplate, number: int) -> Chosen:
