@@ -85,7 +85,6 @@ class QuestionTask(Task):
         return Prompt(prompt.messages, ReferenceToolbox(prompt.toolbox, answering, agent))
 
     def read(self, reply: str) -> Extraction:
-        """Extract the rows of a reply with a parser."""
         return extract(reply, row_form(self.answer_fields))
 
     def answer_format(self, agent: AgentConfig) -> str:
