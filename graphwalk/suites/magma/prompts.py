@@ -125,11 +125,6 @@ def conversation(
     return tuple(messages)
 
 
-def hint_in_words(algorithm: str, step: Step, agent: AgentConfig) -> str:
-    """Return the working state at the start of a step in words."""
-    return agent.render("magma_hint.j2", algorithm=algorithm, hint=_hint(step)).strip()
-
-
 def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> str:
     """Return a worked solution with the final answer, for training in the "io_reasoning" strategy."""
     steps = [{"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)} for step in trace.steps]
