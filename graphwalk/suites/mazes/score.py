@@ -37,13 +37,11 @@ class WalkStep:
 
 @dataclass(frozen=True)
 class MazeWalk:
-    """All tool calls of an episode in order, and the cells that they visited and showed."""
+    """All tool calls of an episode in order, and the cells that they visited."""
 
     steps: tuple[WalkStep, ...]
     visited: tuple[int, ...]
     """In the order of first visits."""
-    seen: frozenset[int]
-    """Visited cells and their open neighbours."""
 
     def count(self, kind: StepKind) -> int:
         return sum(step.kind == kind for step in self.steps)
@@ -73,7 +71,7 @@ def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
             visited[cell] = None
             seen.update([cell, *maze.open_neighbours(cell)])
         steps.append(WalkStep(kind, cell))
-    return MazeWalk(tuple(steps), tuple(visited), frozenset(seen))
+    return MazeWalk(tuple(steps), tuple(visited))
 
 
 def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]:
