@@ -44,26 +44,17 @@ class ChatForm:
     protocol: Literal["native", "text"] = "native"
 
 
-@dataclass(frozen=True)
-class Chat:
-    """A conversation that ends with a reply.
-
-    `first_new`: index of the first reply that is in no earlier chat of the episode. There are several chats if the
-    context was rewritten (compaction, reminders of the text protocol).
-    """
-
-    messages: list[WireMessage]
-    first_new: int
-
-
 class NoObjectError(ValueError):
     """Arguments of a call that are no JSON object, and cannot be written as one."""
 
 
-def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm) -> Iterator[Chat]:
-    """Return the fewest chats that contain every reply in its context: one, unless the context was rewritten.
+def chats_of(
+    trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm
+) -> Iterator[tuple[list[WireMessage], int]]:
+    """Yield the messages of each chat, and the index of its first reply that is in no earlier chat.
 
-    Raise NoObjectError if arguments must be objects and are not.
+    These are the fewest chats that contain every reply in its context: one, unless the context was rewritten
+    (compaction, reminders of the text protocol). Raise NoObjectError if arguments must be objects and are not.
     """
     trajectory = replace(trajectory, turns=tuple(map(_with_reasoning, trajectory.turns)))
     waiting: list[WireMessage] = []
@@ -71,7 +62,7 @@ def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConf
     for number, turn in enumerate(trajectory.turns):
         sent = _sent(trajectory, number, tools, agent, form)
         if sent[: len(waiting)] != waiting:
-            yield Chat(waiting, first_new)
+            yield waiting, first_new
             waiting = []
         first_new = first_new if waiting else len(sent)
         message = turn.message
@@ -79,7 +70,7 @@ def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConf
             message = written_out(message)
         waiting = [*sent, _message(message, form)]
     if waiting:
-        yield Chat(waiting, first_new)
+        yield waiting, first_new
 
 
 def _with_reasoning(turn: Turn) -> Turn:
@@ -280,9 +271,9 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
     agent = run.experiment.of(result.key.setting).agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
     offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
-    for part, chat in enumerate(chats_of(result.trajectory, tools, agent, options.form)):
+    for part, (messages, first_new) in enumerate(chats_of(result.trajectory, tools, agent, options.form)):
         yield {
-            "messages": chat.messages,
+            "messages": messages,
             "tools": offered,
             "task_id": result.key.task_id,
             "suite": result.task["suite"],
@@ -291,7 +282,7 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
             "model": result.key.model,
             "repeat": result.key.repeat,
             "part": part,
-            "first_new": chat.first_new,
+            "first_new": first_new,
             "graph_digest": result.task["graph_digest"],
             "correct": bool(result.score and result.score["correct"]),
         }

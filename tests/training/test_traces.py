@@ -95,8 +95,9 @@ def test_reasoning_that_a_provider_shows_comes_before_the_text() -> None:
         Turn(Message("assistant", "[]", reasoning="Nothing.")),
     )
     trajectory = Trajectory((Message("user", "Which?"),), turns, ExitStatus.ANSWERED)
-    (chat,) = chats_of(trajectory, (), AgentConfig(), ChatForm())
-    assert [message["content"] for message in chat.messages] == ["Which?", "Hm.\n\nI look.", "[]", "Nothing.\n\n[]"]
+    ((messages, first_new),) = chats_of(trajectory, (), AgentConfig(), ChatForm())
+    assert [message["content"] for message in messages] == ["Which?", "Hm.\n\nI look.", "[]", "Nothing.\n\n[]"]
+    assert first_new == 1
 
 
 async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:
