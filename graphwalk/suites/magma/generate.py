@@ -428,15 +428,14 @@ class MagmaTrace:
         }
 
 
-def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[MagmaTrace]:
-    """Yield the traces of a spec. With `check`, raise OracleError if networkx finds another final state.
+def make_traces(spec: MagmaSpec, seed: int) -> Iterator[MagmaTrace]:
+    """Yield the traces of a spec. Raise OracleError if networkx finds another final state.
 
     Raise ConfigError if the split has fewer distinct traces than requested.
     """
     for index, instance in enumerate(instances(spec, seed), start=spec.offset):
         steps = run_algorithm(spec.algorithm, instance)
-        if check:
-            check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
+        check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
         yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
 
 

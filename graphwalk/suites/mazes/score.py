@@ -74,16 +74,6 @@ def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
     return MazeWalk(tuple(steps), tuple(visited))
 
 
-def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]:
-    """Return the key of every visited cell → keys in its result, according to the results, not to the maze."""
-    shown: dict[str, frozenset[str]] = {}
-    for result in results:
-        if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
-            rows = read_rows(result.content) or []
-            shown[called_cell(result.call) or ""] = frozenset(str(row["key"]) for row in rows if "key" in row)
-    return shown
-
-
 def called_cell(call: ToolCall) -> str | None:
     """Return the cell in the arguments of a call as text, or None without one."""
     arguments = parse_json(call.arguments)
@@ -203,7 +193,11 @@ def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
 
 def _grounded_share(path: Sequence[int], trajectory: Trajectory) -> float | None:
     """Return the share of steps in tool results, or None if only other tools were used."""
-    shown = shown_neighbours(trajectory.results)
+    shown: dict[str, set[str]] = {}  # visited cell → cells in its result, which counts here, not the maze
+    for result in trajectory.results:
+        if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
+            rows = read_rows(result.content) or []
+            shown[called_cell(result.call) or ""] = {str(row["key"]) for row in rows if "key" in row}
     if not shown and any(map(shows_data, trajectory.results)):
         return None
     if len(path) == 1:
