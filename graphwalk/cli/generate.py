@@ -149,7 +149,6 @@ def traces(
     grounded: Grounded = False,
     arguments: Arguments = "object",
     protocol: Protocol = "native",
-    thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
     override: Override = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")] = None,
 ) -> None:
@@ -167,7 +166,7 @@ def traces(
     flags |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), flags, graphs=graphs)
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(True, grounded, None, (), thoughts, config.seed, form)
+    options = TraceOptions(True, grounded, None, (), form)
     rows = trace_rows(config, options)
     number = write_in_parts(rows, out, workers)
     with out.open("rb") as file:

@@ -1,7 +1,5 @@
 """Task of one question about one graph: how it is asked, read and scored."""
 
-from collections.abc import Sequence
-from random import Random
 from typing import Any, Literal
 
 from pydantic import Field
@@ -22,7 +20,6 @@ from graphwalk.suites.questions.scoring.altered_questions import views_of
 from graphwalk.suites.questions.scoring.failures import WrongAnswer
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
-from graphwalk.suites.questions.thoughts import walk_in_words
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.by_reference import BY_REFERENCE, ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -114,6 +111,3 @@ class QuestionTask(Task):
 
     def scene(self, record: ResultRecord) -> Scene:
         return question_scene(self, record)
-
-    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
-        return walk_in_words(self, trajectory, random)

@@ -58,7 +58,6 @@ def test_values_are_written_so_that_text_and_numbers_differ(value: Value, text: 
         ("class: retrieval", "class: [", "not valid YAML"),
         ("- List all {{ label }} nodes", "- List all {{ lable }} nodes", "other_wordings: there is no lable; known:"),
         ("  training:", "  standard:", "other_wordings.standard"),
-        ("The keys in the result", "The {{ key }} in the result", "thoughts: there is no key; known:"),
     ],
 )
 def test_mistakes_in_a_template_name_file_line_and_field(tmp_path: Path, old: str, new: str, message: str) -> None:
