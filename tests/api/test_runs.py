@@ -342,7 +342,6 @@ def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None
         (lambda: graphwalk.ask("Who?", wrong, model="scripted/look"), "store: must be a Store or .* or Path"),
         (lambda: graphwalk.ask("Who?", graph, model="scripted/look", after=wrong), "after: must be an Answer"),
         (lambda: graphwalk.from_networkx(wrong), "graph: must be a Graph, not object"),
-        (lambda: graphwalk.from_pandas(wrong, wrong), "nodes: must be a DataFrame of pandas, not object"),
         (lambda: graphwalk.generate_graph(seed=wrong), "seed: must be a whole number, not object"),
         (lambda: graphwalk.make_tasks(wrong), "graph: must be a PropertyGraph, not object"),
         (lambda: graphwalk.maze_graph(wrong), "maze: must be a Maze, not object"),
