@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,7 +22,7 @@ from graphwalk.cli.options import (
     suite_group,
 )
 from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import write_in_parts, write_rows
+from graphwalk.files.bulk import Columns, Row, write_in_parts, write_rows
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
@@ -114,11 +115,8 @@ def graph(
 
         if out is None or out.suffix.lower() not in _ROWS:
             raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
-        begun = time.perf_counter()
-        with progress_bar("graphs", count) as done:
-            numbers = done.each(range(index, index + count))
-            write_rows((json_document(generate_graph(spec, seed, number)) for number in numbers), out, _COLUMNS)
-        say(f"{counted(count, 'graph')} in {time.perf_counter() - begun:.2f} s written to {out}")
+        rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
+        write_generated(rows, out, _COLUMNS, "graph", count)
         return
     if out is not None:
         graph_format(out)
@@ -223,6 +221,14 @@ def convert(
         form.write(graph, target)
     _print_size(graph)
     say(f"written to {target}")
+
+
+def write_generated(rows: Iterable[Row], out: Path, columns: Columns, name: str, total: int) -> None:
+    """Write rows with progress, and print their number and the seconds; `name` is what one row is."""
+    begun = time.perf_counter()
+    with progress_bar(f"{name}s", total) as done:
+        number = write_rows(done.each(rows), out, columns)
+    say(f"{counted(number, name)} in {time.perf_counter() - begun:.2f} s written to {out}")
 
 
 def _print_size(graph: "PropertyGraph") -> None:
