@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from graphwalk.errors import RunLogError
-from graphwalk.files.writing import cannot_write, check_in_place, sync_folder
+from graphwalk.files.writing import cannot_write, sync_folder
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
@@ -196,12 +196,13 @@ class LineWriter:
             raise cannot_write(self._path, error, RunLogError) from error
 
     def _keep_in_place(self, line: bytes) -> None:
-        try:
-            check_in_place(self._path, self._file, RunLogError)
-        except RunLogError as error:
-            if os.fstat(self._file).st_nlink == 0:
-                error.hint = f"what it held is in {self._save(line)}"
-            raise
+        """Raise RunLogError if the file at the path is no longer the open one; a removed one is saved with `line`."""
+        opened, current = os.fstat(self._file), None
+        with suppress(OSError):
+            current = self._path.stat()
+        if current is None or not os.path.samestat(current, opened):
+            cause = f"{self._path} was {'replaced' if current else 'removed or moved'} while it was written to"
+            raise RunLogError(cause, hint="" if opened.st_nlink else f"what it held is in {self._save(line)}")
 
     def _save(self, line: bytes) -> Path:
         """Save the content of a deleted file, and the lines to append, beside its folder."""

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -110,12 +110,6 @@ class RunModels:
         finally:
             await model.close()
 
-    def caveats(self) -> Iterator[str]:
-        """Yield notes about the budget at the end of a run."""
-        budget = self.budget
-        if budget.usd is not None and budget.unpriced:
-            yield f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded"
-
     def _check_files(self) -> None:
         """Raise RunLogError if replies or results could not be written."""
         self._check_results()
@@ -183,24 +177,22 @@ async def _play(
         secrets=experiment.variables.secrets,
     )
     trajectory = await run_episode(episode)
-
-    def failed(status: ExitStatus, error: str) -> Result:
-        return _result(planned, experiment, Trajectory(trajectory.prompt, trajectory.turns, status, error))
-
     if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
         try:
             await store.check_unchanged(generation)
         except StoreError as error:
-            return failed(ExitStatus.STORE_ERROR, str(error))
-    extracted = None
-    if extractor is not None and await _judged(trajectory, _is_unclear, trajectory, planned.task, experiment):
-        try:
-            # The extractor sees question, reply and format, and never the target.
-            agent, task = experiment.agent, planned.task
-            answer_format = task.answer_format(agent)
-            extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
-        except ModelError as error:
-            return failed(ExitStatus.MODEL_ERROR, f"extractor: {error}")
+            trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=str(error))
+    extracted: Reply | None = None
+    task, reply = planned.task, trajectory.reply
+    if extractor is not None and reply.strip() and not trajectory.exit_status.infrastructure:
+        extraction = await _judged(trajectory, read_answer, task, reply, experiment.config.scoring)
+        if not extraction.sure:
+            try:
+                # The extractor sees question, reply and format, and never the target.
+                answer_format = task.answer_format(experiment.agent)
+                extracted = await extract_with_model(extractor, task.question, reply, answer_format, experiment.agent)
+            except ModelError as error:
+                trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error}")
     return await _judged(trajectory, _result, planned, experiment, trajectory, extracted)
 
 
@@ -210,13 +202,6 @@ async def _judged(trajectory: Trajectory, function: Callable[P, R], *arguments: 
     if sum(map(len, filter(None, texts))) > _MOST_IN_LOOP:
         return await asyncio.to_thread(function, *arguments, **named)
     return function(*arguments, **named)
-
-
-def _is_unclear(trajectory: Trajectory, task: Task, experiment: Experiment) -> bool:
-    """Return True for a reply that the parser cannot read for sure."""
-    if trajectory.exit_status.infrastructure or not trajectory.reply.strip():
-        return False
-    return not read_answer(task, trajectory.reply, experiment.config.scoring).sure
 
 
 def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception) -> Result:

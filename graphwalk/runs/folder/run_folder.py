@@ -25,6 +25,7 @@ from graphwalk.files.json_lines import (
     compressed,
     compressed_path,
     open_lines,
+    present_file,
     read_lines,
     read_with_checksums,
 )
@@ -155,8 +156,7 @@ class RunFolder:
     @property
     def results_file(self) -> Path:
         """The file that contains the results now, compressed or not."""
-        packed = compressed_path(self.results_path)
-        return packed if packed.exists() and not self.results_path.exists() else self.results_path
+        return present_file(self.results_path)
 
     @property
     def replies_path(self) -> Path:

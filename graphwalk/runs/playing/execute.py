@@ -20,7 +20,6 @@ from graphwalk.runs.episodes.fingerprint import check_unchanged, fingerprint, ke
 from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, grow
 from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.counters import MOST_FAILURES, EpisodeCounters, RunSummary
 from graphwalk.runs.playing.run_log import run_log
@@ -207,7 +206,9 @@ class _PlayedRun:
             if self.counters.count(result):
                 stopped = f"stopped calling {planned.key.model}: {MOST_FAILURES} episodes without a reply"
                 self.note(f"{stopped}; {result.trajectory.error}")
-            _log_result(result)
+            level = logging.WARNING if result.exit_status.infrastructure else logging.DEBUG
+            outcome = result.trajectory.error or f"correct: {bool(result.score and result.score['correct'])}"
+            _LOGGER.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, outcome)
             self.progress.finished(result)
             if self.sources.health.failure is not None:
                 raise self.sources.health.failure
@@ -226,14 +227,15 @@ class _PlayedRun:
 
     async def conclude(self) -> RunSummary:
         """Compress the results, record databases that changed during the run, and return the summary."""
-        for caveat in self.models.caveats():
-            self.note(caveat)
+        budget = self.models.budget
+        if budget.usd is not None and budget.unpriced:
+            self.note(f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded")
         self.folder.compress_results()
         for name in await self.sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
             self.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
-        summary = self.counters.summary(self._own_episodes(), self.models.budget.exhausted)
+        summary = self.counters.summary(self._own_episodes(), budget.exhausted)
         _LOGGER.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
         return summary
 
@@ -290,12 +292,6 @@ class _PlayedRun:
     def _own_episodes(self) -> int:
         """Return the number of episodes of this run, or of its shard."""
         return sum(1 for _ in self._shard.part(self.plan, self.plan.episodes))
-
-
-def _log_result(result: Result) -> None:
-    level = logging.WARNING if result.exit_status.infrastructure else logging.DEBUG
-    outcome = result.trajectory.error or f"correct: {bool(result.score and result.score['correct'])}"
-    _LOGGER.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, outcome)
 
 
 def raise_file_limit() -> None:
