@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -39,19 +40,15 @@ async def start_run(
     new: NewRun,
     progress: Progress,
     *,
-    log_level: str = "info",
     shard: Shard = WHOLE,
 ) -> RunSummary:
-    """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised.
-
-    `log_level`: "debug", "info", "warning" or "error".
-    """
+    """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised."""
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
         if shard != WHOLE:
             manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
-        return await _play(experiment, new.folder, progress, manifest, log_level)
+        return await _play(experiment, new.folder, progress, manifest)
 
 
 async def resume_run(
@@ -60,8 +57,6 @@ async def resume_run(
     progress: Progress,
     changes: Mapping[str, Any] | None = None,
     objects: Mapping[str, Model] | None = None,
-    *,
-    log_level: str = "info",
 ) -> RunSummary:
     """Resume a run: keep finished episodes, retry failed ones, reuse cached replies.
 
@@ -83,44 +78,28 @@ async def resume_run(
         except ValidationError as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
         experiment = resolve(config, variables, objects=objects, prices=prices)
-        return await _play(experiment, folder, progress, manifest, log_level)
+        return await _play(experiment, folder, progress, manifest)
 
 
-class _ResultsLog:
-    """The results of a run. The file is opened when needed, so that the one of a finished run stays compressed."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._opened: LineWriter | None = None
-
-    def writer(self) -> LineWriter:
-        if self._opened is None:
-            self._opened = self._folder.results_writer()
-        return self._opened
-
-    def check(self) -> None:
-        """Raise RunLogError if results can no longer be written."""
-        self.writer().check()
-
-    def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-
-
-async def _play(
-    experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any], log_level: str
-) -> RunSummary:
+async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any]) -> RunSummary:
     """Play the episodes without a result, one worker for each in flight, while the plan grows. Raise its errors."""
 
     def note(text: str) -> None:
         _LOGGER.warning("%s", text)
         progress.note(text)
 
-    with run_log(folder.log_path, log_level, experiment.variables.secrets.redact):
+    opened = ExitStack()
+
+    @cache
+    def results() -> LineWriter:
+        """Open the results when they are needed, so that those of a finished run stay compressed."""
+        return opened.enter_context(closing(folder.results_writer()))
+
+    with run_log(folder.log_path, experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
-        results, counters = _ResultsLog(folder), EpisodeCounters.of(folder)
+        counters = EpisodeCounters.of(folder)
         async with (
-            RunModels(experiment, folder.replies_path, note, results.check) as models,
+            RunModels(experiment, folder.replies_path, note, lambda: results().check()) as models,
             _graph_sources(experiment, manifest["run_id"], note) as sources,
         ):
             run = _PlayedRun(experiment, folder, progress, manifest, note, results, counters, models, sources)
@@ -128,18 +107,17 @@ async def _play(
             raise_file_limit()
             number = 0
             try:
-                async with asyncio.TaskGroup() as workers:
-                    async for planned in run.unplayed_episodes():
-                        run.queue.put_nowait(planned)
-                        if number < experiment.config.limits.max_concurrency:
-                            number += 1
-                            workers.create_task(run.work())
-                    for _ in range(number):
-                        run.queue.put_nowait(None)
+                with opened:
+                    async with asyncio.TaskGroup() as workers:
+                        async for planned in run.unplayed_episodes():
+                            run.queue.put_nowait(planned)
+                            if number < experiment.config.limits.max_concurrency:
+                                number += 1
+                                workers.create_task(run.work())
+                        for _ in range(number):
+                            run.queue.put_nowait(None)
             except BaseExceptionGroup as errors:
                 raise errors.exceptions[0] from None
-            finally:
-                results.close()
             return await run.conclude()
 
 
@@ -178,7 +156,7 @@ class _PlayedRun:
     progress: Progress
     manifest: dict[str, Any]
     note: Callable[[str], None]
-    results: _ResultsLog
+    results: Callable[[], LineWriter]
     counters: EpisodeCounters
     models: RunModels
     sources: GraphSources
@@ -195,7 +173,7 @@ class _PlayedRun:
             await self.sources.health.finished()
             async with self.models.for_episode(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
-            writer = self.results.writer()
+            writer = self.results()
             try:
                 writer.append(result.as_line(self.manifest))
             except GraphwalkError:
@@ -206,9 +184,8 @@ class _PlayedRun:
             if self.counters.count(result):
                 stopped = f"stopped calling {planned.key.model}: {MOST_FAILURES} episodes without a reply"
                 self.note(f"{stopped}; {result.trajectory.error}")
-            level = logging.WARNING if result.exit_status.infrastructure else logging.DEBUG
-            outcome = result.trajectory.error or f"correct: {bool(result.score and result.score['correct'])}"
-            _LOGGER.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, outcome)
+            if result.exit_status.infrastructure:
+                _LOGGER.warning("%s: %s, %s", result.key.in_words, result.exit_status, result.trajectory.error)
             self.progress.finished(result)
             if self.sources.health.failure is not None:
                 raise self.sources.health.failure
