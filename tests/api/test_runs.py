@@ -301,8 +301,7 @@ def test_a_short_form_inside_an_episode_is_refused(graph: PropertyGraph) -> None
 
 
 @pytest.mark.extended
-def test_the_example_plays_an_episode_and_is_short() -> None:
-    assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 40
+def test_the_example_plays_an_episode() -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=60, check=True)
     assert "1. get_unique_property_values" in done.stdout
     assert "rows)" in done.stdout
