@@ -32,6 +32,8 @@ _MOST_UNPACKED = 200
 """Maximum ratio of uncompressed to compressed size above `_LITTLE`. Logs shrink to a tenth."""
 _BINARY = getattr(os, "O_BINARY", 0)
 """Windows would end lines otherwise."""
+RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
+"""The hint for a damaged file."""
 _SYNC_SECONDS = 0.5
 """A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this many seconds."""
 
@@ -77,7 +79,7 @@ def read_with_checksums(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
             except (ValueError, RecursionError) as error:
                 raise RunLogError(
                     f"{present_file(path)}:{number}: the line is damaged ({error})",
-                    hint="nothing was changed; restore the file from a copy, or start a new run",
+                    hint=RESTORE,
                 ) from error
             yield record, line[-_TAIL:]
 
@@ -118,7 +120,7 @@ def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RunLogError(
             f"{file.name}: the file is damaged ({error})",
-            hint="nothing was changed; restore the file from a copy, or start a new run",
+            hint=RESTORE,
         ) from error
 
 
