@@ -118,11 +118,7 @@ class RunModels:
 
 
 async def play(
-    planned: PlannedEpisode,
-    model: Model,
-    extractor: Model | None,
-    experiment: Experiment,
-    watcher: Watcher | None = None,
+    planned: PlannedEpisode, models: RunModels, experiment: Experiment, watcher: Watcher | None = None
 ) -> Result:
     """Play one episode and score it; it is one tree of LangChain's callbacks if there are handlers.
 
@@ -131,26 +127,27 @@ async def play(
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
     manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}, variables.secrets)
-    if manager is None:
-        return await _play(planned, model, extractor, experiment, watcher)
-    from langchain_core.runnables import RunnableLambda
+    async with models.for_episode(planned) as (model, extractor):
+        if manager is None:
+            return await _play(planned, model, extractor, experiment, watcher)
+        from langchain_core.runnables import RunnableLambda
 
-    async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
-        # In here, LangChain's context has the manager of what is below the root.
-        reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
-        result = await _play(planned, model, reader, experiment, watcher)
-        results.append(result)
-        if result.exit_status.infrastructure:
-            raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
-        return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
+        async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
+            # In here, LangChain's context has the manager of what is below the root.
+            reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
+            result = await _play(planned, model, reader, experiment, watcher)
+            results.append(result)
+            if result.exit_status.infrastructure:
+                raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
+            return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
 
-    root = RunnableLambda(outputs, name=f"episode {key.task_id}")
-    try:
-        await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
-    except GraphwalkError:
-        if not results:
-            raise
-    return results[0]
+        root = RunnableLambda(outputs, name=f"episode {key.task_id}")
+        try:
+            await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
+        except GraphwalkError:
+            if not results:
+                raise
+        return results[0]
 
 
 async def _play(
@@ -292,8 +289,8 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
     try:
         loaded = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
         for planned in episodes_about(task, loaded, experiment):
-            async with RunModels(experiment) as models, models.for_episode(planned) as (model, extractor):
-                return await play(planned, model, extractor, experiment)
+            async with RunModels(experiment) as models:
+                return await play(planned, models, experiment)
     finally:
         try:
             await sources.drop_graphs()

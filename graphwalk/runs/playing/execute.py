@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
+from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.experiments.protocol_differences import deviations, protocol_note
 from graphwalk.files.json_lines import LineWriter
@@ -171,14 +171,11 @@ class _PlayedRun:
             if self.counters.skips(planned.key.model):
                 continue
             await self.sources.health.finished()
-            async with self.models.for_episode(planned) as (model, extractor):
-                result = await play(planned, model, extractor, self.experiment)
+            result = await play(planned, self.models, self.experiment)
             writer = self.results()
             try:
                 writer.append(result.as_line(self.manifest))
-            except GraphwalkError:
-                raise
-            except Exception as error:
+            except (TypeError, ValueError, RecursionError) as error:
                 result = unrecorded(planned, self.experiment, error)
                 writer.append(result.as_line(self.manifest))
             if self.counters.count(result):
