@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,7 +22,7 @@ from graphwalk.cli.options import (
     suite_group,
 )
 from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import write_in_parts, write_rows
+from graphwalk.files.bulk import Columns, Row, write_in_parts, write_rows
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
@@ -67,32 +68,16 @@ def twin(
 
 @app.command("graph")
 def graph(
-    context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Preset: paper-100, paper-150, paper-200 or paper-500.")] = None,
     seed: Seed = 0,
     index: Annotated[int, typer.Option(min=0, help="Index of the graph in the series of the seed.")] = 0,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
-    labels: Annotated[int | None, typer.Option(help="Number of node labels.")] = None,
-    relationship_types: Annotated[int | None, typer.Option(help="Number of relationship types.")] = None,
-    properties: Annotated[float | None, typer.Option(help="Mean number of properties of a label.")] = None,
-    values: Annotated[int | None, typer.Option(help="Number of values of a property.")] = None,
-    mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
-    density: Annotated[float | None, typer.Option(help="Probability of a relationship, instead of a degree.")] = None,
-    pair_fraction: Annotated[
-        float | None, typer.Option(help="Share of label pairs connected by a relationship type.")
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o", metavar="FIELD=VALUE", help="Another field of the graph: labels, hops, missing_rate, …; repeatable."
+        ),
     ] = None,
-    hops: Annotated[int | None, typer.Option(help="Maximum number of hops in questions: 2 or 3.")] = None,
-    missing_rate: Annotated[float | None, typer.Option(help="Share of missing properties.")] = None,
-    self_loops: Annotated[
-        bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
-    ] = None,
-    parallel_relationships: Annotated[
-        bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")
-    ] = None,
-    short_names: Annotated[
-        bool | None, typer.Option("--short-names", help="Names of three letters, and short keys.")
-    ] = None,
-    names: Annotated[str | None, typer.Option(help="Pool of names: any, train or held_out (disjoint).")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
@@ -103,22 +88,20 @@ def graph(
 ) -> None:
     """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
+    from graphwalk.experiments.loading import parse_override
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
-    fields = GraphSpec.model_fields.keys() - {"count"}
-    spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
-    spec = validate(GraphSpec, spec_fields, "generate graph")
+    fields = {"preset": preset, "nodes": nodes, **dict(map(parse_override, override or ()))}
+    fields = {name: value for name, value in fields.items() if value is not None}
+    spec = validate(GraphSpec, fields, "generate graph")
     if count > 1 or (out is not None and out.suffix.lower() in _ROWS):
         from graphwalk.graphs.formats.json import json_document
 
         if out is None or out.suffix.lower() not in _ROWS:
             raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
-        begun = time.perf_counter()
-        with progress_bar("graphs", count) as done:
-            numbers = done.each(range(index, index + count))
-            write_rows((json_document(generate_graph(spec, seed, number)) for number in numbers), out, _COLUMNS)
-        say(f"{counted(count, 'graph')} in {time.perf_counter() - begun:.2f} s written to {out}")
+        rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
+        write_generated(rows, out, _COLUMNS, "graph", count)
         return
     if out is not None:
         graph_format(out)
@@ -220,6 +203,14 @@ def convert(
         form.write(graph, target)
     _print_size(graph)
     say(f"written to {target}")
+
+
+def write_generated(rows: Iterable[Row], out: Path, columns: Columns, name: str, total: int) -> None:
+    """Write rows with progress, and print their number and the seconds; `name` is what one row is."""
+    begun = time.perf_counter()
+    with progress_bar(f"{name}s", total) as done:
+        number = write_rows(done.each(rows), out, columns)
+    say(f"{counted(number, name)} in {time.perf_counter() - begun:.2f} s written to {out}")
 
 
 def _print_size(graph: "PropertyGraph") -> None:

@@ -344,8 +344,7 @@ async def _play(experiment: Experiment, players: RunModels, instance: GraphInsta
             if place not in tools:
                 toolbox = (await planned.prompt(experiment)).toolbox
                 tools[place] = () if toolbox is None else tuple(toolbox.specs)
-            async with players.for_episode(planned) as (model, extractor):
-                results.append(await play(planned, model, extractor, experiment))
+            results.append(await play(planned, players, experiment))
     finally:
         await database.close()
     return TraceEpisodes(experiment, lambda: results, tools)
