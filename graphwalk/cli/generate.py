@@ -68,16 +68,32 @@ def twin(
 
 @app.command("graph")
 def graph(
+    context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Preset: paper-100, paper-150, paper-200 or paper-500.")] = None,
     seed: Seed = 0,
     index: Annotated[int, typer.Option(min=0, help="Index of the graph in the series of the seed.")] = 0,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
-    override: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-o", metavar="FIELD=VALUE", help="Another field of the graph: labels, hops, missing_rate, …; repeatable."
-        ),
+    labels: Annotated[int | None, typer.Option(help="Number of node labels.")] = None,
+    relationship_types: Annotated[int | None, typer.Option(help="Number of relationship types.")] = None,
+    properties: Annotated[float | None, typer.Option(help="Mean number of properties of a label.")] = None,
+    values: Annotated[int | None, typer.Option(help="Number of values of a property.")] = None,
+    mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
+    density: Annotated[float | None, typer.Option(help="Probability of a relationship, instead of a degree.")] = None,
+    pair_fraction: Annotated[
+        float | None, typer.Option(help="Share of label pairs connected by a relationship type.")
     ] = None,
+    hops: Annotated[int | None, typer.Option(help="Maximum number of hops in questions: 2 or 3.")] = None,
+    missing_rate: Annotated[float | None, typer.Option(help="Share of missing properties.")] = None,
+    self_loops: Annotated[
+        bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
+    ] = None,
+    parallel_relationships: Annotated[
+        bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")
+    ] = None,
+    short_names: Annotated[
+        bool | None, typer.Option("--short-names", help="Names of three letters, and short keys.")
+    ] = None,
+    names: Annotated[str | None, typer.Option(help="Pool of names: any, train or held_out (disjoint).")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
@@ -88,13 +104,12 @@ def graph(
 ) -> None:
     """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.experiments.loading import parse_override
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
-    fields = {"preset": preset, "nodes": nodes, **dict(map(parse_override, override or ()))}
-    fields = {name: value for name, value in fields.items() if value is not None}
-    spec = validate(GraphSpec, fields, "generate graph")
+    fields = GraphSpec.model_fields.keys() - {"count"}
+    spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
+    spec = validate(GraphSpec, spec_fields, "generate graph")
     if count > 1 or (out is not None and out.suffix.lower() in _ROWS):
         from graphwalk.graphs.formats.json import json_document
 

@@ -1,12 +1,15 @@
 """The command line as a person uses it: real processes, exit codes, words."""
 
+import inspect
 import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from graphwalk.cli import generate
 from graphwalk.cli.doctor import EXTRAS
 from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.commands import graphwalk
 
@@ -72,11 +75,13 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_field_of_a_graph_is_set_by_its_name(tmp_path: Path) -> None:
-    done = graphwalk("generate", "graph", "-o", "hops=2", "-o", "pair_fraction=1", "--out", tmp_path / "g.json")
+def test_every_field_of_a_graph_is_an_option(tmp_path: Path) -> None:
+    done = graphwalk("generate", "graph", "--hops", 2, "--pair-fraction", 1, "--out", tmp_path / "g.json")
     assert done.returncode == 0, done.stderr
     spec = load_graph(tmp_path / "g.json").spec
     assert (spec["hops"], spec["pair_fraction"]) == (2, 1.0)
+    options = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset"}
+    assert set(GraphSpec.model_fields) <= options
 
 
 def tasks_of(folder: Path, hash_seed: str) -> str:

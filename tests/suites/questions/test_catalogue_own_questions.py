@@ -129,9 +129,7 @@ def test_it_can_be_shown_and_tried(place: Path) -> None:
     shown = graphwalk("questions", "./dead_ends.yaml", folder=place)
     assert shown.stdout.rstrip() == ENDS.rstrip()
     assert "dead_ends has no Python evaluator" in shown.stderr
-    graphwalk(
-        "generate", "graph", "--nodes", 60, "-o", "labels=3", "-o", "mean_degree=1", "--out", "g.json", folder=place
-    )
+    graphwalk("generate", "graph", "--nodes", 60, "--labels", 3, "--mean-degree", 1, "--out", "g.json", folder=place)
     tried = graphwalk("tasks", "--graph", "g.json", "--question", "./dead_ends.yaml", folder=place)
     assert "How many" in tried.stdout
     assert "reference" not in tried.stdout
