@@ -21,8 +21,8 @@ from graphwalk import database
 from graphwalk.database.jars import RELEASES
 from graphwalk.database.server import docker_answers
 from graphwalk.errors import StoreError
-from graphwalk.stores import open_database
 from graphwalk.stores.base import Database
+from graphwalk.stores.registry import open_database
 from graphwalk.variables import Variables, read_variables
 from tests.guard import start_guard
 

@@ -27,10 +27,9 @@ def main() -> None:
     parser.add_argument("--of", type=Path, default=HERE, help="where the two experiments are; default: training")
     parser.add_argument("--count", type=int, help="graphs of each kind, in place of those in the files")
     parser.add_argument("--protocol", choices=("text", "native"), default="text")
-    parser.add_argument("--no-thoughts", action="store_true", help="calls and answers alone: shorter chats")
     options = parser.parse_args()
     files = []
-    chats = ("--correct", "--protocol", options.protocol, *(["--no-thoughts"] if options.no_thoughts else []))
+    chats = ("--correct", "--protocol", options.protocol)
     count = () if options.count is None else ("-o", f"suite.graphs.*.count={options.count}")
     for split in SPLITS:
         run, out = options.folder / f"run-{split}", options.folder / f"{split}.jsonl"

@@ -41,7 +41,7 @@ def walking_chats(folder: Path) -> Path:
     """Return the file of the expert's episodes with tools, each of which is a chat; the splits share nothing."""
     data = folder / "data-walk"
     if not data.exists():
-        run_module("training.data", data, "--of", EXPERIMENTS, "--no-thoughts")
+        run_module("training.data", data, "--of", EXPERIMENTS)
     return data / "train.jsonl"
 
 

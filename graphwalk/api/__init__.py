@@ -1,6 +1,6 @@
 """The public API of `import graphwalk`, for notebooks, scripts and other programs.
 
-    graphs    generate_graph, generate_maze, read_graph, write_graph, from_networkx, to_networkx, from_pandas
+    graphs    generate_graph, generate_maze, read_graph, write_graph, from_networkx, to_networkx
     tasks     make_tasks
     stores    open_store
     episodes  play
@@ -26,7 +26,7 @@ from graphwalk.api.graphs import Store, aopen_store, generate_graph, generate_ma
 from graphwalk.api.questions import aask, ask
 from graphwalk.api.runs import Run, amake_tasks, aplay, arun, compare, make_tasks, open_run, play, run
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
-from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
+from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.runs.folder.result import Result
@@ -71,7 +71,6 @@ __all__ = [
     "build_agent",
     "compare",
     "from_networkx",
-    "from_pandas",
     "generate_graph",
     "generate_maze",
     "langchain_tools",

@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary, finalize
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
-from graphwalk.database.scripts import read_any
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
@@ -60,15 +59,14 @@ def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze
 
 
 def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
-    """Read a graph from a .json, .graphml or .cypher file, or a folder of CSV files.
+    """Read a graph from a .json or .graphml file, or a folder of CSV files.
 
-    "example" is the graph shipped with GraphWalk. A Cypher script is executed by a temporary Neo4j.
-    `undirected="both"` reads undirected edges in both directions.
+    "example" is the graph shipped with GraphWalk. `undirected="both"` reads undirected edges in both directions.
 
-    Raise ConfigError if the file is invalid, StoreError if Neo4j is needed and cannot be started.
+    Raise ConfigError if the file is invalid.
     """
     check_type("path", path, *PATH)
-    return run_in_background(read_any(Path(path), read_variables(), undirected))
+    return load_graph(path, undirected)
 
 
 def write_graph(graph: PropertyGraph, path: Path | str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphwalk.api.questions import AnyModel, handlers, named_models
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.reports.formats import as_text, to_csv, to_html, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.episodes.episode import play_task
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
@@ -170,8 +170,8 @@ class Run:
     def _folder(self) -> RunFolder:
         return RunFolder(self.path)
 
-    def _repr_html_(self) -> str:
-        return to_html(report_of(self._folder))
+    def _repr_markdown_(self) -> str:
+        return to_markdown(report_of(self._folder))
 
 
 def open_run(path: Path | str) -> Run:

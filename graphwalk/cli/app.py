@@ -20,41 +20,44 @@ from graphwalk.version import __version__
 _DEBUG = "--debug"
 
 
-COMMANDS = {
-    "run": ("run:run", "Run an experiment: all models on identical tasks."),
-    "resume": ("run:resume", "Continue an interrupted run."),
-    "ask": ("ask:ask", "Ask a question about your own graph."),
-    "merge": ("runs:merge", "Merge the shards of a run into one run folder."),
-    "report": ("report:report", "Print the verdict on a run and its tables."),
-    "compare": ("report:compare", "Compare models and settings on identical tasks."),
-    "view": ("view:view", "View tables, plots and episodes of runs in a browser."),
-    "show": ("show:show", "Show an episode step by step, or list the episodes of a run."),
-    "runs": ("runs:runs", "List the runs in a folder, oldest first."),
-    "rescore": ("report:rescore", "Score a run again from its log, without model calls."),
-    "verify": ("runs:verify", "Recompute a run, and compare it with its log."),
-    "export": ("export:app", "Write runs in other programs' formats, or training data."),
-    "publish": ("runs:publish", "Write a run as one file to share."),
-    "generate": ("generate:app", "Generate property graphs, mazes and algorithm traces."),
-    "tasks": ("lists:tasks", "Print questions on a graph and the size of their answers."),
-    "convert": ("generate:convert", "Convert a graph to another format, or write a Neo4j database to a file."),
-    "questions": ("lists:questions", "List the question kinds, or show one in full."),
-    "tools": ("lists:tools", "List the tools, or show one in full."),
-    "experiments": ("lists:experiments", "List the shipped experiments, or show one in full."),
-    "db": ("database:app", "Start a local Neo4j, load graphs and remove them."),
-    "mcp": ("mcp:mcp", "Serve the tools over a graph as an MCP server (read-only)."),
-    "init": ("init:init", "Create a new experiment, or a model backend with --backend."),
-    "models": ("lists:models", "List model providers, and check a model's capabilities."),
-    "doctor": ("doctor:doctor", "Check the installation, and show how to fix problems."),
-}
-"""Command → module and object, imported when the command is used, and its help in the list of commands."""
 PANELS = {
-    "Run": ("run", "resume", "ask", "merge"),
-    "Results": ("report", "compare", "view", "show", "runs", "rescore", "verify", "export", "publish"),
-    "Graphs and data": ("generate", "tasks", "convert", "export", "questions", "tools", "experiments"),
-    "Neo4j and servers": ("db", "mcp"),
-    "Set-up": ("init", "models", "doctor"),
+    "Run": {
+        "run": ("run:run", "Run an experiment: all models on identical tasks."),
+        "resume": ("run:resume", "Continue an interrupted run."),
+        "ask": ("ask:ask", "Ask a question about your own graph."),
+        "merge": ("runs:merge", "Merge the shards of a run into one run folder."),
+    },
+    "Results": {
+        "report": ("report:report", "Print the verdict on a run and its tables."),
+        "compare": ("report:compare", "Compare models and settings on identical tasks."),
+        "view": ("view:view", "View tables, plots and episodes of runs in a browser."),
+        "show": ("show:show", "Show an episode step by step, or list the episodes of a run."),
+        "runs": ("runs:runs", "List the runs in a folder, oldest first."),
+        "rescore": ("report:rescore", "Score a run again from its log, without model calls."),
+        "verify": ("runs:verify", "Recompute a run, and compare it with its log."),
+        "export": ("export:app", "Write runs in other programs' formats, or training data."),
+        "publish": ("runs:publish", "Write a run as one file to share."),
+    },
+    "Graphs and data": {
+        "generate": ("generate:app", "Generate property graphs, mazes and algorithm traces."),
+        "tasks": ("lists:tasks", "Print questions on a graph and the size of their answers."),
+        "convert": ("generate:convert", "Convert a graph to another format, or write a Neo4j database to a file."),
+        "questions": ("lists:questions", "List the question kinds, or show one in full."),
+        "tools": ("lists:tools", "List the tools, or show one in full."),
+        "experiments": ("lists:experiments", "List the shipped experiments, or show one in full."),
+    },
+    "Neo4j and servers": {
+        "db": ("database:app", "Start a local Neo4j, load graphs and remove them."),
+        "mcp": ("mcp:mcp", "Serve the tools over a graph as an MCP server (read-only)."),
+    },
+    "Set-up": {
+        "init": ("init:init", "Create a new experiment, or a model backend with --backend."),
+        "models": ("lists:models", "List model providers, and check a model's capabilities."),
+        "doctor": ("doctor:doctor", "Check the installation, and show how to fix problems."),
+    },
 }
-"""Title → commands below it in the list."""
+"""Title → command → module and object, imported when the command is used, and its help in the list of commands."""
+COMMANDS = {name: command for commands in PANELS.values() for name, command in commands.items()}
 
 
 class _Commands(Group):
@@ -71,9 +74,9 @@ class _Commands(Group):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         width = max(map(len, COMMANDS))
-        for title, names in PANELS.items():
+        for title, commands in PANELS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
+                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in commands.items()])
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -13,6 +13,7 @@ from graphwalk.cli.options import (
     GraphFile,
     Labels,
     ModelArguments,
+    Override,
     RelationshipTypes,
     ToolProtocol,
     arguments_of,
@@ -54,10 +55,7 @@ def ask(
     svg: Annotated[Path | None, typer.Option(help="Draw the evidence of the last answer as SVG.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
     no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
-    override: Annotated[
-        list[str] | None,
-        typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment: agent.turn_limit=10."),
-    ] = None,
+    override: Override = None,
 ) -> None:
     """Ask a question about your own graph.
 

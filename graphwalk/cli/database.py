@@ -105,7 +105,7 @@ def status() -> None:
 def load(
     graph: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help='Graph file, folder of CSV, Cypher script or "example".'),
+        typer.Argument(metavar="FILE", help='Graph file, folder of CSV, or "example".'),
     ],
 ) -> None:
     """Load a graph into Neo4j, and keep it there.
@@ -113,11 +113,11 @@ def load(
     Its nodes get an additional label; other data is not modified. Remove the graph with `graphwalk db clean --all`.
     """
     import graphwalk.database as database
-    from graphwalk.database.scripts import read_any
+    from graphwalk.graphs.files import load_graph
 
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
-        read = run_async(read_any(graph, variables))
+        read = load_graph(graph)
     begun = time.perf_counter()
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
         loaded = run_async(database.load(variables, read))

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.cells import cell_len
 from rich.console import Group
 from rich.padding import Padding
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from graphwalk.errors import counted
 from graphwalk.reports.scene import Scene, SceneCall, SceneGrid, SceneNode, SceneStep, SceneTurn, StateTable
-from graphwalk.reports.text_table import dollars, duration, pairs, plain
+from graphwalk.reports.text_table import dollars, duration, pairs, plain, plain_grid
 from graphwalk.runs.folder.result import Result
 from graphwalk.sanitise import one_line, printable
 from graphwalk.types.encodings import decode_notes
@@ -177,7 +176,7 @@ def _node(labels: Any, properties: Any) -> str:
 
 def _grid(names: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table:
     """Return rows of cells, each row with a style, as a table."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = plain_grid()
     for name in names:
         table.add_column(Text(one_line(name)), overflow="fold")
     for cells, style in rows:

@@ -87,8 +87,6 @@ def traces(
     model: Models = None,
     arguments: Arguments = "object",
     protocol: Protocol = "native",
-    thoughts: Annotated[bool, typer.Option(help="Text before calls; scripted agents explain their steps.")] = True,
-    seed: Annotated[int, typer.Option(help="Random seed of thoughts.")] = 0,
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
 
@@ -99,7 +97,7 @@ def traces(
     from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
 
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, seed, form)
+    options = TraceOptions(correct, grounded, over_par, tuple(model or ()), form)
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
     manifest = export_traces(opened, out, options)
     for kind, number in manifest["kinds"].items():

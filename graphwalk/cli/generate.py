@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,7 +22,7 @@ from graphwalk.cli.options import (
     suite_group,
 )
 from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import write_in_parts, write_rows
+from graphwalk.files.bulk import Columns, Row, write_in_parts, write_rows
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
@@ -114,11 +115,8 @@ def graph(
 
         if out is None or out.suffix.lower() not in _ROWS:
             raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
-        begun = time.perf_counter()
-        with progress_bar("graphs", count) as done:
-            numbers = done.each(range(index, index + count))
-            write_rows((json_document(generate_graph(spec, seed, number)) for number in numbers), out, _COLUMNS)
-        say(f"{counted(count, 'graph')} in {time.perf_counter() - begun:.2f} s written to {out}")
+        rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
+        write_generated(rows, out, _COLUMNS, "graph", count)
         return
     if out is not None:
         graph_format(out)
@@ -149,7 +147,6 @@ def traces(
     grounded: Grounded = False,
     arguments: Arguments = "object",
     protocol: Protocol = "native",
-    thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
     override: Override = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")] = None,
 ) -> None:
@@ -167,7 +164,7 @@ def traces(
     flags |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), flags, graphs=graphs)
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(True, grounded, None, (), thoughts, config.seed, form)
+    options = TraceOptions(True, grounded, None, (), form)
     rows = trace_rows(config, options)
     number = write_in_parts(rows, out, workers)
     with out.open("rb") as file:
@@ -182,7 +179,7 @@ def convert(
         list[Path],
         typer.Argument(
             metavar="[SOURCE] TARGET",
-            help='SOURCE: graph file, folder of CSV, Cypher script, or "example"; none with --database. '
+            help='SOURCE: graph file, folder of CSV, or "example"; none with --database. '
             "TARGET: FILE.json, .graphml, .cypher, or a folder for CSV.",
         ),
     ],
@@ -195,11 +192,9 @@ def convert(
 ) -> None:
     """Convert a graph to another format, or write a Neo4j database to a file.
 
-    A Cypher script is executed by a temporary, empty Neo4j. A database is only read, and held
-    in memory.
+    A database is only read, and held in memory.
     """
-    from graphwalk.database.scripts import read_any
-    from graphwalk.graphs.files import graph_format
+    from graphwalk.graphs.files import graph_format, load_graph
     from graphwalk.stores.sources import read_source
 
     *sources, target = paths
@@ -215,7 +210,7 @@ def convert(
         raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
     with progress_bar(f"reading {sources[0] if sources else database}"):
         if sources:
-            graph = run_async(read_any(sources[0], variables, undirected))
+            graph = load_graph(sources[0], undirected)
         else:
             source = part_of(chosen_source(None, database), labels, relationship_types)
             graph = run_async(read_source(source, variables))
@@ -223,6 +218,14 @@ def convert(
         form.write(graph, target)
     _print_size(graph)
     say(f"written to {target}")
+
+
+def write_generated(rows: Iterable[Row], out: Path, columns: Columns, name: str, total: int) -> None:
+    """Write rows with progress, and print their number and the seconds; `name` is what one row is."""
+    begun = time.perf_counter()
+    with progress_bar(f"{name}s", total) as done:
+        number = write_rows(done.each(rows), out, columns)
+    say(f"{counted(number, name)} in {time.perf_counter() - begun:.2f} s written to {out}")
 
 
 def _print_size(graph: "PropertyGraph") -> None:

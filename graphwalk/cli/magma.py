@@ -1,6 +1,5 @@
 """`graphwalk generate magma` and `graphwalk export magma`."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -8,13 +7,12 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.cli.generate import write_generated
 from graphwalk.errors import counted
 from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
-from graphwalk.files.bulk import write_rows
 from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
 from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
-from graphwalk.terminal.console import data, say
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data
 
 _COLUMNS: dict[str, type] = {
     "algorithm": str,
@@ -71,13 +69,9 @@ def generate_magma_command(
     # The upper bound of an experiment, which keeps all traces in memory, does not apply here.
     specs = magma_specs(algorithm, nodes, None if count is None else 1, p, [split])
     specs = specs if count is None else [spec.model_copy(update={"count": count}) for spec in specs]
-    started, total = time.perf_counter(), sum(spec.count for spec in specs)
-    with progress_bar("traces", total) as done:
-        traces = done.each(chain.from_iterable(make_traces(spec, seed) for spec in specs))
-        number = write_rows((trace.as_json() for trace in traces), out, _COLUMNS)
-    data(f"traces   {number}")
-    data(f"seconds  {time.perf_counter() - started:.3f}")
-    say(f"{counted(number, 'trace')} written to {out}")
+    traces = chain.from_iterable(make_traces(spec, seed) for spec in specs)
+    total = sum(spec.count for spec in specs)
+    write_generated((trace.as_json() for trace in traces), out, _COLUMNS, "trace", total)
 
 
 def export_magma_command(

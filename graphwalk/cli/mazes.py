@@ -1,18 +1,16 @@
 """`graphwalk generate maze`: mazes as JSON Lines, Parquet or drawings."""
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import write_rows
+from graphwalk.cli.generate import write_generated
+from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
-from graphwalk.terminal.console import data, say, stdout
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data, stdout
 
 _FORMATS = (".jsonl", ".parquet")
 _COLUMNS: dict[str, type] = {
@@ -48,18 +46,14 @@ def generate_maze_command(
 
     if out is not None and out.suffix.lower() not in _FORMATS:
         raise ConfigError(f"{out.name}: expected one of {', '.join(_FORMATS)}", hint=f"--out {out.stem}.jsonl")
-    started = time.perf_counter()
     fields = {"size": size, "walls": walls, "min_path": min_path, "generator": generator}
     # The upper bound of an experiment, which keeps all mazes in memory, does not apply to `count` here.
     spec = validate(MazeSpec, fields, "generate maze")
-    with progress_bar("mazes", count) as done:
-        mazes = (generate_maze(spec, seed, number) for number in done.each(range(index, index + count)))
-        if out is not None:
-            written = write_rows((maze.as_json() for maze in mazes), out, _COLUMNS)
-            say(f"{counted(written, 'maze')} in {time.perf_counter() - started:.2f} s written to {out}")
-            return
-        drawn = list(mazes)
-    for maze in drawn:
+    mazes = (generate_maze(spec, seed, number) for number in range(index, index + count))
+    if out is not None:
+        write_generated((maze.as_json() for maze in mazes), out, _COLUMNS, "maze", count)
+        return
+    for maze in mazes:
         data(f"maze {maze.index} of seed {maze.seed}: {maze!r}")
         stdout().print(drawn_grid(SceneGrid(maze.size, maze.walls, maze.start, maze.goal)))
 

@@ -60,10 +60,6 @@ BudgetTokens = Annotated[int | None, typer.Option(min=1, help="Stop the whole ru
 FailUnder = Annotated[
     float | None, typer.Option(min=0, max=100, help="Exit with code 5 if an accuracy is below X percent.")
 ]
-LogLevel = Annotated[
-    Literal["debug", "info", "warning", "error"],
-    typer.Option(help="Level of run.log in the run folder. debug includes libraries."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
 
 
@@ -146,7 +142,6 @@ def run(
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
     fail_under: FailUnder = None,
-    log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
     """Run an experiment: all models on identical tasks.
@@ -202,7 +197,7 @@ def run(
 
     new = NewRun.make(config.name, out)
     if on is not None:
-        summary = _run_on_ray(experiment, new, ray_address, shards, log_level)
+        summary = _run_on_ray(experiment, new, ray_address, shards)
         _conclude(new.folder, summary, fail_under, json)
         return
     from graphwalk.runs.playing.execute import start_run
@@ -211,7 +206,7 @@ def run(
     part = WHOLE if shard is None else Shard.parse(shard)
     if not config.models and not variables.model:
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
-    summary = _play(new.folder, partial(start_run, experiment, new, log_level=log_level, shard=part), new=True)
+    summary = _play(new.folder, partial(start_run, experiment, new, shard=part), new=True)
     _conclude(new.folder, summary, fail_under, json)
 
 
@@ -224,7 +219,6 @@ def resume(
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
     fail_under: FailUnder = None,
-    log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
     """Continue an interrupted run.
@@ -236,7 +230,7 @@ def resume(
 
     changes = {name: context.params[name] for name in _LIMITS if context.params[name] is not None}
     folder = RunFolder.open(path)
-    summary = _play(folder, partial(resume_run, folder, read_variables(), changes=changes, log_level=log_level))
+    summary = _play(folder, partial(resume_run, folder, read_variables(), changes=changes))
     _conclude(folder, summary, fail_under, json)
 
 
@@ -278,9 +272,7 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
         raise typer.Exit(5)
 
 
-def _run_on_ray(
-    experiment: "Experiment", new: "NewRun", address: str | None, shards: int | None, log_level: str
-) -> "RunSummary":
+def _run_on_ray(experiment: "Experiment", new: "NewRun", address: str | None, shards: int | None) -> "RunSummary":
     """Execute a run in shards on a Ray cluster, and merge them."""
     from graphwalk.runs.playing.cluster import ShardedRun, play_on_cluster, ray_cluster
 
@@ -291,7 +283,7 @@ def _run_on_ray(
             number = sharded.number(shards, cores)
             say(f"{counted(number, 'shard')} on {counted(cores, 'core')}, in {sharded.shards}")
             with progress_bar("shards", number) as done:
-                return sharded.play(play_on_cluster, number, log_level, done)
+                return sharded.play(play_on_cluster, number, done)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. {how_to_continue}")
         raise

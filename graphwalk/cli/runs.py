@@ -45,11 +45,11 @@ def runs(
 
 
 def _print(listed: "list[ListedRun]") -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    from graphwalk.reports.text_table import plain_grid
+
+    table = plain_grid()
     for title in ("Run", "Models", "State"):
         table.add_column(title, overflow="fold")
     for title in ("Episodes", "Accuracy %", "Cost"):

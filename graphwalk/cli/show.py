@@ -60,18 +60,11 @@ def show(
 
 
 def _matching_tasks(text: str, tasks: Sequence[str]) -> Sequence[str]:
-    """Return the task with this id, else those that begin with it, else those that contain it.
-
-    Raise ConfigError if there is none.
-    """
-    for matches in (
-        [name for name in tasks if name == text],
-        [name for name in tasks if name.startswith(text)],
-        [name for name in tasks if text in name],
-    ):
-        if matches:
-            return matches
-    raise ConfigError(f"no task {text}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
+    """Return the task with this id, else those that contain it. Raise ConfigError if there is none."""
+    matches = [text] if text in tasks else [name for name in tasks if text in name]
+    if not matches:
+        raise ConfigError(f"no task {text}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
+    return matches
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:

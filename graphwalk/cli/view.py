@@ -1,6 +1,5 @@
 """`graphwalk view`: runs as a web page, in a file or served locally."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,25 +19,28 @@ _PAGE = (".html", ".htm")
 def view(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders, or a folder of them. Default: runs."),
+        typer.Argument(help="Run folders, or a folder of them; one without --out. Default: runs."),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
-    setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
+    task: Annotated[str | None, typer.Option(help="With --out, only this task.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="With --out, only this model.")] = None,
+    setting: Annotated[str | None, typer.Option(help="With --out, only this setting.")] = None,
     out: Annotated[Path | None, typer.Option(help="Output FILE.html. Default: serve the page.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the local server; 0 for any free port.")] = 0,
 ) -> None:
     """View tables, plots and episodes of runs in a browser.
 
     The page lists runs, follows those in progress and compares them, until Ctrl-C. With --out it is written to one
-    file that needs no network.
+    file that needs no network, with all episodes or those of a task, model or setting.
     """
     from graphwalk.runs.folder.result import EpisodeFilter
 
     wanted = EpisodeFilter(*((name,) if name is not None else None for name in (model, setting, task)))
     places = folders or [Path("runs")]
     if out is None:
-        _serve(places, wanted, port)
+        if len(places) > 1 or not wanted.is_empty:
+            problem = "several folders" if len(places) > 1 else "chosen episodes"
+            raise ConfigError(f"cannot serve {problem}", hint="--out FILE.html; the served page has lists and filters")
+        _serve(places[0], port)
     elif out.suffix.lower() not in _PAGE:
         raise ConfigError(f"{out.name}: unsupported format; expected .html", hint=f"--out {out.stem}.html")
     else:
@@ -66,27 +68,19 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {out}")
 
 
-def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
-    """Serve runs until Ctrl-C. Several folders are served from their common parent."""
+def _serve(place: Path, port: int) -> None:
+    """Serve a run, or the runs in a folder, until Ctrl-C."""
     from graphwalk.serve.page_server import PageServer
 
-    for place in places:
-        if place.is_file():
-            raise ConfigError(
-                f"cannot serve {place}: expected a run folder",
-                hint=f"for a published run:  graphwalk view {place} --out FILE.html",
-            )
-        if not place.is_dir():
-            raise ConfigError(f"no folder {place}", hint="create a run with  graphwalk run quickstart")
-    alone = len(places) == 1
-    root = places[0] if alone else Path(os.path.commonpath([place.resolve().parent for place in places]))
-    first = [place.resolve().name for place in places if (place / "run.json").exists()]
-    if not alone and any(place.resolve().parent != root for place in places):
-        raise ConfigError("cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
-    if not wanted.is_empty:
-        _find_episode(places, wanted)
+    if place.is_file():
+        raise ConfigError(
+            f"cannot serve {place}: expected a run folder",
+            hint=f"for a published run:  graphwalk view {place} --out FILE.html",
+        )
+    if not place.is_dir():
+        raise ConfigError(f"no folder {place}", hint="create a run with  graphwalk run quickstart")
     try:
-        server = PageServer(root, port, first, wanted)
+        server = PageServer(place, port)
     except OSError as error:
         raise ConfigError(f"cannot open port {port}: {error.strerror}", hint="--port 0 chooses a free port") from error
     with server:
@@ -96,16 +90,3 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
             server.serve_forever(poll_interval=0.2)
         except (KeyboardInterrupt, Interrupted):
             say("stopped")
-
-
-def _find_episode(places: Sequence[Path], wanted: "EpisodeFilter") -> None:
-    """Raise ConfigError for several runs, and if no episode is wanted."""
-    from graphwalk.runs.folder.listing import heads
-    from graphwalk.runs.folder.result import key_of
-    from graphwalk.runs.folder.run_folder import RunFolder
-
-    if len(places) > 1:
-        raise ConfigError("episodes of several runs cannot be chosen", hint="--out FILE.html chooses in several runs")
-    played = [key_of(head) for head in heads(RunFolder.open(places[0]))]
-    if not any(map(wanted, played)):
-        raise wanted.nothing(places[0], played)

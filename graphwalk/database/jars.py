@@ -33,16 +33,6 @@ _CLASSES = "-cp"
 _ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 _DETACH = 'log=$1; shift; "$@" >"$log" 2>&1 </dev/null & echo $!'
 """The shell exits and leaves the server running, so that it outlives us."""
-_ATTACH = """
-    exec 3<&0 2>/dev/null
-    log=$1; home=$2; shift 2
-    { "$@" >"$log" 2>&1 </dev/null 3<&- & echo $!
-      exec >&-
-      read -r _ <&3; killed=$?
-      kill -9 $!; wait
-      [ $killed = 0 ] || rm -rf "$home"; } &
-"""
-"""The shell exits, too, and leaves another one that reads a line. At the end of its input this process was killed."""
 _FOLDERS = ("data", "logs", "run", "import", "plugins", "licenses", "lib")
 _JVM_FOLDERS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))
 _VERSION = re.compile(r'version "(\d+)')
@@ -86,12 +76,11 @@ def start_jars(
     conf: Mapping[str, str],
     wait_seconds: float,
     tell: Callable[[str], object],
-    pipe: int | None = None,
 ) -> LocalServer:
     """Start a server, wait until it answers, and return it with its process id.
 
-    `heap` as in "768m"; `conf` overrides lines of neo4j.conf; `tell` is called at each step; `pipe` as for `launch`.
-    Raise StoreError with the end of the log if the server does not start.
+    `heap` as in "768m"; `conf` overrides lines of neo4j.conf; `tell` is called at each step. Raise StoreError with the
+    end of the log if the server does not start.
     """
     release, folder = release_named(server.release), server.folder
     java = [str(find_java(release, variables)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
@@ -119,25 +108,19 @@ def start_jars(
             arguments.unlink()
     tell(f"starting Neo4j {release.version} from its jars")
     places = [f"--home-dir={folder}", f"--config-dir={folder / 'conf'}", "--console-mode"]
-    return replace(server, pid=launch([*java, release.entry_point, *places], folder, server.port, wait_seconds, pipe))
+    return replace(server, pid=_launch([*java, release.entry_point, *places], folder, server.port, wait_seconds))
 
 
-def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float, pipe: int | None = None) -> int:
-    """Start a server by its command line, wait until it answers, and return its process id. See `start_jars`.
-
-    Without `pipe` it is detached. `pipe`: the read end of a pipe; the server is killed after a line from it, and when
-    its write end closes, which also removes the parent of `folder`.
-    """
+def _launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
+    """Start a server by its command line, wait until it answers, and return its process id."""
     log = folder / "server.log"
-    script = [_DETACH, "sh", str(log)] if pipe is None else [_ATTACH, "sh", str(log), str(folder.parent)]
     done = subprocess.run(
-        ["sh", "-c", *script, *command],
+        ["sh", "-c", _DETACH, "sh", str(log), *command],
         capture_output=True,
         text=True,
         check=True,
         start_new_session=True,
         cwd=folder,
-        stdin=pipe,
     )
     pid, deadline = int(done.stdout), time.monotonic() + wait_seconds
     try:
@@ -147,8 +130,7 @@ def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float,
                 raise StoreError(f"Neo4j did not start:\n{end}", hint=f"see {log}")
             time.sleep(0.1)
     except BaseException:
-        if pipe is None:  # else the owner of the pipe ends the server
-            stop_jars(pid, folder, at_once=True)
+        stop_jars(pid, folder, at_once=True)
         raise
     return pid
 
@@ -175,10 +157,10 @@ def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
     raise StoreError(f"the Neo4j process {pid} does not stop", hint=f"see {folder / 'server.log'}")
 
 
-def _failure_output(command: Sequence[str], cwd: Path | None = None, home: Path | None = None) -> str:
+def _failure_output(command: Sequence[str], home: Path | None = None) -> str:
     """Run a command and return the end of its output if it fails, else "". `home`: of a tool of Neo4j."""
     words = ["env", *([f"NEO4J_HOME={home}", f"NEO4J_CONF={home / 'conf'}"] if home else []), *command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).strip()[-1500:] or f"exit code {done.returncode}" if done.returncode else ""
 
 

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 from graphwalk.stores.cypher import NO_LABEL, quote
+from graphwalk.stores.health import WAIT_SECONDS
 from graphwalk.stores.neo4j.admin import BY_HAND, Load, Loads
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph, is_reserved
 from graphwalk.variables import Variables
-
-_WAIT_SECONDS = 10.0
-"""Short, since a user is waiting at the terminal."""
 
 
 async def load(variables: Variables, graph: PropertyGraph) -> Load:
@@ -44,7 +42,7 @@ class Contents:
 
 async def contents(variables: Variables) -> Contents:
     """Return what the Neo4j in use contains, from its statistics. Raise StoreError if it cannot be reached."""
-    async with await connect(variables, wait_seconds=_WAIT_SECONDS) as connection:
+    async with await connect(variables, wait_seconds=WAIT_SECONDS) as connection:
         loads = await Loads(connection).all()
         [[name]] = await connection.rows("CALL db.info() YIELD name")
         labels = [row[0] for row in await connection.rows("CALL db.labels() YIELD label RETURN label")]
@@ -62,4 +60,4 @@ async def clean(variables: Variables, *, kept: bool = False) -> list[Load]:
 
 
 async def _open(variables: Variables) -> Neo4jDatabase:
-    return await Neo4jDatabase.open(variables, run_id=BY_HAND, wait_seconds=_WAIT_SECONDS)
+    return await Neo4jDatabase.open(variables, run_id=BY_HAND, wait_seconds=WAIT_SECONDS)

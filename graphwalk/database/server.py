@@ -52,14 +52,12 @@ def up(
     conf: Mapping[str, str] | None = None,
     wait_seconds: float = START_SECONDS,
     tell: Callable[[str], object] = lambda step: None,
-    pipe: int | None = None,
 ) -> LocalServer:
     """Start Neo4j on a loopback port (None: any free one), or return the running one; `down` keeps its data.
 
     "auto" uses Docker if an engine answers, else the published jars. `heap`: memory of Java ("768m"); `conf`: lines
-    of neo4j.conf (jars only); `tell` is called at each step. `pipe` (jars only): the server ends with this process, see
-    `graphwalk.database.jars.launch`. Raise StoreError if neither way works, the port is taken, or the server does not
-    start.
+    of neo4j.conf (jars only); `tell` is called at each step. Raise StoreError if neither way works, the port is taken,
+    or the server does not start.
     """
     chosen = release_named(release)
     with _lock(variables):
@@ -87,9 +85,7 @@ def up(
         if how == "docker":
             start_docker(server, heap, wait_seconds, tell)
         else:
-            server = start_jars(
-                server, variables, heap=heap, conf=conf or {}, wait_seconds=wait_seconds, tell=tell, pipe=pipe
-            )
+            server = start_jars(server, variables, heap=heap, conf=conf or {}, wait_seconds=wait_seconds, tell=tell)
         write_state(variables, server)
         tell("waiting until it answers a query")
         _await_answer(server, wait_seconds)

@@ -130,12 +130,6 @@ class OpenEpisode:
     def tools(self) -> Sequence[ToolSpec]:
         return () if self.start.toolbox is None else self.start.toolbox.specs
 
-    @property
-    def turns_left(self) -> int | None:
-        """Turns with calls before the answer is due; None: no limit."""
-        limit = self.stage.experiment.agent.turn_limit
-        return None if limit is None else max(0, limit - len(self.turns))
-
     async def call(self, *calls: tuple[str, Mapping[str, Any] | str], said: str | None = None) -> list[ToolResult]:
         """Execute one turn with tool calls (name, arguments), and return their results in order.
 
@@ -149,7 +143,7 @@ class OpenEpisode:
             for number, (name, args) in enumerate(calls, 1)
         )
         agent = self.stage.experiment.agent
-        if self.turns_left == 0:
+        if agent.turn_limit is not None and len(self.turns) >= agent.turn_limit:
             return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
         results = await call_tools(self.start.toolbox, tool_calls, agent, earlier)
         self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))

@@ -42,28 +42,6 @@ def write_chats(path: Path, chats: Iterable[Mapping[str, Any]]) -> str:
     return digest.hexdigest()
 
 
-def read_chats(path: Path, digest: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (file:line, chat). Raise ConfigError for a line that is no chat, or another digest."""
-    try:
-        with path.open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise ConfigError(f"{path}: digest differs from its manifest")
-            file.seek(0)
-            for number, line in enumerate(file, 1):
-                place = f"{path}:{number}"
-                try:
-                    chat = json.loads(line)
-                    if not isinstance(chat["messages"], list):
-                        raise TypeError("its messages are no list")
-                except (ValueError, KeyError, TypeError, RecursionError) as error:
-                    raise ConfigError(
-                        f"{place}: not a chat: {error}", hint="write the file with graphwalk export"
-                    ) from error
-                yield place, chat
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
-
-
 @dataclass
 class ChatSplit:
     """The content of one split: chats (by digest) and graphs with the place, file:line, where each is first."""
@@ -84,18 +62,29 @@ class ChatSplit:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ConfigError(f"{beside}: no valid manifest of {path.name}: {error}") from error
         split = cls(str(path))
-        for place, chat in read_chats(path, digest):
-            try:
-                messages = chat["messages"]
-                chat_digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
-                split.chats.setdefault(chat_digest, place)
-                split.graphs.setdefault(chat["graph_digest"], place)
-                split.names |= _names(messages)
-                question = next((message["content"] for message in messages if message["role"] == "user"), "")
-                split.wordings.add(" ".join(_VALUE.sub("_", question).split()))
-            except (KeyError, TypeError, AttributeError) as error:
-                raise ConfigError(f"{place}: not a trace: {error}", hint="graphwalk export traces") from error
+        try:
+            with path.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                    raise ConfigError(f"{path}: digest differs from its manifest")
+                file.seek(0)
+                for number, line in enumerate(file, 1):
+                    split._add(line, f"{path}:{number}")
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read: {error}") from error
         return split
+
+    def _add(self, line: bytes, place: str) -> None:
+        try:
+            chat = json.loads(line)
+            messages = chat["messages"]
+            chat_digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
+            self.chats.setdefault(chat_digest, place)
+            self.graphs.setdefault(chat["graph_digest"], place)
+            self.names |= _names(messages)
+            question = next((message["content"] for message in messages if message["role"] == "user"), "")
+            self.wordings.add(" ".join(_VALUE.sub("_", question).split()))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ConfigError(f"{place}: not a trace: {error}", hint="graphwalk export traces") from error
 
 
 def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:

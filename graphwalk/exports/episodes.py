@@ -32,10 +32,6 @@ class Episodes:
     on_read: Callable[[], object] = field(default=lambda: None)
 
     @cached_property
-    def manifest(self) -> dict[str, Any]:
-        return self.folder.read_manifest()
-
-    @cached_property
     def suite(self) -> Suite[Any, Any]:
         return self.folder.suite
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from graphwalk.errors import RunLogError
-from graphwalk.files.writing import cannot_write, check_in_place, sync_folder
+from graphwalk.files.writing import cannot_write, sync_folder
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
@@ -32,6 +32,8 @@ _MOST_UNPACKED = 200
 """Maximum ratio of uncompressed to compressed size above `_LITTLE`. Logs shrink to a tenth."""
 _BINARY = getattr(os, "O_BINARY", 0)
 """Windows would end lines otherwise."""
+RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
+"""The hint for a damaged file."""
 _SYNC_SECONDS = 0.5
 """A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this many seconds."""
 
@@ -77,7 +79,7 @@ def read_with_checksums(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
             except (ValueError, RecursionError) as error:
                 raise RunLogError(
                     f"{present_file(path)}:{number}: the line is damaged ({error})",
-                    hint="nothing was changed; restore the file from a copy, or start a new run",
+                    hint=RESTORE,
                 ) from error
             yield record, line[-_TAIL:]
 
@@ -118,7 +120,7 @@ def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RunLogError(
             f"{file.name}: the file is damaged ({error})",
-            hint="nothing was changed; restore the file from a copy, or start a new run",
+            hint=RESTORE,
         ) from error
 
 
@@ -196,12 +198,13 @@ class LineWriter:
             raise cannot_write(self._path, error, RunLogError) from error
 
     def _keep_in_place(self, line: bytes) -> None:
-        try:
-            check_in_place(self._path, self._file, RunLogError)
-        except RunLogError as error:
-            if os.fstat(self._file).st_nlink == 0:
-                error.hint = f"what it held is in {self._save(line)}"
-            raise
+        """Raise RunLogError if the file at the path is no longer the open one; a removed one is saved with `line`."""
+        opened, current = os.fstat(self._file), None
+        with suppress(OSError):
+            current = self._path.stat()
+        if current is None or not os.path.samestat(current, opened):
+            cause = f"{self._path} was {'replaced' if current else 'removed or moved'} while it was written to"
+            raise RunLogError(cause, hint="" if opened.st_nlink else f"what it held is in {self._save(line)}")
 
     def _save(self, line: bytes) -> Path:
         """Save the content of a deleted file, and the lines to append, beside its folder."""

@@ -151,17 +151,6 @@ def locked(path: Path, error: type[GraphwalkError], busy: GraphwalkError | None 
         lock.release()
 
 
-def check_in_place(path: Path, number: int, error: type[GraphwalkError]) -> None:
-    """Raise `error` if the file at `path` is no longer the open file `number`."""
-    opened = os.fstat(number)
-    try:
-        current: os.stat_result | None = path.stat()
-    except OSError:
-        current = None
-    if current is None or (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino):
-        raise error(f"{path} was {'replaced' if current else 'removed or moved'} while it was written to")
-
-
 def is_scratch(path: Path) -> bool:
     """Return True for a scratch file of a killed writer."""
     return path.name.startswith(_SCRATCH_START) and path.name.endswith(_SCRATCH_END)

@@ -1,10 +1,10 @@
-"""Graphs to and from networkx, and from tables of pandas, which is not needed to import this.
+"""Graphs to and from networkx.
 
 In networkx the attribute `label` of a node is its label, `type` of an edge its type; properties keep their names.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -13,21 +13,15 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
     Undirected,
     both_directions,
-    checked_node,
-    checked_relationship,
-    labels_of,
     node_attributes,
     node_from_attributes,
     relationship_attributes,
     relationship_from_attributes,
 )
-from graphwalk.types.check_type import check_type, wrong_type
+from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.temporals import duration_text, read_temporal
 from graphwalk.types.values import Temporal
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
@@ -80,70 +74,8 @@ def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:
     return {str(name): _plain_value(value) for name, value in attributes.items()}
 
 
-def from_pandas(
-    nodes: "pd.DataFrame",
-    relationships: "pd.DataFrame",
-    *,
-    key: str = "key",
-    label: str = "label",
-    source: str = "source",
-    target: str = "target",
-    type: str = "type",
-) -> PropertyGraph:
-    """Return a graph from a table of nodes and one of relationships, a row each; other columns are properties.
-
-    `key`, `label`, `source`, `target` and `type` name the columns that hold what a node is called, its labels (text,
-    ":First:Second", or a list; missing: none), the two ends of a relationship, and its type. NaN, NaT, NA and None
-    count as missing, so whole numbers of a column with gaps, which pandas makes floats, stay floats. Timestamps become
-    dates and times. Raise ConfigError for a missing column and for a value that a graph cannot hold.
-    """
-    _check_table(nodes, "nodes", (key, label))
-    _check_table(relationships, "relationships", (source, target, type))
-    try:
-        return PropertyGraph.from_rows(
-            (
-                checked_node(where, _whole(row.pop(key, None)), labels_of(row.pop(label, [])), row)
-                for where, row in _table_rows(nodes, "nodes")
-            ),
-            (
-                checked_relationship(
-                    where, row.pop(type, None), _whole(row.pop(source, None)), _whole(row.pop(target, None)), row
-                )
-                for where, row in _table_rows(relationships, "relationships")
-            ),
-        )
-    except ValueError as error:
-        raise ConfigError(f"cannot use the tables: {error}") from error
-
-
-def _check_table(table: "pd.DataFrame", kind: str, columns: Sequence[str]) -> None:
-    if not hasattr(table, "columns"):
-        raise wrong_type(kind, table, "DataFrame of pandas")
-    names = [str(column) for column in table.columns]
-    for column in columns:
-        if column not in names:
-            raise ConfigError(f"the table of {kind} has no column {column!r}", hint=f"its columns: {', '.join(names)}")
-    if len(set(names)) < len(names):
-        raise ConfigError(f"the table of {kind} has two columns of one name")
-
-
-def _table_rows(table: "pd.DataFrame", kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every row with its place, without missing values."""
-    names = [str(column) for column in table.columns]
-    columns = [table.iloc[:, number] for number in range(len(names))]
-    for number, values in enumerate(zip(*columns, strict=True)):
-        plain = ((name, _plain_value(value)) for name, value in zip(names, values, strict=True))
-        # Only NaN, which pandas has for a missing value, differs from itself.
-        yield f"{kind}, row {number}", {name: v for name, v in plain if not (v is None or v != v)}
-
-
-def _whole(value: Any) -> Any:
-    """Return a key as an integer: in a column with gaps, pandas makes 7 the float 7.0."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def _plain_value(value: Any) -> Any:
-    """Return a value without the types of numpy and pandas, None if it is missing. pandas is not imported."""
+    """Return a value without the types of numpy and pandas, None if it is missing."""
     if isinstance(value, np.ndarray):
         return [_plain_value(item) for item in value.tolist()]
     if isinstance(value, list | tuple | set | frozenset):

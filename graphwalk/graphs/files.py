@@ -23,7 +23,7 @@ class GraphFormat(NamedTuple):
 def _refuse_script(path: Path, undirected: Undirected) -> NoReturn:
     raise ConfigError(
         f"cannot read the graph {path}: only a Neo4j can run a Cypher script",
-        hint=f"graphwalk convert {path.name} {path.stem}.json   (runs it in a Neo4j of its own)",
+        hint=f"run it in a Neo4j, then: graphwalk convert --database NAME {path.stem}.json",
     )
 
 

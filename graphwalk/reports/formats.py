@@ -1,4 +1,4 @@
-"""Reports and comparisons on a terminal, and as JSON, CSV and Markdown."""
+"""Reports and comparisons on a terminal, and as JSON, CSV and Markdown, which notebooks show too."""
 
 import io
 import json
@@ -16,13 +16,12 @@ from graphwalk.reports.suite_report import ESTIMATED, ReportRow
 from graphwalk.reports.text_table import (
     Column,
     csv_text,
-    fitting_columns,
+    fitted,
     legend,
     markdown_table,
-    notebook_table,
     rendered,
 )
-from graphwalk.sanitise import escape_markdown, escape_markup, one_line
+from graphwalk.sanitise import escape_markdown, one_line
 
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
@@ -74,12 +73,6 @@ def to_markdown(report: Printed) -> str:
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
-def to_html(report: Printed) -> str:
-    """Return the verdict and the tables as HTML for a notebook."""
-    sentences = [*filter(None, [report.incomplete]), *report.verdict]
-    return "".join([*(f"<p>{escape_markup(text)}</p>" for text in sentences), *map(notebook_table, report.tables)])
-
-
 @dataclass(frozen=True)
 class OnTerminal:
     """A report that fits the terminal, without the optional columns for which there is no room.
@@ -98,7 +91,7 @@ class OnTerminal:
             yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
         for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:
             yield from rendered(table, options.max_width)
-            heads += [table.headers[number] for number in fitting_columns(table, options.max_width)]
+            heads += fitted(table, options.max_width).headers
         for note in (*legend(heads), *report.notes):
             yield _line(note, style="dim")
 

@@ -1,6 +1,6 @@
 """Reports that suites declare in templates/reports, and the functions that read measures from results."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain, starmap
 from types import NoneType
@@ -12,17 +12,7 @@ from pydantic.fields import FieldInfo
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
 from graphwalk.reports.suite_report import Grouping, Kind, Measure, Reader, ResultRecord, SuiteReport, cause_of
-from graphwalk.reports.text_table import (
-    Column,
-    dollars,
-    duration,
-    integer,
-    one_decimal,
-    p_value,
-    short,
-    signed,
-    two_decimals,
-)
+from graphwalk.reports.text_table import FORMATS, Column, integer, two_decimals
 from graphwalk.types.episode import ExitStatus, Score
 
 
@@ -79,9 +69,6 @@ _READERS: Mapping[str, Reader] = {
     "tokens": _tokens,
     "scored_tokens": if_scored(_tokens),
     "cost_unknown": lambda result: float(result["usage"].get("cost") is None),
-}
-_FORMATS: Mapping[str, Callable[[Any], str]] = {
-    form.__name__: form for form in (dollars, duration, integer, one_decimal, p_value, short, signed, two_decimals)
 }
 
 
@@ -166,8 +153,8 @@ def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
     def column(field: str, level: int) -> Column:
         fields = own["columns"].get(field) or shared["columns"][field]
         title = fields["title"].replace("question", own.get("task", "question"))
-        interval = _FORMATS.get(fields.get("interval"))
-        return Column(title, field, _FORMATS[fields["format"]], level, interval, legend=fields.get("legend", ""))
+        interval = FORMATS.get(fields.get("interval"))
+        return Column(title, field, FORMATS[fields["format"]], level, interval, legend=fields.get("legend", ""))
 
     return {table: tuple(starmap(column, levels.items())) for table, levels in own.get("tables", {}).items()}
 

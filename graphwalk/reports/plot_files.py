@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import make_folder, write_whole
-from graphwalk.reports.plots import Plot, PlotKind, Series, plot_csv
+from graphwalk.reports.plots import COLUMNS, Plot, PlotKind, Series
+from graphwalk.reports.text_table import csv_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
         with canvas_of(plot, "path", styles) as canvas:
             write_whole(folder / f"{plot.name}.svg", [_image_bytes(canvas, "svg").decode()])
             (folder / f"{plot.name}.png").write_bytes(_image_bytes(canvas, "png"))
-        write_whole(folder / f"{plot.name}.csv", [plot_csv(plot)])
+        write_whole(folder / f"{plot.name}.csv", [csv_text(COLUMNS, plot.rows)])
         written += [folder / f"{plot.name}.{form}" for form in ("svg", "png", "csv")]
     return written
 

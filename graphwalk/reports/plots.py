@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graphwalk.reports.text_table import csv_text
-
 PlotKind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
 """dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;
 points: two amounts against each other; heat: a matrix."""
@@ -61,11 +59,6 @@ class Plot:
         for panel in self.panels:
             for one in panel.series:
                 yield from ((panel.title, one.name, p.x, p.y, p.low, p.high) for p in one.points)
-
-
-def plot_csv(figure: Plot) -> str:
-    """Return the data of a plot as CSV, escaped for spreadsheets."""
-    return csv_text(COLUMNS, figure.rows)
 
 
 def worth_drawing(figures: Sequence[Plot]) -> list[Plot]:

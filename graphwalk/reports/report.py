@@ -10,15 +10,10 @@ from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.common_plots import common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
-from graphwalk.reports.observations import Observations, Player, player_order
+from graphwalk.reports.observations import Case, Observations, Player, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.plots import Plot, worth_drawing
-from graphwalk.reports.suite_report import (
-    PERCENT,
-    Reference,
-    ReportRow,
-    SuiteReport,
-)
+from graphwalk.reports.suite_report import PERCENT, Reference, ReportRow, SuiteReport
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import TextTable
 from graphwalk.reports.verdict import verdict_on
@@ -168,20 +163,17 @@ def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict
     """Return the row of a player; empty if it did not play graphs and their copies."""
     accuracy, cases = observed.column(observed.suite.compared[0]), observed.cases
     numbers = observed.rows_of(player).tolist()
-    copies = [(i, task) for i in numbers if (task := cases[i].twin_of) is not None]
-    copied = {task for _, task in copies}
-    originals = [(i, cases[i].task_id) for i in numbers if cases[i].task_id in copied]
-    graph_of = {task: cases[i].cluster for i, task in originals}
-    if not originals:
+    copied = {cases[i].twin_of for i in numbers}
+    graph_of = {cases[i].task_id: cases[i].cluster for i in numbers if cases[i].task_id in copied}
+    if not graph_of:
         return {}
 
-    def outcomes(tasks: list[tuple[int, str]]) -> Outcomes:
-        pairs = [(i, task) for i, task in tasks if task in graph_of]
-        return outcomes_of(
-            accuracy[[i for i, _ in pairs]], [graph_of[task] for _, task in pairs], [task for _, task in pairs]
-        )
+    def outcomes(original_task: Callable[[Case], str | None]) -> Outcomes:
+        pairs = [(i, task) for i in numbers if (task := original_task(cases[i])) in graph_of]
+        tasks = [task for _, task in pairs if task is not None]
+        return outcomes_of(accuracy[[i for i, _ in pairs]], [graph_of[task] for task in tasks], tasks)
 
-    first, second = outcomes(originals), outcomes(copies)
+    first, second = outcomes(lambda case: case.task_id), outcomes(lambda case: case.twin_of)
     (compared,) = compare(first, second, seed=seed)
     graphs = len(set(graph_of.values()))
     return {

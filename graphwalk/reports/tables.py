@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.measures import layout
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow
-from graphwalk.reports.text_table import (
-    Cell,
-    Column,
-    TextTable,
-    integer,
-    one_decimal,
-    p_value,
-    table_of,
-    two_decimals,
-)
+from graphwalk.reports.text_table import Cell, Column, TextTable, signed, table_of, two_decimals
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
@@ -155,21 +146,7 @@ def comparison_table(
     Counts and p-values are those of the first measure. Without a row that can be significant there is no Holm p, and
     McNemar's p has a column only if it is not the p of all rows.
     """
-    tests = [pair["measures"][measures[0]] for pair in pairs]
     note = no_significance(pairs, measures[0])
-    columns = (
-        *([Column(capitalised(group), group, name=True)] if group else []),
-        *_SIDES,
-        Column("Tasks", "tasks", integer, 1),
-        Column("Graphs", "graphs", integer, 4),
-        Column("1st better", "first_better", integer, 2),
-        Column("2nd better", "second_better", integer, 2),
-        _difference(measures[0]),
-        *([Column("p", "p_value", p_value, 1)] if any(test["p_value"] is not None for test in tests) else []),
-        *([] if note else [Column("Holm p", "p_holm", p_value)]),
-        *([Column("McNemar p", "mcnemar_p", p_value, 5)] if any(test["unit"] == "graph" for test in tests) else []),
-        *(_difference(name, 3) for name in measures[1:]),
-    )
     rows = [
         {
             **pair["measures"][measures[0]],
@@ -181,6 +158,17 @@ def comparison_table(
         }
         for pair in (_named_once(pairs, group) if group else pairs)
     ]
+    hidden = {"p_holm"} if note else set()
+    hidden |= {"mcnemar_p"} if all(row["unit"] == "question" for row in rows) else set()
+    table = layout("comparisons")
+    columns = (
+        *([Column(capitalised(group), group, name=True)] if group else []),
+        *_SIDES,
+        *table["counts"],
+        _difference(measures[0]),
+        *(column for column in table["tests"] if column.field not in hidden and _is_known(column, rows)),
+        *(_difference(name, 3) for name in measures[1:]),
+    )
     return table_of(title, columns, rows, note or "")
 
 
@@ -195,22 +183,14 @@ def _names(pair: Mapping[str, Any]) -> dict[str, str]:
 
 def _difference(measure: str, optional: int = 0) -> Column:
     title = measure.replace("_", " ")
-    return Column(f"Δ {title}", measure, "{:+.2f}".format, optional, two_decimals)
+    return Column(f"Δ {title}", measure, signed, optional, two_decimals)
 
 
-def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:
-    difference = "graph − copy on the same questions, in percentage points"
-    columns = (
-        PLAYER[0],
-        replace(PLAYER[1], optional=1),
-        Column("Graph\naccuracy %", "graph", two_decimals, legend="accuracy on the graph"),
-        Column("Copy\naccuracy %", "copy", two_decimals, legend="accuracy on its anonymised copy"),
-        Column("Difference", "difference", "{:+.2f}".format, 0, one_decimal, legend=difference),
-        Column("Questions", "questions", integer, 2, legend="questions asked on both"),
-        Column("Only graph", "only_graph", integer, 3, legend="questions correct on the graph only"),
-        Column("Only copy", "only_copy", integer, 3, legend="questions correct on the copy only"),
-        Column("McNemar p", "p_value", "{:.3f}".format, 1),
-    )
+def memorisation_table(rows: Sequence[ReportRow]) -> TextTable:
     note = "With one graph, the interval is over its questions and does not generalise to other graphs."
-    with_intervals = [{**row, "intervals": {"difference": row["interval"]}, "no_interval": ()} for row in rows]
+    with_intervals = [
+        {**row, "intervals": {"difference": row["interval"]}, "no_interval": (), "mcnemar_p": row["p_value"]}
+        for row in rows
+    ]
+    columns = (PLAYER[0], replace(PLAYER[1], optional=1), *layout("comparisons")["memorisation"])
     return table_of("Memorisation test", columns, with_intervals, note)

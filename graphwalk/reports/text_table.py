@@ -6,8 +6,9 @@ Texts are sanitised for spreadsheets, browsers and terminals.
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import Any
 
 from rich import box
 from rich.cells import cell_len
@@ -16,7 +17,6 @@ from rich.text import Text
 
 from graphwalk.errors import counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
-from graphwalk.types.html import html_table
 
 UNKNOWN = "–"
 """Text of an unknown value."""
@@ -37,6 +37,11 @@ class Cell:
     dim: bool = False
     drawn: tuple[float, float, float] | None = None
 
+    @property
+    def line(self) -> str:
+        """Return the text with the interval in parentheses."""
+        return f"{self.text} ({self.interval})" if self.interval else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
@@ -48,8 +53,10 @@ class TextTable:
     note: str = ""
 
 
-def integer(value: Any) -> str:
-    return str(value)
+integer = str
+one_decimal = "{:.1f}".format
+two_decimals = "{:.2f}".format
+signed = "{:+.2f}".format
 
 
 def short(value: Any) -> str:
@@ -57,18 +64,6 @@ def short(value: Any) -> str:
     if value >= 1_000_000:
         return f"{value / 1_000_000:.1f}M"
     return f"{value / 1000:.1f}k" if value >= 10_000 else f"{value:.0f}"
-
-
-def two_decimals(value: Any) -> str:
-    return f"{value:.2f}"
-
-
-def one_decimal(value: Any) -> str:
-    return f"{value:.1f}"
-
-
-def signed(value: Any) -> str:
-    return f"{value:+.2f}"
 
 
 def dollars(value: Any) -> str:
@@ -81,6 +76,19 @@ def duration(seconds: Any) -> str:
 
 def p_value(value: Any) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "integer": integer,
+    "one_decimal": one_decimal,
+    "two_decimals": two_decimals,
+    "signed": signed,
+    "short": short,
+    "dollars": dollars,
+    "duration": duration,
+    "p_value": p_value,
+}
+"""The formats of columns in templates/reports."""
 
 
 def plain(value: Any) -> str:
@@ -172,89 +180,77 @@ def markdown_table(table: TextTable) -> str:
     rows = [
         [escape_markdown(header.text) for header in table.headers],
         ["---" if header.name else "---:" for header in table.headers],
-        *([escape_markdown(c.text) + f" ({c.interval})" * bool(c.interval) for c in row] for row in table.rows),
+        *([escape_markdown(cell.line) for cell in row] for row in table.rows),
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
 
 
-def notebook_table(table: TextTable) -> str:
-    """Return the table as HTML, with intervals in parentheses."""
-    rows = ((cell.text + f" ({cell.interval})" * bool(cell.interval) for cell in row) for row in table.rows)
-    return html_table(table.title, (header.text for header in table.headers), rows)
+def fitted(table: TextTable, width: int) -> TextTable:
+    """Return what fits: without the intervals of optional columns, then without these columns, highest level first."""
+    if _width(table) > width:
+        rows = (zip(table.headers, row, strict=True) for row in table.rows)
+        cells = (tuple(replace(c, interval="") if header.optional else c for header, c in row) for row in rows)
+        table = replace(table, rows=tuple(cells))
+    for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
+        if _width(table) > width:
+            shown = [header.optional != level for header in table.headers]
+            short_rows = tuple(tuple(compress(row, shown)) for row in table.rows)
+            table = replace(table, headers=tuple(compress(table.headers, shown)), rows=short_rows)
+    return table
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     """Yield a table as rich objects; a long one without its published rows, which are dim."""
-    columns, rows = fitting_columns(table, width), table.rows
+    narrow = fitted(table, width)
+    rows = narrow.rows
     if len(rows) > MOST_ROWS:
         rows = tuple(row for row in rows if not all(cell.dim for cell in row))[:MOST_ROWS]
-    yield _grid(table, rows, columns, is_fitting=_width(table, columns) <= width)
+    yield _grid(replace(narrow, rows=rows), width)
     if more := len(table.rows) - len(rows):
         yield Text(f"{counted(more, 'more row')} with --format markdown or json", style="dim")
-    if left_out := [header.text for number, header in enumerate(table.headers) if number not in columns]:
+    if left_out := [header.text for header in table.headers if header not in narrow.headers]:
         yield Text(f"not shown at this width (--all-columns): {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
 
 
-def _grid(table: TextTable, rows: Iterable[tuple[Cell, ...]], columns: Mapping[int, bool], is_fitting: bool) -> Table:
-    """Return a table whose names are wrapped at spaces, and whose figures are not, if it `is_fitting`."""
-    grid = Table(
-        title=Text(table.title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    for number in columns:
-        header = table.headers[number]
-        justify: Literal["left", "right"] = "left" if header.name else "right"
-        longest = max(map(_longest_word, _texts(table, number))) if header.name and is_fitting else None
-        no_wrap = is_fitting and not header.name
-        grid.add_column(Text(header.title), justify=justify, overflow="fold", min_width=longest, no_wrap=no_wrap)
-    for row in rows:
-        grid.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
+def _grid(table: TextTable, width: int) -> Table:
+    """Return a table whose names are wrapped at spaces, and whose figures are not, if it fits."""
+    fits = _width(table) <= width
+    grid = plain_grid(title=Text(table.title, style="bold"), title_justify="left")
+    for header, least in zip(table.headers, _widths(table), strict=True):
+        grid.add_column(
+            Text(header.title),
+            justify="left" if header.name else "right",
+            overflow="fold",
+            min_width=least if fits else None,
+            no_wrap=fits and not header.name,
+        )
+    for row in table.rows:
+        grid.add_row(*map(_text, row))
     return grid
 
 
-def _text(cell: Cell, interval: bool) -> Text:
+def plain_grid(**how: Any) -> Table:
+    """Return an empty table with a line below its header, and no other."""
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **how)
+
+
+def _text(cell: Cell) -> Text:
     text = Text(cell.text, style="dim" if cell.dim else "")
-    return text.append(f"\n{cell.interval}", style="dim") if interval and cell.interval else text
+    return text.append(f"\n{cell.interval}", style="dim") if cell.interval else text
 
 
-def fitting_columns(table: TextTable, width: int) -> dict[int, bool]:
-    """Return the indexes of the columns to show, each with True if its intervals are shown.
-
-    If the whole table is too wide, optional columns have no intervals, and are dropped until the others fit; the
-    highest level first.
-    """
-    columns = dict.fromkeys(range(len(table.headers)), True)
-    if _width(table, columns) > width:
-        columns = {number: not table.headers[number].optional for number in columns}
-    for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
-        if _width(table, columns) > width:
-            columns = {n: interval for n, interval in columns.items() if table.headers[n].optional != level}
-    return columns
-
-
-def _width(table: TextTable, columns: Mapping[int, bool]) -> int:
+def _width(table: TextTable) -> int:
     """Return the width of a table with its names wrapped at spaces."""
-    total = -_PADDING
-    for number, interval in columns.items():
-        texts = _texts(table, number, interval)
-        widest = max(map(cell_len, texts))
-        if table.headers[number].name:
-            widest = min(widest, max(_NARROWEST_NAME, *map(_longest_word, texts)))
-        total += _PADDING + widest
-    return total
+    return sum(_widths(table)) + _PADDING * (len(table.headers) - 1)
 
 
-def _texts(table: TextTable, number: int, interval: bool = False) -> list[str]:
-    """Return the texts of a column: its title and its cells."""
-    cells = [text for row in table.rows for text in (row[number].text, row[number].interval * interval)]
-    return [*table.headers[number].title.split("\n"), *cells]
-
-
-def _longest_word(text: str) -> int:
-    return max(map(cell_len, text.split()), default=0)
+def _widths(table: TextTable) -> Iterator[int]:
+    """Yield the smallest width of each column: that of its longest line, or of the longest word of names."""
+    for number, header in enumerate(table.headers):
+        cells = [row[number] for row in table.rows]
+        texts = [header.title, *(cell.text for cell in cells), *(cell.interval for cell in cells)]
+        widest = max(cell_len(line) for text in texts for line in text.split("\n"))
+        longest_word = max((cell_len(word) for text in texts for word in text.split()), default=0)
+        yield max(longest_word, min(widest, _NARROWEST_NAME)) if header.name else widest

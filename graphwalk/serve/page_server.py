@@ -4,7 +4,7 @@ import json
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +15,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.folder.listing import ListedRun, list_runs
-from graphwalk.runs.folder.result import EpisodeKey
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve import LOOPBACK, loopback_names
 from graphwalk.serve.page import RunContent, content_of, index_of, inflated, policy, served_page
@@ -37,9 +36,8 @@ class _Reading:
 class LiveRuns:
     """The runs in a folder, or one run. Safe to be asked by several threads."""
 
-    def __init__(self, place: Path, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> None:
+    def __init__(self, place: Path) -> None:
         self._place = place
-        self._wanted = wanted
         self._readings: dict[str, _Reading] = {}
         self._lock = Lock()
 
@@ -83,7 +81,7 @@ class LiveRuns:
         if reading and (reading.size == size or time.monotonic() < reading.done + _REST * reading.seconds):
             return reading
         begun = time.monotonic()
-        content = content_of(RunFolder.open(run.path), self._wanted)
+        content = content_of(RunFolder.open(run.path))
         done = time.monotonic()
         self._readings[run.path.name] = _Reading(content, size, done - begun, done)
         return self._readings[run.path.name]
@@ -99,21 +97,16 @@ _HEADERS = {
 
 
 class PageServer(ThreadingHTTPServer):
-    """Listens on a port of the loopback interface (0: any that is free); shows the episodes that are `wanted`."""
+    """Listens on a port of the loopback interface (0: any that is free)."""
 
     daemon_threads = True
 
-    def __init__(
-        self,
-        place: Path,
-        port: int = 0,
-        first: Sequence[str] = (),
-        wanted: Callable[[EpisodeKey], bool] = lambda key: True,
-    ) -> None:
+    def __init__(self, place: Path, port: int = 0) -> None:
         super().__init__((LOOPBACK, port), _Handler)
         self.token = secrets.token_urlsafe(18)
-        self.runs = LiveRuns(place, wanted)
-        self._first = first
+        self.runs = LiveRuns(place)
+        run = [("run", place.resolve().name)] if (place / "run.json").exists() else []
+        self._query = f"?{urlencode(run)}" if run else ""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Print the traceback of an error, unless the client has closed its connection."""
@@ -122,9 +115,8 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """The address to open; with `first` that of these runs."""
-        query = urlencode([("run", name) for name in self._first])
-        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/{f'?{query}' if query else ''}"
+        """The address to open: that of the list of runs, or of the only run."""
+        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/{self._query}"
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -145,10 +145,10 @@ class CypherTokens:
         return ".".join(names)
 
 
-def check_cypher(cypher: str, *, writes: bool = False, procedures: frozenset[str] = PROCEDURES) -> CypherTokens:
+def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> CypherTokens:
     """Return the tokens of Cypher that may be run. Raise CypherNotAllowedError for any other.
 
-    `writes`: clauses that write are allowed, as in a script that creates a graph. `procedures`: those that it may call.
+    `procedures`: those that it may call.
     """
     tokens = CypherTokens(cypher)
     while tokens[len(tokens) - 1].text == ";":
@@ -161,7 +161,7 @@ def check_cypher(cypher: str, *, writes: bool = False, procedures: frozenset[str
             raise tokens.refused("syntax", ";", token.at, "there is one query only")
         if token.upper in REACHES_OUT and not tokens.is_name(place):
             _check_call(tokens, place, procedures)
-        elif token.upper in WRITES and not writes and not tokens.is_name(place):
+        elif token.upper in WRITES and not tokens.is_name(place):
             raise tokens.refused("write_refused", token.upper, token.at, "it changes data, and this query only reads")
         elif token.text == "(" and tokens[place - 1].kind in ("word", "quoted"):
             _check_function(tokens, place - 1)

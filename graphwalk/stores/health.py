@@ -12,6 +12,8 @@ from typing import Protocol
 
 from graphwalk.errors import StoreAwayError, StoreError
 
+WAIT_SECONDS = 10.0
+"""To wait for a database while a user waits at the terminal."""
 SILENT_SECONDS = 5.0
 """Time without an answer after which a query starts the check."""
 HICCUP_SECONDS = 1.0

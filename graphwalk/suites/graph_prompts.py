@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
-from graphwalk.models.scripted import Policy
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.reference import ReferenceWalk, drive
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
@@ -51,13 +49,6 @@ def whole_graph(graph: PropertyGraph, agent: AgentConfig) -> Message:
 def query_texts() -> Mapping[str, str]:
     """Return the YAML of the tool of write_cypher, by file name in a run folder."""
     return {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
-
-
-async def reference_walk(question: str, about: LoadedGraph, policy: Policy) -> ReferenceWalk:
-    """Return the walk of a scripted agent with the default prompt and tools."""
-    prompt = await graph_prompt(question, about, "tools", AgentConfig())
-    assert prompt.toolbox is not None
-    return await drive(policy, prompt.toolbox, prompt.messages)
 
 
 def tools_system(schema: Schema, agent: AgentConfig, *, search: bool = False) -> Message:

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from graphwalk.config.agent import AgentConfig
@@ -77,10 +76,6 @@ class Task(TaskRecord, ABC):
     def scene(self, record: ResultRecord) -> Scene:
         """Return what terminal and page show of an episode of this task; by default its turns and its answer."""
         return scene_of(record)
-
-    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
-        """Return a thought before each turn of a scripted agent, from prompt and results alone, for training data."""
-        return [""] * len(trajectory.turns)
 
 
 T = TypeVar("T", bound=Task)

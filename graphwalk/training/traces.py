@@ -23,13 +23,11 @@ from graphwalk.runs.episodes.plan import PlannedGraph, episodes_about
 from graphwalk.runs.episodes.resolve import Experiment, kept_experiment, per_episode, resolve
 from graphwalk.runs.folder.result import Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.task import Task
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, setting_of
+from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, Turn, setting_of
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
 
@@ -46,41 +44,40 @@ class ChatForm:
     protocol: Literal["native", "text"] = "native"
 
 
-@dataclass(frozen=True)
-class Chat:
-    """A conversation that ends with a reply.
-
-    `first_new`: index of the first reply that is in no earlier chat of the episode. There are several chats if the
-    context was rewritten (compaction, reminders of the text protocol).
-    """
-
-    messages: list[WireMessage]
-    first_new: int
-
-
 class NoObjectError(ValueError):
     """Arguments of a call that are no JSON object, and cannot be written as one."""
 
 
-def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm) -> Iterator[Chat]:
-    """Return the fewest chats that contain every reply in its context: one, unless the context was rewritten.
+def chats_of(
+    trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm
+) -> Iterator[tuple[list[WireMessage], int]]:
+    """Yield the messages of each chat, and the index of its first reply that is in no earlier chat.
 
-    Raise NoObjectError if arguments must be objects and are not.
+    These are the fewest chats that contain every reply in its context: one, unless the context was rewritten
+    (compaction, reminders of the text protocol). Raise NoObjectError if arguments must be objects and are not.
     """
+    trajectory = replace(trajectory, turns=tuple(map(_with_reasoning, trajectory.turns)))
     waiting: list[WireMessage] = []
     first_new = 0
     for number, turn in enumerate(trajectory.turns):
         sent = _sent(trajectory, number, tools, agent, form)
         if sent[: len(waiting)] != waiting:
-            yield Chat(waiting, first_new)
+            yield waiting, first_new
             waiting = []
         first_new = first_new if waiting else len(sent)
-        message = replace(turn.message, reasoning=None)
+        message = turn.message
         if form.protocol == "text" and message.tool_calls:
             message = written_out(message)
         waiting = [*sent, _message(message, form)]
     if waiting:
-        yield Chat(waiting, first_new)
+        yield waiting, first_new
+
+
+def _with_reasoning(turn: Turn) -> Turn:
+    """Return the turn with the reasoning that the provider shows before the text of its reply."""
+    parts = (turn.message.reasoning, turn.message.content)
+    content = "\n\n".join(part for part in parts if part) or None
+    return replace(turn, message=replace(turn.message, content=content, reasoning=None))
 
 
 def _sent(
@@ -95,7 +92,7 @@ def _sent(
         messages, tools = [*messages, answer_now(agent)], ()
     if form.protocol == "text":
         options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls)
-        messages, _, _ = TextProtocol("text", agent.texts).outgoing(messages, tools, options)
+        messages, _, _ = TextProtocol(agent.texts).outgoing(messages, tools, options)
     return [_message(message, form) for message in messages]
 
 
@@ -129,9 +126,6 @@ class TraceEpisodes:
     tools: Mapping[tuple[str, str], Sequence[ToolSpec]]
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """Manifest of their run folder, if they have one."""
-
-    def task(self, result: Result) -> Task:
-        return self.experiment.suite.task_type.model_validate(result.task)
 
 
 async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
@@ -183,16 +177,13 @@ class TraceOptions:
     """Selection and format of episodes.
 
     `correct`: only correct answers. `grounded`: only answers fully supported by tool results. `over_par`: maximum ratio
-    of calls to the expert's. `models`: only these. `thoughts`: keep text before calls; scripted agents explain their
-    steps.
+    of calls to the expert's. `models`: only these.
     """
 
     correct: bool = False
     grounded: bool = False
     over_par: float | None = None
     models: tuple[str, ...] = ()
-    thoughts: bool = True
-    seed: int = 0
     form: ChatForm = field(default_factory=ChatForm)
 
 
@@ -249,7 +240,7 @@ def lines_of(run: TraceEpisodes, options: TraceOptions, counts: Counts) -> Itera
             counts.left_out[reason] += 1
             continue
         try:
-            lines = list(_of_episode(run, result, _with_thoughts(run, result, options), options))
+            lines = list(_of_episode(run, result, options))
         except NoObjectError:
             counts.left_out["arguments of a call are no JSON object"] += 1
             continue
@@ -276,32 +267,13 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
     return None
 
 
-def _with_thoughts(run: TraceEpisodes, result: Result, options: TraceOptions) -> Trajectory:
-    """Return the replies with calls alone, or with a thought or the provider's reasoning before their text."""
-    turns = result.trajectory.turns
-    thoughts: Sequence[str] = [""] * len(turns)
-    if options.thoughts and result.key.model.startswith("scripted/"):
-        random = stdlib_random(options.seed, "thoughts", result.key.task_id)
-        thoughts = run.task(result).thoughts(setting_of(result.key.setting), result.trajectory, random)
-    spoken = []
-    for turn, thought in zip(turns, thoughts, strict=True):
-        message = turn.message
-        if options.thoughts:
-            parts = (thought or message.reasoning, message.content)
-            message = replace(message, content="\n\n".join(part for part in parts if part) or None)
-        elif message.tool_calls:
-            message = replace(message, content=None)
-        spoken.append(replace(turn, message=message))
-    return replace(result.trajectory, turns=tuple(spoken))
-
-
-def _of_episode(run: TraceEpisodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
+def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> Iterator[Line]:
     agent = run.experiment.of(result.key.setting).agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
     offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
-    for part, chat in enumerate(chats_of(spoken, tools, agent, options.form)):
+    for part, (messages, first_new) in enumerate(chats_of(result.trajectory, tools, agent, options.form)):
         yield {
-            "messages": chat.messages,
+            "messages": messages,
             "tools": offered,
             "task_id": result.key.task_id,
             "suite": result.task["suite"],
@@ -310,7 +282,7 @@ def _of_episode(run: TraceEpisodes, result: Result, spoken: Trajectory, options:
             "model": result.key.model,
             "repeat": result.key.repeat,
             "part": part,
-            "first_new": chat.first_new,
+            "first_new": first_new,
             "graph_digest": result.task["graph_digest"],
             "correct": bool(result.score and result.score["correct"]),
         }
@@ -372,8 +344,7 @@ async def _play(experiment: Experiment, players: RunModels, instance: GraphInsta
             if place not in tools:
                 toolbox = (await planned.prompt(experiment)).toolbox
                 tools[place] = () if toolbox is None else tuple(toolbox.specs)
-            async with players.for_episode(planned) as (model, extractor):
-                results.append(await play(planned, model, extractor, experiment))
+            results.append(await play(planned, players, experiment))
     finally:
         await database.close()
     return TraceEpisodes(experiment, lambda: results, tools)

@@ -30,7 +30,12 @@ _HINTS = {
 def check_type(name: str, value: object, *kinds: Any, optional: bool = False) -> None:
     """Raise ConfigError unless an argument is of one of these classes; `optional`: or None."""
     if not isinstance(value, kinds) and not (optional and value is None):
-        raise wrong_type(name, value, *(_NAMES.get(kind, kind.__name__) for kind in kinds))
+        accepted = [_NAMES.get(kind, kind.__name__) for kind in kinds]
+        article = "an" if accepted[0][0] in "AEIOU" else "a"
+        raise ConfigError(
+            f"{name}: must be {article} {' or '.join(accepted)}, not {type(value).__name__}",
+            hint="   or   ".join(_HINTS[kind].format(name) for kind in accepted if kind in _HINTS),
+        )
 
 
 def names_of(name: str, value: object) -> tuple[str, ...]:
@@ -40,12 +45,3 @@ def names_of(name: str, value: object) -> tuple[str, ...]:
     for number, one in enumerate(names):
         check_type(f"{name}[{number}]", one, *PATH)
     return tuple(map(str, names))
-
-
-def wrong_type(name: str, value: object, *accepted: str) -> ConfigError:
-    """Return the error for an argument, with the names of what is accepted."""
-    article = "an" if accepted[0][0] in "AEIOU" else "a"
-    return ConfigError(
-        f"{name}: must be {article} {' or '.join(accepted)}, not {type(value).__name__}",
-        hint="   or   ".join(_HINTS[kind].format(name) for kind in accepted if kind in _HINTS),
-    )

@@ -251,39 +251,33 @@ def test_every_exception_of_the_callers_code_reaches_the_caller(
     assert graphwalk.play(task, graph, model="scripted/expert").answer == task.target
 
 
-MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
-    "field": (lambda g, t: graphwalk.run("quickstart", agnt={"x": 1}), graphwalk.ConfigError, "did you mean agent"),
-    "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), graphwalk.ConfigError, "limit=-1"),
-    "class": (lambda g, t: graphwalk.run("quickstart", models=[Thinker]), graphwalk.ConfigError, "the class Thinker"),
-    "twice": (
-        lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]),
-        graphwalk.ConfigError,
-        "two models have the name mine/thinker",
-    ),
-    "no model": (lambda g, t: graphwalk.play(t, g, model=7), graphwalk.ConfigError, "int object is not a model"),
+MISTAKES: dict[str, tuple[Callable[[Any, Any], object], str]] = {
+    "field": (lambda g, t: graphwalk.run("quickstart", agnt={"x": 1}), "did you mean agent"),
+    "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), "limit=-1"),
+    "class": (lambda g, t: graphwalk.run("quickstart", models=[Thinker]), "the class Thinker"),
+    "twice": (lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]), "the name mine/thinker"),
+    "object": (lambda g, t: graphwalk.play(t, g, model=7), "int object is not a model"),
+    "no model": (lambda g, t: graphwalk.play(t, g), "model is missing"),
+    "no model to ask": (lambda g, t: graphwalk.ask("Who?", g), "model is missing"),
     "other graph": (
         lambda g, t: graphwalk.play(t, graphwalk.generate_graph(seed=3), model="scripted/expert"),
-        graphwalk.ConfigError,
         "is not about this graph",
     ),
-    "setting": (
-        lambda g, t: graphwalk.play(t, g, model="scripted/expert", setting="no_tools"),
-        graphwalk.ConfigError,
-        "no episode",
-    ),
-    "agent": (lambda g, t: graphwalk.play(t, g, model="scripted/expert", turns=3), graphwalk.ConfigError, "turns"),
+    "setting": (lambda g, t: graphwalk.play(t, g, model="scripted/expert", setting="no_tools"), "no episode"),
+    "agent": (lambda g, t: graphwalk.play(t, g, model="scripted/expert", turns=3), "turns"),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_a_graphwalk_error(
+def test_a_mistake_is_a_config_error(
     mistake: str, graph: PropertyGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    do, kind, message = MISTAKES[mistake]
+    call, message = MISTAKES[mistake]
     task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
-    with pytest.raises(kind, match=message):
-        do(graph, task)
+    with pytest.raises(graphwalk.ConfigError, match=message) as caught:
+        call(graph, task)
+    assert "provider/model" in caught.value.hint or "model is missing" not in message
     assert not list(tmp_path.iterdir())
 
 
@@ -301,20 +295,11 @@ def test_a_short_form_inside_an_episode_is_refused(graph: PropertyGraph) -> None
 
 
 @pytest.mark.extended
-def test_the_example_plays_an_episode_and_is_short() -> None:
-    assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 40
+def test_the_example_plays_an_episode() -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=60, check=True)
     assert "1. get_unique_property_values" in done.stdout
     assert "rows)" in done.stdout
     assert done.stdout.endswith("correct: True, F1: 1.00\n")
-
-
-def test_missing_model_error_lists_accepted_forms(graph: PropertyGraph) -> None:
-    task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
-    for call in (lambda: graphwalk.play(task, graph), lambda: graphwalk.ask("Who?", graph)):
-        with pytest.raises(graphwalk.ConfigError, match="model is missing") as caught:
-            call()
-        assert "provider/model" in caught.value.hint
 
 
 def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
@@ -342,7 +327,6 @@ def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None
         (lambda: graphwalk.ask("Who?", wrong, model="scripted/look"), "store: must be a Store or .* or Path"),
         (lambda: graphwalk.ask("Who?", graph, model="scripted/look", after=wrong), "after: must be an Answer"),
         (lambda: graphwalk.from_networkx(wrong), "graph: must be a Graph, not object"),
-        (lambda: graphwalk.from_pandas(wrong, wrong), "nodes: must be a DataFrame of pandas, not object"),
         (lambda: graphwalk.generate_graph(seed=wrong), "seed: must be a whole number, not object"),
         (lambda: graphwalk.make_tasks(wrong), "graph: must be a PropertyGraph, not object"),
         (lambda: graphwalk.maze_graph(wrong), "maze: must be a Maze, not object"),

@@ -82,7 +82,7 @@ def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any]) -> None
     field = {"questions": "graphs", "mazes": "mazes", "magma": "traces"}[suite["name"]]
     many = {**suite, field: [{**entry, "count": 4} for entry in suite[field]]}
     played = run(recorded(tmp_path / "run", many, seed=7, settings=ways))
-    export_traces([played], tmp_path / "run.jsonl", TraceOptions(correct=True, seed=7))
+    export_traces([played], tmp_path / "run.jsonl", TraceOptions(correct=True))
     assert sorted(map(json.dumps, lines(out))) == sorted(map(json.dumps, lines(tmp_path / "run.jsonl")))
     assert len(lines(out)) >= 4
     assert len(check_splits([out])[0].chats) == len({json.dumps(line["messages"]) for line in lines(out)})

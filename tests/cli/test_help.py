@@ -1,15 +1,12 @@
-"""`--help` imports nothing heavy, and lists commands and options without Python types."""
+"""`--help` imports nothing heavy, and lists every command."""
 
-import re
 import subprocess
 import sys
 
 import pytest
-from typer._click.formatting import HelpFormatter
 from typer.main import get_command
 
 from graphwalk.cli.app import COMMANDS, PANELS, app
-from tests.cli.wrong_inputs import commands
 from tests.commands import graphwalk
 
 _HEAVY = (
@@ -43,7 +40,6 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_help_lists_every_command_in_one_whole_line() -> None:
-    assert {name for names in PANELS.values() for name in names} == set(COMMANDS)
     shown = graphwalk("--help", COLUMNS="80").stdout
     assert all(f"\n{panel}:\n" in shown for panel in PANELS)
     assert "...\n" not in shown.partition("\nRun:\n")[2]
@@ -53,15 +49,6 @@ def test_the_list_of_commands_has_the_first_sentence_of_each() -> None:
     group = get_command(app)
     for name, (_, line) in COMMANDS.items():
         assert group.get_command(None, name).get_short_help_str(100) == line
-
-
-def test_help_names_no_types_and_has_no_braces() -> None:
-    for words, command in commands():
-        formatter = HelpFormatter(width=78)
-        with command.make_context(" ".join(words), [], resilient_parsing=True) as context:
-            command.format_usage(context, formatter)
-            command.format_options(context, formatter)
-        assert not re.search(r"<[a-z]|\{[a-z]|list\[", formatter.getvalue()), words
 
 
 def test_help_of_a_group_has_whole_sentences() -> None:

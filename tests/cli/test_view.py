@@ -25,9 +25,13 @@ def two_runs(tmp_path: Path) -> tuple[Path, Path]:
     return first, shutil.copytree(RUN, tmp_path / "there" / "second")
 
 
-def test_runs_of_different_folders_are_not_served(two_runs: tuple[Path, Path]) -> None:
-    refused = view(*two_runs)
-    assert "cannot serve runs of different folders" in str(refused.exception)
+@pytest.mark.parametrize("words", [(RUN.parent / "magma",), ("--task", "x")])
+def test_only_a_file_has_several_folders_or_chosen_episodes(
+    two_runs: tuple[Path, Path], words: tuple[object, ...]
+) -> None:
+    refused = view(two_runs[0], *words)
+    assert isinstance(refused.exception, ConfigError)
+    assert "--out FILE.html" in str(refused.exception.hint)
 
 
 def test_only_pages_are_written(two_runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -46,13 +50,8 @@ def test_a_page_without_plots_says_what_they_need(
     assert "tables in place of plots, which need matplotlib:  pip install -e '.[plots]'" in written.stderr
 
 
-def test_episodes_of_several_runs_are_not_served(two_runs: tuple[Path, Path]) -> None:
-    refused = view(two_runs[0], RUN.parent / "magma", "--task", "x")
-    assert isinstance(refused.exception, GraphwalkError)
-
-
 def test_episodes_that_are_not_there_are_named(two_runs: tuple[Path, Path]) -> None:
-    refused = view(two_runs[0], "--task", "no-such-task")
+    refused = view(two_runs[0], "--task", "no-such-task", "--out", "x.html")
     assert isinstance(refused.exception, GraphwalkError)
     assert "no-such-task" in str(refused.exception)
 

@@ -8,7 +8,7 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.graph_schema import schema_of
-from graphwalk.stores.registry import OpenDatabase, open_database
+from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.variables import read_variables
 
@@ -29,17 +29,13 @@ ORDER BY type, other.key, r.number
 """
 
 
-async def check_store(store: str | OpenDatabase) -> None:
-    """Check a store, given by name or as the function that opens it, with all `STORE_CHECKS`, each on a new database.
+async def check_store(name: str) -> None:
+    """Check a registered store with all `STORE_CHECKS`, each on a new database.
 
     Afterwards the database contains only what it contained before.
     """
-    for name, check in STORE_CHECKS.items():
-        variables, run_id = read_variables(), f"check-{name}"
-        if isinstance(store, str):
-            database = _Tidy(await open_database(store, variables, run_id=run_id))
-        else:
-            database = _Tidy(await store(variables, run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0))
+    for check_name, check in STORE_CHECKS.items():
+        database = _Tidy(await open_database(name, read_variables(), run_id=f"check-{check_name}"))
         try:
             await check(database)
         finally:

@@ -140,8 +140,7 @@ async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     results = []
     async with RunModels(experiment) as models:
         for planned in plan.episodes:
-            async with models.for_episode(planned) as (model, extractor):
-                results.append(await play(planned, model, extractor, experiment))
+            results.append(await play(planned, models, experiment))
     return results
 
 

@@ -1,4 +1,4 @@
-"""A graph with every kind of value that Neo4j has or lacks, awkward text and names, and every form of structure."""
+"""A graph with every kind of value that a graph file can hold, and with awkward texts."""
 
 import math
 
@@ -58,28 +58,6 @@ IN_FILES: tuple[Value, ...] = (
     (Point(4326, (12.5, 55.7)), Point(4326, (1.0, 2.0))),
 )
 """Values that a graph file can hold."""
-VALUES: tuple[Value, ...] = (*IN_FILES, ((1, 2), (3,)), (1, "a"), (b"\x01", b"\x02"))
-NAMES = ("année", "名前", "a b", 'say "so"', "x,y", "a;b", "`", "it's", "9lives", "ID", "label")
-
-
-def rich_graph() -> PropertyGraph:
-    keys = [*TEXTS[1:], "a", "b"]
-    nodes = [
-        Node("all kinds", ("A", "B"), {f"p{number}": value for number, value in enumerate(VALUES)}),
-        *(Node(f"v{number}", ("Mixed",), {"value": value, "more": number}) for number, value in enumerate(VALUES)),
-        *(Node(key, ("Key",), {}) for key in keys),
-        Node("none", (), {name: name for name in NAMES}),
-        *(Node(f"n{number}", tuple(sorted({name, "Other"})), {}) for number, name in enumerate(NAMES)),
-    ]
-    relationships = [
-        *(Relationship("TO", key, "a", {"of": key, "since": 1}) for key in keys),
-        Relationship("TO", "a", "b", {}),
-        Relationship("TO", "a", "b", {}),
-        Relationship("SELF", "a", "a", {}),
-        *(Relationship(name, "a", "b", {name: 1.5}) for name in NAMES),
-        *(Relationship("MIXED", "all kinds", "a", {"value": value}) for value in VALUES),
-    ]
-    return PropertyGraph.from_rows(nodes, relationships)
 
 
 def graph_to_ask_about() -> PropertyGraph:

@@ -1,13 +1,9 @@
-"""A quick slice of `make coverage`, and that its imagined players are as correlated as they say."""
+"""A quick slice of `make coverage`."""
 
-import re
-
-import numpy as np
 import pytest
 
-from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
+from benchmarks.clustered_outcomes import Cell
 from benchmarks.coverage import amounts, coverage, rejections
-from benchmarks.markers import caption, write_between_markers
 
 
 @pytest.mark.parametrize("cell", [Cell(5, 0.3, 1, 0.95), Cell(10, 0.3, 4, 0.1), Cell(30, 0.3, 1, 0.95)], ids=str)
@@ -41,27 +37,3 @@ def test_equal_players_are_rarely_told_apart_but_by_mcnemar():
     assert shares["sign-flip"] < shares["mid-p"] < 0.07
     assert shares["McNemar"] > 0.15
     assert 0.92 < shares["covered"] < 0.98
-
-
-@pytest.mark.parametrize("accuracy", [0.5, 0.95])
-def test_outcomes_have_the_stated_accuracy_and_correlations(accuracy):
-    cell = Cell(40, 0.3, 2, accuracy)
-    random = np.random.default_rng(0)
-    for values in (*latent_normal(cell, random, 500, accuracy), beta_binomial(cell, random, 500)):
-        shaped = values.reshape(40, 12, 2, 500) - accuracy
-        variance = accuracy * (1 - accuracy)
-        assert values.mean() == pytest.approx(accuracy, abs=0.01)
-        assert (shaped[:, :6, 0] * shaped[:, 6:, 0]).mean() / variance == pytest.approx(0.3, abs=0.03)
-        assert (shaped[:, :, 0] * shaped[:, :, 1]).mean() / variance == pytest.approx(0.65, abs=0.03)
-
-
-def test_a_caption_names_command_commit_and_date():
-    assert re.fullmatch(r"Made by `make x` at commit [0-9a-f]{8,}\+? on \d{4}-\d\d-\d\d\.", caption("make x"))
-
-
-def test_the_page_keeps_what_stands_around_the_markers(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("above\n<!-- coverage: begin -->\nold\n<!-- coverage: end -->\nbelow\n", encoding="utf-8")
-    write_between_markers(page, "coverage", "new")
-    words = "above <!-- coverage: begin --> new <!-- coverage: end --> below"
-    assert " ".join(page.read_text(encoding="utf-8").split()) == words

@@ -122,6 +122,12 @@ def test_an_unknown_suffix_lists_the_formats() -> None:
     assert ".json, .graphml, .cypher" in caught.value.hint
 
 
+def test_a_cypher_script_is_not_read() -> None:
+    with pytest.raises(ConfigError, match="only a Neo4j can run a Cypher script") as caught:
+        load_graph("films.cypher")
+    assert caught.value.hint.endswith("graphwalk convert --database NAME films.json")
+
+
 NODE = {"key": "a", "label": "A", "properties": {}}
 EDGE = {"type": "R", "source": "a", "target": "a", "properties": {}}
 

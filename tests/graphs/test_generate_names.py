@@ -41,13 +41,6 @@ def test_short_words_are_all_there(pool: NamePool) -> None:
     assert {len(word) for word in words} == {3}
 
 
-@pytest.mark.parametrize(("count", "length"), [(1, 2), (100, 2), (101, 4), (50_000, 6)])
-def test_short_keys(count: int, length: int) -> None:
-    keys = node_keys(seeds.generator(1, "test"), count, short=True)
-    assert len(set(keys)) == count
-    assert {len(key) for key in keys} == {length}
-
-
 def test_a_graph_of_short_names_has_the_relationships_of_the_other() -> None:
     long, short = (generate_graph(GraphSpec(nodes=40, short_names=short), 5) for short in (False, True))
     assert {len(key) for key in short.keys} == {2}
@@ -73,9 +66,15 @@ def test_all_names_of_a_graph_are_distinct_whatever_their_case() -> None:
     assert all(name.islower() for table in tables for name in table.columns)
 
 
-@pytest.mark.parametrize(("count", "length"), [(1, 4), (500, 4), (10_000, 6), (1_000_000, 8)])
-def test_node_keys_are_short_unique_and_no_numbers(count: int, length: int) -> None:
-    keys = node_keys(seeds.generator(1, "test"), count)
+@pytest.mark.parametrize(
+    ("short", "count", "length"),
+    [
+        *((False, *sizes) for sizes in [(1, 4), (500, 4), (10_000, 6), (1_000_000, 8)]),
+        *((True, *sizes) for sizes in [(1, 2), (100, 2), (101, 4), (50_000, 6)]),
+    ],
+)
+def test_node_keys_are_short_unique_and_no_numbers(short: bool, count: int, length: int) -> None:
+    keys = node_keys(seeds.generator(1, "test"), count, short=short)
     assert len(set(keys)) == count
     assert {len(key) for key in keys} == {length}
     assert all(re.fullmatch("([b-z][0-9])+", key) for key in keys[:1000])

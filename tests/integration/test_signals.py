@@ -124,37 +124,6 @@ def test_a_second_signal_exits_at_once(work: str, first: signal.Signals, second:
     assert (process.returncode, errors) == (128 + second, "")
 
 
-WASTEFUL = """\
-name: wasteful
-class: retrieval
-version: 1
-parameters:
-  label: {role: label}
-wording: |
-  {% for a in label * 999 %}{% for b in label * 9999 %}{% for c in label * 9999 %}{% endfor %}{% endfor %}{% endfor %}?
-
-  []
-cypher: "MATCH (n:{{ label | label }}) RETURN count(n) AS count"
-answer_fields: [count]
-computed: [count]
-"""
-
-
-def test_two_signals_end_a_template_that_wastes_time(tmp_path: Path) -> None:
-    (tmp_path / "wasteful.yaml").write_text(WASTEFUL)
-    run = tmp_path / "run"
-    question = f"suite.questions=[{tmp_path / 'wasteful.yaml'}]"
-    words = ["run", "quickstart", "-m", "scripted/expert", "-o", question, "--out", str(run)]
-    with subprocess.Popen([*command(), *words], stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        wait_for_file(process, run / "run.json")
-        process.send_signal(signal.SIGINT)
-        assert "a second signal exits at once" in process.stderr.readline()
-        time.sleep(0.6)  # two signals within half a second count as one
-        process.send_signal(signal.SIGINT)
-        assert process.wait(SECONDS) == 130
-
-
 ORDERLY = """
 import asyncio, os, signal
 from graphwalk.terminal.signals import Interrupted, run_async

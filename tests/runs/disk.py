@@ -24,9 +24,7 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 Action = Literal["kill", "torn", "cut", "full", "sync error", "other"]
-_REAL = {
-    name: getattr(os, name) for name in ("open", "write", "fsync", "ftruncate", "replace", "link", "unlink", "close")
-}
+_REAL = {name: getattr(os, name) for name in ("open", "write", "fsync", "ftruncate", "replace", "unlink", "close")}
 _FLOCK, _RMTREE, _OPEN = fcntl.flock, shutil.rmtree, io.open
 
 
@@ -261,15 +259,6 @@ class Disk:
         _REAL["replace"](source, target, **rest)
         self._names[after] = self._names.pop(before)
         self._changed()
-
-    def _link(self, source: Any, target: Any, **rest: Any) -> None:
-        before, after = self._below(source), self._below(target)
-        if before is not None and after is not None:
-            self._before("link", after)
-        _REAL["link"](source, target, **rest)
-        if before is not None and after is not None:
-            self._names[after] = self._names[before]
-            self._changed()
 
     def _unlink(self, path: Any, **rest: Any) -> None:
         name = None if rest.get("dir_fd") is not None else self._below(path)

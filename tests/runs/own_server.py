@@ -40,10 +40,9 @@ class OwnServer:
             database.up, self._home, with_="jars", release=self._release, port=port, heap="512m", conf=SMALL
         )
 
-    async def restart(self, *, empty: bool = False, pause: float = 0.0) -> None:
+    async def restart(self, *, empty: bool = False) -> None:
         """Kill it and start it again; `empty`: with a new home, in which there is nothing but the same password."""
         self.kill()
-        await asyncio.sleep(pause)
         if empty:
             shutil.rmtree(self._server.folder / "data")
         await self.start()
@@ -80,7 +79,6 @@ class Proxy:
     """Passes on what is sent to a port of this machine, until `cut` resets all connections."""
 
     def __init__(self, port: int) -> None:
-        self.cuts = 0
         self._port = port
         self._open: set[asyncio.StreamWriter] = set()
 
@@ -90,7 +88,6 @@ class Proxy:
         for writer in self._open:
             writer.transport.abort()
         self._open.clear()
-        self.cuts += 1
         return cut
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

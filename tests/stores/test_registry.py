@@ -28,15 +28,9 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
-@pytest.mark.parametrize(
-    ("store", "problem"),
-    [
-        ("nowhere", "known: embedded, neo4j, broken, own, underived"),
-        ("underived", "must return a graphwalk.stores.base.Database"),
-    ],
-)
-def test_a_store_that_cannot_be_used_is_an_error(place: Place, store: str, problem: str) -> None:
-    done = place.graphwalk("run", "quickstart", "--store", store, "--graphs", "1")
+def test_a_function_that_returns_something_else_is_an_error(place: Place) -> None:
+    done = place.graphwalk("run", "quickstart", "--store", "underived", "--graphs", "1")
+    problem = "must return a graphwalk.stores.base.Database"
     assert (done.returncode, problem in " ".join(done.stderr.split()), "Traceback" in done.stderr) == (2, True, False)
 
 

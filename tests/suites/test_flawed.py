@@ -59,6 +59,7 @@ def test_lists_of_every_suite_lose_and_gain_items(answer: str, dropped: str, inv
 @pytest.mark.parametrize(
     "experiment",
     [
+        {"suite": {"name": "questions", "graphs": [{"preset": "paper-100", "count": 2}]}},
         {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 12}]}},
         {"suite": {"name": "graphwalks", "problems": [{"nodes": 12, "count": 8}]}},
         {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["io"]},
@@ -74,8 +75,3 @@ async def test_the_mixture_is_between_the_expert_and_nothing_in_every_suite(
     (row,) = run.report()["rows"]
     assert row["infrastructure_failures"] == 0
     assert 0 < row["correct"] < row["scored"] >= 12
-
-
-async def test_the_mixture_is_well_below_the_expert_and_above_nothing(here: Stage) -> None:
-    scores = [(await here.play("flawed", task, seed))[0].correct for task in here.tasks for seed in range(6)]
-    assert 0.2 <= sum(scores) / len(scores) <= 0.6

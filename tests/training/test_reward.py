@@ -20,6 +20,13 @@ from tests.training.cheap_policies import POLICIES, MakePolicy
 EXPERIMENT = {"name": "cheap", "suite": {"name": "questions", "graphs": [{"nodes": 30}]}, "seed": 5}
 
 
+def graph_and_task(question: str) -> tuple[graphwalk.PropertyGraph, QuestionTask]:
+    graph = graphwalk.generate_graph(nodes=30, seed=5)
+    (task,) = graphwalk.make_tasks(graph, seed=5, questions=[question])
+    assert isinstance(task, QuestionTask)
+    return graph, task
+
+
 async def earned_rewards(stage: Stage, make: MakePolicy, name: str) -> list[Reward]:
     """Return one reward per task, in order."""
     rewards = []
@@ -87,8 +94,7 @@ def test_a_useless_call_pays_nothing() -> None:
 
 
 def test_evidence_of_a_tool_of_your_own_is_unknown_and_costs_nothing() -> None:
-    graph = graphwalk.generate_graph(nodes=30, seed=5)
-    task = graphwalk.make_tasks(graph, seed=5, questions=["path_from_specific_node"])[0]
+    _, task = graph_and_task("path_from_specific_node")
     call = ToolCall("1", "get_shortest_path", '{"from": "a"}')
     result = ToolResult(call, json.dumps([{"path": [row["target_node_key"] for row in task.target]}]), rows=1)
     turns = (Turn(Message("assistant"), results=(result,)), Turn(Message("assistant", json.dumps(task.target))))
@@ -97,16 +103,14 @@ def test_evidence_of_a_tool_of_your_own_is_unknown_and_costs_nothing() -> None:
 
 
 def test_parts_about_calls_are_not_counted_without_tools() -> None:
-    graph = graphwalk.generate_graph(nodes=30, seed=5)
-    task = graphwalk.make_tasks(graph, seed=5, questions=["node_count"])[0]
+    _, task = graph_and_task("node_count")
     trajectory = Trajectory((), (Turn(Message("assistant", json.dumps(task.target))),), ExitStatus.ANSWERED)
     earned = graphwalk.reward(task, trajectory, setting="no_tools")
     assert earned == Reward(1.0, 1.0, 1.0, None, None, None, 1.0)
 
 
 def test_weights_leave_parts_out() -> None:
-    graph = graphwalk.generate_graph(nodes=20, seed=3)
-    task = graphwalk.make_tasks(graph, seed=3, questions=["node_by_property"])[0]
+    graph, task = graph_and_task("node_by_property")
     expert = graphwalk.play(task, graph, model="scripted/expert").trajectory
     *earlier, last = expert.turns
     fenced = replace(last, message=Message("assistant", f"```json\n{last.message.content}\n```"))
@@ -122,20 +126,17 @@ def test_weights_leave_parts_out() -> None:
 
 
 def test_a_failure_of_the_provider_earns_nothing_and_costs_nothing() -> None:
-    graph = graphwalk.generate_graph(nodes=20, seed=3)
-    task = graphwalk.make_tasks(graph, seed=3, questions=["node_by_property"])[0]
+    _, task = graph_and_task("node_by_property")
     failed = Trajectory((), (Turn(Message("assistant", "[]")),), ExitStatus.MODEL_ERROR, "it is down")
     assert graphwalk.reward(task, failed) is None
 
 
 @pytest.mark.parametrize("suite", ["mazes", "magma"])
-def test_the_other_suites_have_rewards_too(suite: str) -> None:
-    from graphwalk.runs.playing.background import run_in_background
-
+async def test_the_other_suites_have_rewards_too(suite: str) -> None:
     fields = {"mazes": {"mazes": [{"size": 5, "min_path": 4}]}, "magma": {"traces": [{"nodes": 5, "count": 1}]}}[suite]
     setting = "tools" if suite == "mazes" else "is"
-    stage = run_in_background(Stage.open({"name": "e", "suite": {"name": suite, **fields}, "settings": [setting]}))
-    earned = run_in_background(stage.expert(0))
-    run_in_background(stage.close())
+    stage = await Stage.open({"name": "e", "suite": {"name": suite, **fields}, "settings": [setting]})
+    earned = await stage.expert(0)
+    await stage.close()
     assert earned.exact == earned.f1 == 1
     assert earned.total > 0.9

@@ -4,18 +4,19 @@ import hashlib
 import json
 from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits, manifest_path
 from graphwalk.suites.flawed import WALK_FLAWS, player_with, with_flaws
 from graphwalk.suites.questions.agents.scripted import PLAYERS
-from graphwalk.training.traces import ChatForm, TraceOptions, export_traces
-from graphwalk.types.chat import Reply
-from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
+from graphwalk.training.traces import ChatForm, TraceOptions, chats_of, export_traces
+from graphwalk.types.chat import Message, Reply, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from tests.training.recorded_runs import MAZES, QUESTIONS, lines, recorded
 
 
 def calls(line: dict[str, Any]) -> list[dict[str, Any]]:
@@ -69,7 +70,7 @@ async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(ScriptedModel, "complete", noted)
     run = await recorded(tmp_path / "run", MAZES, agent=agent)
     protocol: Any = "text" if "tool_protocol" in agent else "native"
-    options = TraceOptions(thoughts=False, form=ChatForm(protocol=protocol))
+    options = TraceOptions(form=ChatForm(protocol=protocol))
     export_traces([run], tmp_path / "all.jsonl", options)
     written = lines(tmp_path / "all.jsonl")
     assert len(written) > 1
@@ -87,21 +88,16 @@ async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pyte
             assert in_chat == json.loads(contents)
 
 
-@pytest.mark.parametrize("suite", [QUESTIONS, MAZES, MAGMA])
-async def test_experts_think_in_words_that_never_come_from_the_target(tmp_path: Path, suite: Any) -> None:
-    setting = "is" if suite is MAGMA else "tools"
-    run = await recorded(tmp_path / "run", suite, settings=[setting])
-    for result in run.results():
-        task = run.task(result)
-        thoughts = task.thoughts(setting, result.trajectory, Random(3))
-        assert len(thoughts) == len(result.trajectory.turns)
-        assert all(thoughts)
-        blind = task.model_copy(update={"target": [], "target_size": 0} if suite is not MAGMA else {"target": [None]})
-        assert blind.thoughts(setting, result.trajectory, Random(3)) == thoughts
-    export_traces([run], tmp_path / "silent.jsonl", TraceOptions(thoughts=False))
-    for line in lines(tmp_path / "silent.jsonl"):
-        spoken = [m["content"] for m in line["messages"] if m["role"] == "assistant" and m.get("tool_calls")]
-        assert not any(spoken)
+def test_reasoning_that_a_provider_shows_comes_before_the_text() -> None:
+    calls = (ToolCall("call_1", "get_schema", "{}"),)
+    turns = (
+        Turn(Message("assistant", "I look.", calls, reasoning="Hm."), results=(ToolResult(calls[0], "[]"),)),
+        Turn(Message("assistant", "[]", reasoning="Nothing.")),
+    )
+    trajectory = Trajectory((Message("user", "Which?"),), turns, ExitStatus.ANSWERED)
+    ((messages, first_new),) = chats_of(trajectory, (), AgentConfig(), ChatForm())
+    assert [message["content"] for message in messages] == ["Which?", "Hm.\n\nI look.", "[]", "Nothing.\n\n[]"]
+    assert first_new == 1
 
 
 async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Write Cypher scripts. A Neo4j reads them (`graphwalk.database.scripts`)."""
+"""Write Cypher scripts, which a Neo4j can run."""
 
 import math
 import re

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +18,9 @@ from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.replay import ReplayModel
+from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.tracing import Reporting, callback_manager
-from graphwalk.models.wrappers import Cached, ReplyCache, wrap
+from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.runs.episodes.graph_sources import sources_for
 from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, episodes_about
 from graphwalk.runs.episodes.resolve import Experiment, no_episode, recorded_episodes
@@ -62,14 +63,12 @@ class RunModels:
             note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         self._models: dict[str, Model] = {}
         for spec in {*experiment.called} & {*experiment.opened}:
-            price = experiment.prices.get(spec)
             self._models[spec] = wrap(
                 experiment.opened[spec],
                 limits,
                 config.agent,
                 budget=self.budget,
-                price=price.price if price else None,
-                stated=price is not None and price.stated,
+                price=experiment.prices.get(spec),
                 seed=config.seed,
                 ready=self._check_files,
                 note=note,
@@ -110,12 +109,6 @@ class RunModels:
         finally:
             await model.close()
 
-    def caveats(self) -> Iterator[str]:
-        """Yield notes about the budget at the end of a run."""
-        budget = self.budget
-        if budget.usd is not None and budget.unpriced:
-            yield f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded"
-
     def _check_files(self) -> None:
         """Raise RunLogError if replies or results could not be written."""
         self._check_results()
@@ -124,11 +117,7 @@ class RunModels:
 
 
 async def play(
-    planned: PlannedEpisode,
-    model: Model,
-    extractor: Model | None,
-    experiment: Experiment,
-    watcher: Watcher | None = None,
+    planned: PlannedEpisode, models: RunModels, experiment: Experiment, watcher: Watcher | None = None
 ) -> Result:
     """Play one episode and score it; it is one tree of LangChain's callbacks if there are handlers.
 
@@ -137,26 +126,27 @@ async def play(
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
     manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}, variables.secrets)
-    if manager is None:
-        return await _play(planned, model, extractor, experiment, watcher)
-    from langchain_core.runnables import RunnableLambda
+    async with models.for_episode(planned) as (model, extractor):
+        if manager is None:
+            return await _play(planned, model, extractor, experiment, watcher)
+        from langchain_core.runnables import RunnableLambda
 
-    async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
-        # In here, LangChain's context has the manager of what is below the root.
-        reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
-        result = await _play(planned, model, reader, experiment, watcher)
-        results.append(result)
-        if result.exit_status.infrastructure:
-            raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
-        return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
+        async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
+            # In here, LangChain's context has the manager of what is below the root.
+            reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
+            result = await _play(planned, model, reader, experiment, watcher)
+            results.append(result)
+            if result.exit_status.infrastructure:
+                raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
+            return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
 
-    root = RunnableLambda(outputs, name=f"episode {key.task_id}")
-    try:
-        await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
-    except GraphwalkError:
-        if not results:
-            raise
-    return results[0]
+        root = RunnableLambda(outputs, name=f"episode {key.task_id}")
+        try:
+            await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
+        except GraphwalkError:
+            if not results:
+                raise
+        return results[0]
 
 
 async def _play(
@@ -183,24 +173,22 @@ async def _play(
         secrets=experiment.variables.secrets,
     )
     trajectory = await run_episode(episode)
-
-    def failed(status: ExitStatus, error: str) -> Result:
-        return _result(planned, experiment, Trajectory(trajectory.prompt, trajectory.turns, status, error))
-
     if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
         try:
             await store.check_unchanged(generation)
         except StoreError as error:
-            return failed(ExitStatus.STORE_ERROR, str(error))
-    extracted = None
-    if extractor is not None and await _judged(trajectory, _is_unclear, trajectory, planned.task, experiment):
-        try:
-            # The extractor sees question, reply and format, and never the target.
-            agent, task = experiment.agent, planned.task
-            answer_format = task.answer_format(agent)
-            extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
-        except ModelError as error:
-            return failed(ExitStatus.MODEL_ERROR, f"extractor: {error}")
+            trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=str(error))
+    extracted: Reply | None = None
+    task, reply = planned.task, trajectory.reply
+    if extractor is not None and reply.strip() and not trajectory.exit_status.infrastructure:
+        extraction = await _judged(trajectory, read_answer, task, reply, experiment.config.scoring)
+        if not extraction.sure:
+            try:
+                # The extractor sees question, reply and format, and never the target.
+                answer_format = task.answer_format(experiment.agent)
+                extracted = await extract_with_model(extractor, task.question, reply, answer_format, experiment.agent)
+            except ModelError as error:
+                trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error}")
     return await _judged(trajectory, _result, planned, experiment, trajectory, extracted)
 
 
@@ -210,13 +198,6 @@ async def _judged(trajectory: Trajectory, function: Callable[P, R], *arguments: 
     if sum(map(len, filter(None, texts))) > _MOST_IN_LOOP:
         return await asyncio.to_thread(function, *arguments, **named)
     return function(*arguments, **named)
-
-
-def _is_unclear(trajectory: Trajectory, task: Task, experiment: Experiment) -> bool:
-    """Return True for a reply that the parser cannot read for sure."""
-    if trajectory.exit_status.infrastructure or not trajectory.reply.strip():
-        return False
-    return not read_answer(task, trajectory.reply, experiment.config.scoring).sure
 
 
 def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception) -> Result:
@@ -307,8 +288,8 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
     try:
         loaded = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
         for planned in episodes_about(task, loaded, experiment):
-            async with RunModels(experiment) as models, models.for_episode(planned) as (model, extractor):
-                return await play(planned, model, extractor, experiment)
+            async with RunModels(experiment) as models:
+                return await play(planned, models, experiment)
     finally:
         try:
             await sources.drop_graphs()

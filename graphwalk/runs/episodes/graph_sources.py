@@ -8,9 +8,9 @@ from functools import partial
 from graphwalk.runs.episodes.resolve import Experiment
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.health import WAIT_SECONDS, HealthCheck
 from graphwalk.stores.registry import open_database, queries_in_place
-from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
+from graphwalk.stores.sources import QUERY_SECONDS, open_source, read_source
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.variables import Variables
 
@@ -30,7 +30,8 @@ def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], objec
         wait_seconds=limits.store_wait_seconds,
     )
     health = HealthCheck(limits.store_wait_seconds, note)
-    return GraphSources(open_once, variables if queries_in_place(config.store) else None, health)
+    in_place = variables if queries_in_place(config.store) else None
+    return GraphSources(open_once, in_place, health, limits.store_seconds)
 
 
 class GraphSources:
@@ -41,13 +42,16 @@ class GraphSources:
         open_database: OpenOnce | None = None,
         variables: Variables | None = None,
         health: HealthCheck | None = None,
+        timeout_seconds: float = QUERY_SECONDS,
     ) -> None:
         """Prepare the sources. `open_database` (None: the embedded engine) opens the database of loaded graphs.
 
         `variables`: those of existing databases; None: load copies of them. `health`: the check that all share.
+        `timeout_seconds`: limit of a query of an existing database.
         """
         self._open_database = open_database
         self._variables = variables
+        self._timeout_seconds = timeout_seconds
         self.health = health or HealthCheck(WAIT_SECONDS)
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
@@ -62,7 +66,8 @@ class GraphSources:
         if instance.graph is None:
             return None
         if instance.existing_database is not None and self._variables is not None:
-            source = open_source(instance.existing_database, self._variables, wait_seconds=self.health.seconds)
+            limits = {"timeout_seconds": self._timeout_seconds, "wait_seconds": self.health.seconds}
+            source = open_source(instance.existing_database, self._variables, **limits)
             opened = await self._opened.enter_async_context(source)
             opened.store.share_health_check(self.health, instance.digest)
             self._existing.append(instance)

@@ -285,8 +285,7 @@ class _VerifiedRun:
         if spec not in experiment.models:
             check.unverified[f"{spec.partition('/')[0]} models cannot be called again"] += len(then.trajectory.turns)
             return
-        async with self.models.for_episode(planned) as (model, extractor):
-            now = await play(planned, model, extractor, experiment)
+        now = await play(planned, self.models, experiment)
         if now.exit_status is ExitStatus.MODEL_ERROR and OVER in (now.trajectory.error or ""):
             check.unverified[_NO_REPLY] += max(1, len(then.trajectory.turns) - len(now.trajectory.turns))
         messages = [to_dict(turn.message) for turn in now.trajectory.turns]

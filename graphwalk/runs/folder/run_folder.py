@@ -21,10 +21,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError, counted
 from graphwalk.files.json_lines import (
+    RESTORE,
     LineWriter,
     compressed,
     compressed_path,
     open_lines,
+    present_file,
     read_lines,
     read_with_checksums,
 )
@@ -38,7 +40,6 @@ from graphwalk.types.episode import ExitStatus
 
 _MOST_NAMED = 3
 """Repeated lines in a warning."""
-_RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
 
 
 class _Checked(BaseModel):
@@ -155,8 +156,7 @@ class RunFolder:
     @property
     def results_file(self) -> Path:
         """The file that contains the results now, compressed or not."""
-        packed = compressed_path(self.results_path)
-        return packed if packed.exists() and not self.results_path.exists() else self.results_path
+        return present_file(self.results_path)
 
     @property
     def replies_path(self) -> Path:
@@ -224,8 +224,7 @@ class RunFolder:
         try:
             manifest = parse_json(self.manifest_path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            hint = "restore the file from a copy, or start a new run"
-            raise RunLogError(f"{self.manifest_path} cannot be read: {error}", hint=hint) from error
+            raise RunLogError(f"{self.manifest_path} cannot be read: {error}", hint=RESTORE) from error
         if not isinstance(manifest, dict):
             raise RunLogError(f"{self.manifest_path} is not a JSON object")
         return manifest
@@ -355,7 +354,7 @@ def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> Non
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=_RESTORE) from error
+        raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=RESTORE) from error
 
 
 def read_kept(path: Path) -> str:

@@ -203,8 +203,7 @@ class Conversation:
         manifest = self._manifest()
         options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
         experiment = replace(self._experiment, options=options)
-        async with self._models.for_episode(planned) as (model, extractor):
-            result = await play(planned, model, extractor, experiment, self._watcher)
+        result = await play(planned, self._models, experiment, self._watcher)
         if self._log is not None and manifest is not None:
             with closing(self._log.folder.results_writer()) as writer:
                 writer.append(result.as_line(manifest))

@@ -67,7 +67,6 @@ class ShardWork:
     """The folder of all shards."""
     working_folder: Path
     """The folder of the `.env` file; keys themselves are never sent."""
-    log_level: str = "info"
 
     @property
     def folder(self) -> Path:
@@ -87,10 +86,10 @@ def play_shard(work: ShardWork) -> RunSummary:
 async def _start_or_resume(work: ShardWork) -> RunSummary:
     variables = read_variables(work.working_folder)
     if (work.folder / "run.json").exists():
-        return await resume_run(RunFolder.open(work.folder), variables, Progress(), log_level=work.log_level)
+        return await resume_run(RunFolder.open(work.folder), variables, Progress())
     experiment = resolve(experiment_from(work.config, "the experiment"), variables)
     new = NewRun.make(experiment.config.name, work.folder)
-    return await start_run(experiment, new, Progress(), log_level=work.log_level, shard=work.shard)
+    return await start_run(experiment, new, Progress(), shard=work.shard)
 
 
 Play = Callable[[Sequence[ShardWork]], Iterable[RunSummary]]
@@ -110,12 +109,12 @@ class ShardedRun:
             return int(earlier["shards"])
         return wanted or min(cores, self.experiment.config.limits.max_concurrency)
 
-    def play(self, play: Play, number: int, log_level: str, done: Callable[[], object]) -> RunSummary:
+    def play(self, play: Play, number: int, done: Callable[[], object]) -> RunSummary:
         """Play all shards with `play`, call `done` after each, and merge them into the folder of the run.
 
         Raise ConfigError if the folder contains shards of another run. Shards stay after an error.
         """
-        works = self._works(number, log_level)
+        works = self._works(number)
         summaries = []
         for summary in play(works):
             summaries.append(summary)
@@ -131,7 +130,7 @@ class ShardedRun:
             any(part.budget_reached for part in summaries),
         )
 
-    def _works(self, number: int, log_level: str) -> list[ShardWork]:
+    def _works(self, number: int) -> list[ShardWork]:
         """Divide the work, and describe it in `about.json`."""
         config = self.experiment.config.model_dump(mode="json")
         config["models"] = list(self.experiment.models)
@@ -147,7 +146,7 @@ class ShardedRun:
                 hint=f"another --out, or  rm -r {shlex.quote(str(self.shards))}",
             )
         shards = [Shard(part, number) for part in range(1, number + 1)]
-        return [ShardWork(config, shard, self.shards, Path.cwd(), log_level) for shard in shards]
+        return [ShardWork(config, shard, self.shards, Path.cwd()) for shard in shards]
 
     def _earlier(self) -> dict[str, Any] | None:
         """Return the description of an interrupted run, None without one."""

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
+from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.experiments.protocol_differences import deviations, protocol_note
 from graphwalk.files.json_lines import LineWriter
@@ -20,7 +21,6 @@ from graphwalk.runs.episodes.fingerprint import check_unchanged, fingerprint, ke
 from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, grow
 from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.counters import MOST_FAILURES, EpisodeCounters, RunSummary
 from graphwalk.runs.playing.run_log import run_log
@@ -40,19 +40,15 @@ async def start_run(
     new: NewRun,
     progress: Progress,
     *,
-    log_level: str = "info",
     shard: Shard = WHOLE,
 ) -> RunSummary:
-    """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised.
-
-    `log_level`: "debug", "info", "warning" or "error".
-    """
+    """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised."""
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
         if shard != WHOLE:
             manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
-        return await _play(experiment, new.folder, progress, manifest, log_level)
+        return await _play(experiment, new.folder, progress, manifest)
 
 
 async def resume_run(
@@ -61,8 +57,6 @@ async def resume_run(
     progress: Progress,
     changes: Mapping[str, Any] | None = None,
     objects: Mapping[str, Model] | None = None,
-    *,
-    log_level: str = "info",
 ) -> RunSummary:
     """Resume a run: keep finished episodes, retry failed ones, reuse cached replies.
 
@@ -84,44 +78,28 @@ async def resume_run(
         except ValidationError as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
         experiment = resolve(config, variables, objects=objects, prices=prices)
-        return await _play(experiment, folder, progress, manifest, log_level)
+        return await _play(experiment, folder, progress, manifest)
 
 
-class _ResultsLog:
-    """The results of a run. The file is opened when needed, so that the one of a finished run stays compressed."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._opened: LineWriter | None = None
-
-    def writer(self) -> LineWriter:
-        if self._opened is None:
-            self._opened = self._folder.results_writer()
-        return self._opened
-
-    def check(self) -> None:
-        """Raise RunLogError if results can no longer be written."""
-        self.writer().check()
-
-    def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-
-
-async def _play(
-    experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any], log_level: str
-) -> RunSummary:
+async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any]) -> RunSummary:
     """Play the episodes without a result, one worker for each in flight, while the plan grows. Raise its errors."""
 
     def note(text: str) -> None:
         _LOGGER.warning("%s", text)
         progress.note(text)
 
-    with run_log(folder.log_path, log_level, experiment.variables.secrets.redact):
+    opened = ExitStack()
+
+    @cache
+    def results() -> LineWriter:
+        """Open the results when they are needed, so that those of a finished run stay compressed."""
+        return opened.enter_context(closing(folder.results_writer()))
+
+    with run_log(folder.log_path, experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
-        results, counters = _ResultsLog(folder), EpisodeCounters.of(folder)
+        counters = EpisodeCounters.of(folder)
         async with (
-            RunModels(experiment, folder.replies_path, note, results.check) as models,
+            RunModels(experiment, folder.replies_path, note, lambda: results().check()) as models,
             _graph_sources(experiment, manifest["run_id"], note) as sources,
         ):
             run = _PlayedRun(experiment, folder, progress, manifest, note, results, counters, models, sources)
@@ -129,18 +107,17 @@ async def _play(
             raise_file_limit()
             number = 0
             try:
-                async with asyncio.TaskGroup() as workers:
-                    async for planned in run.unplayed_episodes():
-                        run.queue.put_nowait(planned)
-                        if number < experiment.config.limits.max_concurrency:
-                            number += 1
-                            workers.create_task(run.work())
-                    for _ in range(number):
-                        run.queue.put_nowait(None)
+                with opened:
+                    async with asyncio.TaskGroup() as workers:
+                        async for planned in run.unplayed_episodes():
+                            run.queue.put_nowait(planned)
+                            if number < experiment.config.limits.max_concurrency:
+                                number += 1
+                                workers.create_task(run.work())
+                        for _ in range(number):
+                            run.queue.put_nowait(None)
             except BaseExceptionGroup as errors:
                 raise errors.exceptions[0] from None
-            finally:
-                results.close()
             return await run.conclude()
 
 
@@ -179,7 +156,7 @@ class _PlayedRun:
     progress: Progress
     manifest: dict[str, Any]
     note: Callable[[str], None]
-    results: _ResultsLog
+    results: Callable[[], LineWriter]
     counters: EpisodeCounters
     models: RunModels
     sources: GraphSources
@@ -194,20 +171,18 @@ class _PlayedRun:
             if self.counters.skips(planned.key.model):
                 continue
             await self.sources.health.finished()
-            async with self.models.for_episode(planned) as (model, extractor):
-                result = await play(planned, model, extractor, self.experiment)
-            writer = self.results.writer()
+            result = await play(planned, self.models, self.experiment)
+            writer = self.results()
             try:
                 writer.append(result.as_line(self.manifest))
-            except GraphwalkError:
-                raise
-            except Exception as error:
+            except (TypeError, ValueError, RecursionError) as error:
                 result = unrecorded(planned, self.experiment, error)
                 writer.append(result.as_line(self.manifest))
             if self.counters.count(result):
                 stopped = f"stopped calling {planned.key.model}: {MOST_FAILURES} episodes without a reply"
                 self.note(f"{stopped}; {result.trajectory.error}")
-            _log_result(result)
+            if result.exit_status.infrastructure:
+                _LOGGER.warning("%s: %s, %s", result.key.in_words, result.exit_status, result.trajectory.error)
             self.progress.finished(result)
             if self.sources.health.failure is not None:
                 raise self.sources.health.failure
@@ -226,14 +201,15 @@ class _PlayedRun:
 
     async def conclude(self) -> RunSummary:
         """Compress the results, record databases that changed during the run, and return the summary."""
-        for caveat in self.models.caveats():
-            self.note(caveat)
+        budget = self.models.budget
+        if budget.usd is not None and budget.unpriced:
+            self.note(f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded")
         self.folder.compress_results()
         for name in await self.sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
             self.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
-        summary = self.counters.summary(self._own_episodes(), self.models.budget.exhausted)
+        summary = self.counters.summary(self._own_episodes(), budget.exhausted)
         _LOGGER.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
         return summary
 
@@ -290,12 +266,6 @@ class _PlayedRun:
     def _own_episodes(self) -> int:
         """Return the number of episodes of this run, or of its shard."""
         return sum(1 for _ in self._shard.part(self.plan, self.plan.episodes))
-
-
-def _log_result(result: Result) -> None:
-    level = logging.WARNING if result.exit_status.infrastructure else logging.DEBUG
-    outcome = result.trajectory.error or f"correct: {bool(result.score and result.score['correct'])}"
-    _LOGGER.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, outcome)
 
 
 def raise_file_limit() -> None:

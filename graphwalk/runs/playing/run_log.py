@@ -40,31 +40,29 @@ class _LogFile(logging.FileHandler):
 
 
 @contextmanager
-def run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
-    """Log into a file while the block runs, and an error that ends it; at "debug" also the records of libraries.
+def run_log(path: Path, redact: Callable[[str], str]) -> Iterator[None]:
+    """Log into a file while the block runs, and an error that ends it. `redact` removes secrets.
 
-    `redact` removes secrets. If the file cannot be written, the run continues without it.
+    If the file cannot be written, the run continues without it.
     """
     try:
         handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     except OSError:
-        yield _LOGGER
+        yield
         return
     handler.setFormatter(_LogFormatter(redact))
-    logger = logging.getLogger() if level == "debug" else _LOGGER
-    before, propagated = logger.level, _LOGGER.propagate
-    logger.addHandler(handler)
-    logger.setLevel(level.upper())
-    _LOGGER.propagate = level == "debug"
+    level, propagated = _LOGGER.level, _LOGGER.propagate
+    _LOGGER.addHandler(handler)
+    _LOGGER.setLevel(logging.INFO)
+    _LOGGER.propagate = False
     try:
-        yield _LOGGER
+        yield
     except BaseException as error:
         internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
-        details = internal or level == "debug"
-        _LOGGER.log(logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=details)
+        _LOGGER.error("ended by %s: %s", type(error).__name__, error, exc_info=internal)
         raise
     finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
+        _LOGGER.removeHandler(handler)
+        _LOGGER.setLevel(level)
         _LOGGER.propagate = propagated
         handler.close()

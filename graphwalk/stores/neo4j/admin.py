@@ -32,8 +32,6 @@ REMOVED = 2_000
 HEARTBEAT_SECONDS = 60.0
 EXPIRED_SECONDS = 300.0
 SECONDS = 30.0
-CONSTRAINT_SECONDS = 600.0
-"""For checking all keys of a graph that is already loaded."""
 
 LoadState = Literal["loading", "complete", "dropping"]
 _SCOPE = re.compile(r"gw_[0-9a-f]{12}")
@@ -173,18 +171,6 @@ class Loads:
             await self._write("MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) DELETE l", **owned)
         return bool(rows)
 
-    async def complete(self, scope: str, batches: int) -> None:
-        """Mark the graph as complete. Raise StoreError unless it is ours and has that many batches."""
-        await self._constrain(scope)
-        rows = await self._write(
-            f"{_OWNED} AND l.batches = $batches SET l.state = 'complete' RETURN l.scope AS scope",
-            scope=scope,
-            owner=self.owner,
-            batches=batches,
-        )
-        if not rows:
-            raise _taken_over(scope)
-
     async def renew_heartbeat(self) -> None:
         await self._write("MATCH (l:GraphWalkLoad {owner: $owner}) SET l.heartbeat = timestamp()", owner=self.owner)
 
@@ -270,17 +256,22 @@ class Loads:
         return bool(rows)
 
     async def _fill(self, graph: PropertyGraph, scope: str) -> None:
-        """Send all batches. The entry counts them, so that none is loaded twice if its answer got lost."""
-        await self._constrain(scope)
+        """Send all batches. The entry counts them, so that none is loaded twice if its answer got lost.
+
+        Raise StoreError if another process takes the graph over.
+        """
+        unique_key = f"FOR (n:{quote(scope)}) REQUIRE n.key IS UNIQUE"
+        await self._connection.constrain(scope, unique_key)
         batches = 0
+        owned: dict[str, Any] = {"scope": scope, "owner": self.owner}
         counted = f"{_OWNED} AND l.batches = $batches SET l.batches = $batches + 1 WITH l"
         for batches, (body, rows) in enumerate(load_batches(graph, scope), start=1):
-            await self._write(f"{counted} {body}", scope=scope, owner=self.owner, batches=batches - 1, rows=rows)
-        await self.complete(scope, batches)
-
-    async def _constrain(self, scope: str) -> None:
-        what = f"FOR (n:{quote(scope)}) REQUIRE n.key IS UNIQUE"
-        await self._connection.constrain(scope, what, CONSTRAINT_SECONDS)
+            await self._write(f"{counted} {body}", **owned, batches=batches - 1, rows=rows)
+        # A process that removes unused constraints may have dropped it before the first node was there.
+        await self._connection.constrain(scope, unique_key)
+        completed = f"{_OWNED} AND l.batches = $batches SET l.state = 'complete' RETURN l.scope AS scope"
+        if not await self._write(completed, **owned, batches=batches):
+            raise _taken_over(scope)
 
 
 def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:

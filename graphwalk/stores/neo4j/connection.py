@@ -24,6 +24,7 @@ GRACE_SECONDS = 1.5
 FIRST_ANSWER_SECONDS = 30.0
 """For the first query: a server that has just started on a busy machine needs several seconds."""
 PING_SECONDS = 5.0
+WRITING_SECONDS = 120.0
 SETTLING_SECONDS = 60.0
 """For a constraint that was requested twice."""
 _BEING_MADE = ("Neo.ClientError.Schema.IndexWithNameAlreadyExists", "Neo.ClientError.Schema.IndexAlreadyExists")
@@ -76,12 +77,12 @@ class Connection(Closing):
         """Return the values of each row of a query in READ mode."""
         return [values for _, values in await self.read(cypher, parameters, seconds)]
 
-    async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
+    async def write(self, cypher: str, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of an idempotent statement, which may be sent twice."""
-        records = await self.read(cypher, parameters, seconds, mode="WRITE")
+        records = await self.read(cypher, parameters, WRITING_SECONDS, mode="WRITE")
         return [dict(zip(names, values, strict=True)) for names, values in records]
 
-    async def constrain(self, name: str, what: str, seconds: float = 120.0) -> None:
+    async def constrain(self, name: str, what: str) -> None:
         """Create a constraint, unless it exists; `what`: for example `FOR (n:A) REQUIRE n.key IS UNIQUE`.
 
         If the answer got lost and the server still works on the first request, the index exists without the
@@ -90,7 +91,7 @@ class Connection(Closing):
         deadline = asyncio.get_running_loop().time() + SETTLING_SECONDS
         while True:
             try:
-                await self.write(f"CREATE CONSTRAINT {quote(name)} IF NOT EXISTS {what}", seconds)
+                await self.write(f"CREATE CONSTRAINT {quote(name)} IF NOT EXISTS {what}")
                 return
             except StoreError as error:
                 code = getattr(error.__cause__, "code", None)

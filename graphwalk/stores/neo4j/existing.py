@@ -15,7 +15,7 @@ from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.cypher import quote, render_cypher
-from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.health import WAIT_SECONDS, HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect, writable
 from graphwalk.stores.neo4j.existing_search import NodeIndex, read_indexes, search_existing
@@ -26,8 +26,6 @@ from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Sch
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
 from graphwalk.variables import Variables
 
-WAIT_SECONDS = 10.0
-"""Short, since a user is waiting at the terminal."""
 PAGE = 10_000
 """Nodes or relationships per query; they are found by element id, so that every page takes equally long."""
 LOOKING_SECONDS = 10.0

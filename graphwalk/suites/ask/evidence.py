@@ -2,10 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.cypher import literal
@@ -93,50 +92,37 @@ def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
     """Return one query with the column `p`, or "" without evidence. Names that Cypher cannot quote are left out."""
     nodes = {node.key: node for node in evidence.nodes}
     linked = {key for link in evidence.relationships for key in (link.source, link.target)}
-    queries: dict[str, None] = {}
-    for link in evidence.relationships:
-        source, target = (
-            _Lookup.of("a", "source", nodes[link.source], store),
-            _Lookup.of("b", "target", nodes[link.target], store),
-        )
-        match = f"MATCH p = {source.pattern}-[:{{{{ type | type }}}}]->{target.pattern}"
-        queries |= _query(match, {"type": link.type}, [source, target], store)
-    for node in evidence.nodes:
-        if node.key not in linked:
-            lookup = _Lookup.of("a", "node", node, store)
-            queries |= _query(f"MATCH p = {lookup.pattern}", {}, [lookup], store)
-    return "\nUNION\n".join(queries)
+    queries = [
+        _query({"source": nodes[link.source], "target": nodes[link.target]}, link.type, store)
+        for link in evidence.relationships
+    ]
+    queries += [_query({"node": node}, "", store) for node in evidence.nodes if node.key not in linked]
+    return "\nUNION\n".join(dict.fromkeys(filter(None, queries)))
 
 
-class _Lookup(NamedTuple):
-    """Lookup of a node by a property with a uniqueness constraint, else by its key: parts of a Cypher template."""
+def _query(nodes: Mapping[str, ObservedNode], type_: str, store: GraphStore) -> str:
+    """Return the query for a relationship of this type between two nodes, or for one node; "" if a name is odd.
 
-    binding: str
-    pattern: str
-    condition: str
-    names: dict[str, str]
-
-    @classmethod
-    def of(cls, variable: str, role: str, node: ObservedNode, store: GraphStore) -> "_Lookup":
-        """Return the lookup of a node. With a label an index is used; without, the pattern limits it to its graph."""
+    A node is looked up by a property with a uniqueness constraint, else by its key. With a label an index is used;
+    without, the pattern limits it to its graph.
+    """
+    names, values, patterns, conditions = {"type": type_}, list[str](), list[str](), list[str]()
+    for variable, (role, node) in zip("ab", nodes.items(), strict=False):
         label, name, value = store.unique_property(node.labels, node.key) or (node.label, "", node.key)
-        pattern = f"({variable}:{{{{ {role} | label }}}})" if label else f"({variable}{{{{ any_node }}}})"
+        names |= {role: label, f"{role}_property": name}
+        values.append(f"{literal(value)} AS {role}")
+        patterns.append(f"({variable}:{{{{ {role} | label }}}})" if label else f"({variable}{{{{ any_node }}}})")
         field = f'{{{{ "key" | of("{variable}", {role}) }}}}' if label else f'{{{{ "{variable}" | key_of }}}}'
-        if name:
-            field = f"{variable}.{{{{ {role}_property | property }}}}"
-        names = {role: label, f"{role}_property": name}
-        return cls(f"{literal(value)} AS {role}", pattern, f"{field} = {role}", names)
-
-
-def _query(match: str, names: dict[str, str], lookups: Sequence[_Lookup], store: GraphStore) -> dict[str, None]:
-    template = f"{match}\nWHERE {' AND '.join(lookup.condition for lookup in lookups)} RETURN p"
-    for lookup in lookups:
-        names = {**names, **lookup.names}
-    with suppress(ConfigError):
+        field = f"{variable}.{{{{ {role}_property | property }}}}" if name else field
+        conditions.append(f"{field} = {role}")
+    pattern = "-[:{{ type | type }}]->".join(patterns)
+    template = f"MATCH p = {pattern}\nWHERE {' AND '.join(conditions)} RETURN p"
+    try:
         # Other stores than Neo4j may have other internal names.
         cypher = store.render(template, names) if store.in_neo4j else render_cypher(template, names)
-        return {f"WITH {', '.join(lookup.binding for lookup in lookups)}\n{cypher}": None}
-    return {}
+    except ConfigError:
+        return ""
+    return f"WITH {', '.join(values)}\n{cypher}"
 
 
 def cited_keys(answer: str) -> tuple[str, ...]:

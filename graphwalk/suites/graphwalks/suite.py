@@ -9,13 +9,14 @@ from graphwalk.files.bulk import usable_rows
 from graphwalk.reports.suite_report import SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, reference_walk
+from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt
 from graphwalk.suites.graphwalks.config import GraphwalksConfig
 from graphwalk.suites.graphwalks.players import PLAYERS, expert
 from graphwalk.suites.graphwalks.problems import COLUMNS, LABEL, TYPE, Problem, answer_of, generated, read_problem
 from graphwalk.suites.graphwalks.report import graphwalks_report
 from graphwalk.suites.graphwalks.task import GraphwalksScore, GraphwalksTask
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.reference import drive
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
@@ -76,7 +77,9 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
             )
             _agree(f"Cypher ({about.store.kind})", await _by_cypher(problem, about.store), task)
             policy = expert(task, "tools", None, stdlib_random(seed, "policy", task.task_id))
-            walk = await reference_walk(task.question, about, policy)
+            prompt = await graph_prompt(task.question, about, "tools", AgentConfig())
+            assert prompt.toolbox is not None
+            walk = await drive(policy, prompt.toolbox, prompt.messages)
             _agree("the expert", task.read(walk.answer).answer, task)
             characters = len(task.whole_prompt(about.instance, agent).content or "")
             tasks.append(walk.added_to(task).model_copy(update={"prompt_chars": characters}))

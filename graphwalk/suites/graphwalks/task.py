@@ -57,7 +57,6 @@ class GraphwalksTask(Task):
         return Prompt((self.whole_prompt(about.instance, agent),))
 
     def whole_prompt(self, instance: GraphInstance, agent: AgentConfig) -> Message:
-        """Return the prompt with the whole graph."""
         assert instance.graph is not None
         text = next((problem.prompt for problem in instance.source or ()), None)
         if text is None:

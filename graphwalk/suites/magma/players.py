@@ -9,9 +9,8 @@ from graphwalk.models.scripted import Policy
 from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
-from graphwalk.suites.magma.generate import NODE, WEIGHTED, Instance
+from graphwalk.suites.magma.generate import NODE, WEIGHTED, Instance, run_algorithm, state_before
 from graphwalk.suites.magma.task import MagmaTask
-from graphwalk.suites.magma.thoughts import states_of
 from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
 from graphwalk.suites.suite import Player
 from graphwalk.types.schema import Schema
@@ -37,7 +36,9 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
     source = task.parameters.get("source")
     weights = tuple(edges.values()) if task.algorithm in WEIGHTED else None
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
-    states = states_of(task, instance)
+    states = dict(enumerate(run_algorithm(task.algorithm, instance), 1))
+    if task.first_step == 0 and (before := state_before(task.algorithm, instance)) is not None:
+        states[0] = before
     return (
         yield from _say(write_answer(task.algorithm, states[step].answer) for step, _ in task.requested_states(setting))
     )

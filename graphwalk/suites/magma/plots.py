@@ -82,13 +82,7 @@ def _of(rows: Iterable[ReportRow], grouping: str, algorithm: str) -> list[Report
 def _panels(report: Report, grouping: str, measure: str, published: Iterable[ReportRow] = ()) -> Iterator[Panel]:
     """Yield a panel per algorithm that was run; the number at the end of a group is its place."""
     for algorithm in ALGORITHMS:
-        lines = partial(
-            series_of,
-            grouping=grouping,
-            measure=measure,
-            x=_last_number,
-            mark=report.published.mark,
-        )
+        lines = partial(series_of, grouping=grouping, measure=measure, x=_last_number, mark=report.published.mark)
         ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
             paper = lines(_of(published, grouping, algorithm), published=True)

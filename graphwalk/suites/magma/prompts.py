@@ -37,10 +37,7 @@ class Form(NamedTuple):
 
 
 STANDARD = Form()
-_EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
-_MATRIX = re.compile(r"^Adjacency matrix: (\[\[.*\]\])$", re.MULTILINE)
-_EDGE = re.compile(r"\((\d+), (\d+)(?:, ([\d.]+))?\)")
-_SOURCE = re.compile(r"^Source: (\d+)$", re.MULTILINE)
+_GRAPH = re.compile(r"^(?:Edges|Adjacency matrix): (\[.*\])$", re.MULTILINE)
 
 
 def problem(
@@ -62,22 +59,18 @@ def problem(
 
 @lru_cache(maxsize=1)  # the states of a trace have one text
 def read_problem(text: str, n: int) -> Instance | None:
-    """Return the instance with `n` nodes in a problem statement, or None if a custom prompt shows no graph."""
-    edges, matrix, source = _EDGES.search(text), _MATRIX.search(text), _SOURCE.search(text)
-    if edges:
-        weighted_edges = [((int(i), int(j)), float(weight or 0)) for i, j, weight in _EDGE.findall(edges[1])]
-        weighted = any(weight for _, weight in weighted_edges)
-    elif matrix:
-        try:
-            rows = json.loads(matrix[1])
-            weighted_edges = [((i, j), float(rows[i][j])) for i, j in combinations(range(n), 2) if rows[i][j]]
-        except (ValueError, LookupError, TypeError, RecursionError):
-            return None
-        weighted = "." in matrix[1]
-    else:
+    """Return the graph of `n` nodes in a problem statement, without its source; None if a custom prompt shows none."""
+    shown = _GRAPH.search(text)
+    if shown is None:
         return None
-    weights = tuple(weight for _, weight in weighted_edges) if weighted else None
-    return Instance(n, tuple(edge for edge, _ in weighted_edges), weights, int(source[1]) if source else None)
+    try:
+        rows = json.loads(shown[1].replace("(", "[").replace(")", "]"))
+        if shown[0].startswith("Adjacency"):
+            rows = [(i, j, rows[i][j]) for i, j in combinations(range(n), 2) if rows[i][j]]
+        weights = tuple(float(weight) for *_, weight in rows) if "." in shown[1] else None
+        return Instance(n, tuple((int(i), int(j)) for i, j, *_ in rows), weights, None)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
 
 
 def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
@@ -123,11 +116,6 @@ def conversation(
         messages += [] if first else [Message("assistant", trace.written[number - 1])]
         messages.append(Message("user", f"{statement}\n\n{question}" if first else question))
     return tuple(messages)
-
-
-def hint_in_words(algorithm: str, step: Step, agent: AgentConfig) -> str:
-    """Return the working state at the start of a step in words."""
-    return agent.render("magma_hint.j2", algorithm=algorithm, hint=_hint(step)).strip()
 
 
 def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> str:

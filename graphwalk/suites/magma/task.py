@@ -1,8 +1,6 @@
 """Task of MAGMA: one state of a trace after the correct earlier states, or a whole free-running trace."""
 
-from collections.abc import Sequence
 from functools import partial
-from random import Random
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -17,7 +15,6 @@ from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace, check_states
 from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import MagmaScore, score_episode
-from graphwalk.suites.magma.thoughts import steps_in_words
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.types.episode import Trajectory
@@ -85,9 +82,6 @@ class MagmaTask(Task):
 
     def scene(self, record: ResultRecord) -> Scene:
         return magma_scene(self, record)
-
-    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
-        return steps_in_words(self, setting, trajectory, random)
 
 
 def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, replies: int) -> str | None:

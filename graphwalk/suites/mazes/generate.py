@@ -67,7 +67,6 @@ def depth_first_walls(size: int, walls: int, random: Random) -> list[int]:
 
 def _open_walls(opened: set[int], size: int, count: int, random: Random) -> None:
     """Open random walls next to open cells."""
-    opened.update([random.randrange(size * size)] if not opened else [])
     border = sorted({wall for cell in opened for wall in neighbours(cell, size)} - opened)
     seen = {*border, *opened}
     while len(opened) < count:

@@ -60,7 +60,7 @@ def expert(start: str, goal: str, draw: Random) -> Policy:
 def visit(key: str) -> Visit:
     """Return the adjacent open cells, or an empty list if the call was refused."""
     (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
-    return read_cells(text) or []
+    return [{**row, "key": str(row["key"])} for row in read_rows(text) or [] if "key" in row]
 
 
 def connected_path() -> Generator[list[Ask], list[str], list[str] | None]:
@@ -75,14 +75,6 @@ def connected_path() -> Generator[list[Ask], list[str], list[str] | None]:
 
 def answer(path: Sequence[str]) -> str:
     return json.dumps({"path": list(path)})
-
-
-def read_cells(text: str) -> list[Row] | None:
-    """Return the rows of a result in any encoding, or None for a message."""
-    rows = read_rows(text)
-    if rows is None or not all("key" in row for row in rows):
-        return None
-    return [{**row, "key": str(row["key"])} for row in rows]
 
 
 _SWAY = 1.5

@@ -4,12 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from graphwalk.reports.common_plots import (
-    against_size,
-    cost_against_accuracy,
-    outcomes,
-    within_calls,
-)
+from graphwalk.reports.common_plots import against_size, cost_against_accuracy, outcomes, within_calls
 from graphwalk.reports.measures import declared_report
 from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import Report

@@ -37,13 +37,11 @@ class WalkStep:
 
 @dataclass(frozen=True)
 class MazeWalk:
-    """All tool calls of an episode in order, and the cells that they visited and showed."""
+    """All tool calls of an episode in order, and the cells that they visited."""
 
     steps: tuple[WalkStep, ...]
     visited: tuple[int, ...]
     """In the order of first visits."""
-    seen: frozenset[int]
-    """Visited cells and their open neighbours."""
 
     def count(self, kind: StepKind) -> int:
         return sum(step.kind == kind for step in self.steps)
@@ -73,17 +71,7 @@ def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
             visited[cell] = None
             seen.update([cell, *maze.open_neighbours(cell)])
         steps.append(WalkStep(kind, cell))
-    return MazeWalk(tuple(steps), tuple(visited), frozenset(seen))
-
-
-def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]:
-    """Return the key of every visited cell → keys in its result, according to the results, not to the maze."""
-    shown: dict[str, frozenset[str]] = {}
-    for result in results:
-        if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
-            rows = read_rows(result.content) or []
-            shown[called_cell(result.call) or ""] = frozenset(str(row["key"]) for row in rows if "key" in row)
-    return shown
+    return MazeWalk(tuple(steps), tuple(visited))
 
 
 def called_cell(call: ToolCall) -> str | None:
@@ -205,7 +193,11 @@ def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
 
 def _grounded_share(path: Sequence[int], trajectory: Trajectory) -> float | None:
     """Return the share of steps in tool results, or None if only other tools were used."""
-    shown = shown_neighbours(trajectory.results)
+    shown: dict[str, set[str]] = {}  # visited cell → cells in its result, which counts here, not the maze
+    for result in trajectory.results:
+        if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
+            rows = read_rows(result.content) or []
+            shown[called_cell(result.call) or ""] = {str(row["key"]) for row in rows if "key" in row}
     if not shown and any(map(shows_data, trajectory.results)):
         return None
     if len(path) == 1:

@@ -1,9 +1,7 @@
 """Task of one maze: how it is asked, read and scored."""
 
-from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
-from random import Random
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
@@ -15,7 +13,6 @@ from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze, check_path
 from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
 from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
-from graphwalk.suites.mazes.thoughts import walk_in_words
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.tool import load_tools
@@ -74,9 +71,6 @@ class MazeTask(Task):
 
     def scene(self, record: ResultRecord) -> Scene:
         return maze_scene(self, record)
-
-    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
-        return walk_in_words(trajectory, random)
 
 
 def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:

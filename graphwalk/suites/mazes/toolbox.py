@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -59,21 +58,16 @@ class MazeToolbox(GraphToolbox):
         """Return the keys of visited cells in the order of their first visits."""
         return tuple(self._neighbours)
 
-    async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call. A mistake is returned as text in the result. Raise StoreError if the store fails."""
-        started = perf_counter()
-        try:
-            return await super().call(call)
-        except _CellMistake as mistake:
-            return ToolResult(call, str(mistake), mistake.kind, seconds=perf_counter() - started)
-
     async def _run(self, call: ToolCall) -> ToolResult:
         tool = self._tools.get(ALIASES.get(call.name, call.name))
         if tool is None or tool.name not in MAZE_TOOLS:
             return await super()._run(call)
         arguments = parse_arguments(tool, call.arguments)
         if tool.name == NEXT_CELLS:
-            content, rows = await self._next_cells(tool, arguments)
+            try:
+                content, rows = await self._next_cells(tool, arguments)
+            except _CellMistake as mistake:
+                return ToolResult(call, str(mistake), mistake.kind)
             return ToolResult(call, content, rows=len(rows), data=rows)
         check_shape(tool, arguments)
         text, row_count = self._connected_path(tool)

@@ -35,7 +35,6 @@ class OwnQuestion(Strict):
 
     @property
     def rows(self) -> list[Row]:
-        """Return the rows of `answer`."""
         items = self.answer if isinstance(self.answer, list) else [] if self.answer in (None, "") else [self.answer]
         return [item if isinstance(item, dict) else {VALUE: item} for item in items]
 

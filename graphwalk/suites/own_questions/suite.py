@@ -45,15 +45,13 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     players = PLAYERS
 
     def graphs(self, config: OwnQuestionsConfig, seed: int) -> Iterator[GraphInstance]:
-        for place, entry in enumerate(config.graphs):
-            yield from own_instances(place, entry, seed, file_of(entry))
+        yield from own_instances(0, config.graphs[0], seed, file_of(config.graphs[0]))
 
     async def read_graphs(
         self, config: OwnQuestionsConfig, seed: int, variables: Variables
     ) -> AsyncIterator[GraphInstance]:
-        for place, entry in enumerate(config.graphs):
-            for instance in own_instances(place, entry, seed, await read_source(entry, variables)):
-                yield instance
+        for instance in own_instances(0, config.graphs[0], seed, await read_source(config.graphs[0], variables)):
+            yield instance
 
     async def tasks(
         self, about: LoadedGraph, config: OwnQuestionsConfig, seed: int, agent: AgentConfig

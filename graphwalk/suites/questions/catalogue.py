@@ -22,7 +22,7 @@ from graphwalk.files.resources import data_path
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, QuestionTemplate, read_template
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Scalar, Value, shown
@@ -42,7 +42,7 @@ class QuestionKind:
     @cached_property
     def python(self) -> Callable[..., PythonPart] | None:
         """Return the class of the Python part, or None. Raise ConfigError if it does not match the template."""
-        return python_part(self.name, self.template.parameters)
+        return python_part(self.name, tuple(self.template.parameters))
 
     def mistake(self, message: str, *field: int | str) -> ConfigError:
         """Return a ConfigError about a field of the file."""
@@ -57,7 +57,8 @@ def python_parts() -> Registry:
     return Registry("Python part of a question", "graphwalk.questions", built_in)
 
 
-def python_part(name: str, parameters: Collection[str] | None = None) -> Callable[..., PythonPart] | None:
+@cache
+def python_part(name: str, parameters: tuple[str, ...] | None = None) -> Callable[..., PythonPart] | None:
     """Return the class of the Python part of a question, or None.
 
     Raise ConfigError if it is no complete PythonPart, or has other parameters.
@@ -138,9 +139,9 @@ class Question:
         template = self.kind.template
         if (owner := template.answer_properties_of) is None:
             return ()
-        of_nodes = template.parameters[owner].role == "label"
-        names = self.index.node_properties if of_nodes else self.index.relationship_properties
-        return tuple(name for name in names(str(self.parameters[owner])) if name not in template.answer_fields)
+        kind: EntityType = "node" if template.parameters[owner].role == "label" else "relationship"
+        names = self.index.property_names(kind, str(self.parameters[owner]))
+        return tuple(name for name in names if name not in template.answer_fields)
 
     @property
     def answer_fields(self) -> tuple[str, ...]:

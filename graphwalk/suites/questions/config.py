@@ -47,11 +47,8 @@ ANY_ROWS = RowBounds()
 
 
 def _kind(entry: Any) -> str:
-    own = (
-        bool({"file", "neo4j", "loaded"} & entry.keys())
-        if isinstance(entry, Mapping)
-        else isinstance(entry, GraphSource)
-    )
+    names = entry.keys() if isinstance(entry, Mapping) else ()
+    own = isinstance(entry, GraphSource) or not {"file", "neo4j", "loaded"}.isdisjoint(names)
     return "(own)" if own else "(generated)"
 
 
@@ -139,7 +136,6 @@ class QuestionsConfig(SuiteConfig):
 
     @cached_property
     def kinds(self) -> tuple[QuestionKind, ...]:
-        """Return the questions."""
         return choose_kinds(self.questions)
 
     def texts(self) -> Mapping[str, str]:

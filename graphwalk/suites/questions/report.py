@@ -6,12 +6,7 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from graphwalk.reports.common_plots import (
-    against_size,
-    by_group,
-    effort_plots,
-    outcomes,
-)
+from graphwalk.reports.common_plots import against_size, by_group, effort_plots, outcomes
 from graphwalk.reports.measures import declared_report, if_scored
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.report import Report

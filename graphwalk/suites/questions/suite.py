@@ -59,22 +59,13 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         self, about: LoadedGraph, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> Tasks[QuestionTask]:
         assert about.store is not None
-        drawing: dict[str, Any] = {
-            "seed": seed,
-            "kinds": config.kinds,
-            "agent": agent,
-            "per_question": config.per_question,
-            "answer_rows": config.answer_rows,
-            "drawing": config.drawing,
-            "target": config.target,
-        }
         left_out: dict[str, str] = {}
         if isinstance(about.instance.source, OwnGraphOrigin):
-            tasks = await _own_tasks(about, drawing, left_out)
+            tasks = await _own_tasks(about, config, seed, agent, left_out)
             left_out = {**dict(settings_left_out(about.graph, about.store, agent)), **left_out}
         else:
             reasons = left_out if config.leaves_out else None
-            tasks = await make_tasks(about.graph, about.store, left_out=reasons, **drawing)
+            tasks = await make_tasks(about.graph, about.store, config, seed=seed, agent=agent, left_out=reasons)
             left_out |= dict(queries_left_out(about.store))
         if config.wording != "standard":
             kinds = {kind.name: kind for kind in config.kinds}
@@ -85,27 +76,22 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return question_report()
 
 
-async def _own_tasks(about: LoadedGraph, drawing: dict[str, Any], left_out: dict[str, str]) -> list[QuestionTask]:
+async def _own_tasks(
+    about: LoadedGraph, config: QuestionsConfig, seed: int, agent: AgentConfig, left_out: dict[str, str]
+) -> list[QuestionTask]:
     """Return the tasks about an own graph, or about its copy: those about the original, made once."""
     assert about.store is not None
-    origin, seed = about.instance.source, drawing["seed"]
-    rows = [OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in drawing["answer_rows"]]
-    drawing = {**drawing, "own": True, "answer_rows": rows}
-    if origin.copy is None:
-        origin.tasks[seed] = await make_tasks(about.graph, about.store, left_out=left_out, **drawing)
-        return list(origin.tasks[seed])
-    if seed not in origin.tasks:
-        original = await EmbeddedDatabase().load(origin.copy.original)
-        origin.tasks[seed] = await make_tasks(origin.copy.original, original, left_out={}, **drawing)
-    return await copy_tasks(
-        origin.copy,
-        origin.tasks[seed],
-        about.store,
-        drawing["kinds"],
-        seed=seed,
-        left_out=left_out,
-        agent=drawing["agent"],
-    )
+    copy, originals = about.instance.source.copy, about.instance.source.tasks
+    rows = tuple(OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in config.answer_rows)
+    config = config.model_copy(update={"answer_rows": rows})
+    drawing: dict[str, Any] = {"config": config, "seed": seed, "agent": agent}
+    if copy is None:
+        originals[seed] = await make_tasks(about.graph, about.store, **drawing, own=True, left_out=left_out)
+        return list(originals[seed])
+    if seed not in originals:
+        store = await EmbeddedDatabase().load(copy.original)
+        originals[seed] = await make_tasks(copy.original, store, **drawing, own=True, left_out={})
+    return await copy_tasks(copy, originals[seed], about.store, **drawing, left_out=left_out)
 
 
 def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:

@@ -1,7 +1,5 @@
 """Task of one question about one graph: how it is asked, read and scored."""
 
-from collections.abc import Sequence
-from random import Random
 from typing import Any, Literal
 
 from pydantic import Field
@@ -22,7 +20,6 @@ from graphwalk.suites.questions.scoring.altered_questions import views_of
 from graphwalk.suites.questions.scoring.failures import WrongAnswer
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
-from graphwalk.suites.questions.thoughts import walk_in_words
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.by_reference import BY_REFERENCE, ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -85,7 +82,6 @@ class QuestionTask(Task):
         return Prompt(prompt.messages, ReferenceToolbox(prompt.toolbox, answering, agent))
 
     def read(self, reply: str) -> Extraction:
-        """Extract the rows of a reply with a parser."""
         return extract(reply, row_form(self.answer_fields))
 
     def answer_format(self, agent: AgentConfig) -> str:
@@ -115,6 +111,3 @@ class QuestionTask(Task):
 
     def scene(self, record: ResultRecord) -> Scene:
         return question_scene(self, record)
-
-    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
-        return walk_in_words(self, trajectory, random)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from jinja2 import Template
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
-from graphwalk.config.jinja import TEXT_FILTERS, check_text, make_environment, rendered, with_article
+from graphwalk.config.jinja import check_text, make_environment, rendered, with_article
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
@@ -96,8 +96,6 @@ class QuestionTemplate(Strict):
     other_wordings: Mapping[Literal["paper", "training", "held_out"], tuple[str, ...]] = Field(default={})
     """Texts that may replace all but the last paragraph of `wording`: with the information of the paper alone, for
     training, or held out from it."""
-    thoughts: Mapping[Literal["plan", "rule"], tuple[str, ...]] = Field(default={})
-    """Thoughts of the expert for training data: the plan, and how the answer follows from the rows."""
 
     @field_validator("parameters")
     @classmethod
@@ -118,12 +116,11 @@ class QuestionTemplate(Strict):
         check_text(text, {*info.data.get("parameters", ()), "answer_properties"}, WORDING_FILTERS)
         return text
 
-    @field_validator("other_wordings", "thoughts")
+    @field_validator("other_wordings")
     @classmethod
     def _texts_use_known_names(cls, texts: Mapping[str, tuple[str, ...]], info: ValidationInfo) -> Any:
-        filters = WORDING_FILTERS if info.field_name == "other_wordings" else TEXT_FILTERS
         for text in chain.from_iterable(texts.values()):
-            check_text(text, info.data.get("parameters", ()), filters)
+            check_text(text, info.data.get("parameters", ()), WORDING_FILTERS)
         return texts
 
     @field_validator("cypher", "paper_cypher")

@@ -10,7 +10,6 @@ from graphwalk.runs.folder.run_folder import RunFolder
 from tests.runs.runs import experiment, log_bytes, records, resume, start
 
 
-# A process that kills itself just before a step, as the kernel would.
 async def test_a_finished_run_is_compressed_and_an_unfinished_one_is_not(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"]))
     folder = RunFolder.open(tmp_path / "run")

@@ -25,7 +25,7 @@ def sharded(folder: Path, **flags: object) -> ShardedRun:
 
 
 def play(run: ShardedRun, how: Play, number: int = 2) -> RunSummary:
-    return run.play(how, number, "info", lambda: None)
+    return run.play(how, number, lambda: None)
 
 
 def here(works: Sequence[ShardWork]) -> Iterator[RunSummary]:

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
@@ -12,7 +10,6 @@ from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import Notes, experiment, log_bytes, records, resume, start
 
 VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
-OLLAMA = "registry.ollama.ai/library/gemma:2b does not support tools"
 
 
 def of(*servers: ModelServer) -> Variables:
@@ -67,19 +64,6 @@ async def test_a_model_that_replied_in_failed_episodes_only_is_not_given_up(tmp_
         (tmp_path / "run" / "replies.jsonl").unlink()
         assert (await resume(tmp_path / "run", of(server))).failed == 4
         assert len(server.requests) == 8 + 4
-
-
-@pytest.mark.parametrize("words", [VLLM, OLLAMA])
-async def test_tools_move_into_the_prompt_without_native_calls(tmp_path: Path, words: str) -> None:
-    def respond(request: Request) -> Answer:
-        return error(400, words) if request.body.get("tools") else Answer(chat("[]"))
-
-    progress = Notes()
-    async with ModelServer(respond) as server:
-        summary = await start(tmp_path / "run", experiment(models=["openai-api/server0/m"]), of(server), progress)
-        assert summary.finished == 12
-        assert server.served[400] <= 8
-    assert [note for note in progress.notes if "its server takes no tools" in note] == progress.notes
 
 
 async def test_native_calls_that_the_server_refuses_get_a_hint(tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ async def test_our_own_nodes_are_not_there(own: OwnDatabase) -> None:
     # By name: another test may load a graph between the two reads.
     assert not {node.label for node in schema.nodes} & {"gw_0123456789ab", "GraphWalkLoad"}
     assert [node.count for node in schema.nodes if node.label == "StSeen"] == [1]
+    assert (await (await own.open([MARK])).read_graph()).node_count == 1
 
 
 async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Variables) -> None:

@@ -5,11 +5,15 @@ from pathlib import Path
 import pytest
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.errors import QueryLimitError
 from graphwalk.models.tokens import count_tokens
+from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tool
 from graphwalk.types.encodings import decode_notes, decode_rows, next_page
+from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j
@@ -69,7 +73,7 @@ async def test_a_schema_of_three_hundred_labels_is_a_map(own: OwnDatabase) -> No
     agent = foreign_agent(AgentConfig(schema_tokens=3000))
     schema = await store.schema(agent.schema_samples)
     text = schema_text(schema, agent)
-    assert count_tokens(text)[0] <= 3000
+    assert count_tokens(text) <= 3000
     assert f"{MARK}, 600 nodes" in text
     assert "p7" not in text
     closer = await call(store, "get_schema", agent, entity_name="StKind007", entity_type="node")
@@ -77,3 +81,11 @@ async def test_a_schema_of_three_hundred_labels_is_a_map(own: OwnDatabase) -> No
     assert "p7: integer, for example 7" in closer.content
     result = await call(store, "get_node_by_property", agent, label="StKind007", property_name="p7", property_value=7)
     assert result.rows == 1
+
+
+async def test_the_limit_of_a_query_is_that_of_the_experiment(own: OwnDatabase, neo4j_server: Variables) -> None:
+    await own.write(f"CREATE (:{MARK}:StSlow)")
+    source = GraphSource(neo4j=neo4j_server.neo4j_database or "neo4j")
+    async with open_source(source, neo4j_server, timeout_seconds=0.5) as opened:
+        with pytest.raises(QueryLimitError):
+            await opened.store.run("UNWIND range(1, 1000000000000) AS n WITH n WHERE n < 0 RETURN n")

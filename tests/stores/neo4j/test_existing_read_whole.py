@@ -160,10 +160,3 @@ async def test_types_are_chosen_and_pages_are_joined(connection: Connection, mon
     assert (await read(connection, ["B"])).relationship_count == 0
     assert (await read(connection, ["A"])).digest == graph.digest
     await connection.write("MATCH (n:Elsewhere) DETACH DELETE n")
-
-
-async def test_loaded_graphs_are_left_out(connection: Connection) -> None:
-    await connection.write(
-        f"CREATE (:{LABEL} {{n: 1}}), (:{LABEL}:gw_3f2a90c1d77e), (:{LABEL}:GraphWalkLoad {{scope: 'x'}})"
-    )
-    assert [node.properties for node in (await read(connection)).nodes()] == [{"n": 1}]

@@ -1,6 +1,7 @@
 """The report of MAGMA: from scripted results to means over traces, by size and step, beside the paper's figures."""
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 
 from graphwalk.reports.formats import to_csv, to_markdown
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import ReportRow
+from graphwalk.reports.suite_report import Reference, ReportRow
+from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.trace_results import case, trace_records
 from tests.reports.results import build_report
@@ -16,6 +18,7 @@ from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 
 DECLARED = MagmaSuite().report()
+PAPER = DECLARED.reference("magma-paper")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,7 @@ def logged() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def report(logged: list[dict[str, Any]]) -> Report:
-    return build_report(logged, DECLARED, reference=DECLARED.reference("magma-paper"))
+    return build_report(logged, DECLARED, reference=PAPER)
 
 
 def row(rows: list[ReportRow], model: str, setting: str, **group: Any) -> ReportRow:
@@ -186,3 +189,48 @@ def test_plots_say_what_step_0_is() -> None:
     (plot,) = (plot for plot in report.plots if plot.name == "exact-by-step-mst-prim")
     assert [point.x for point in plot.panels[0].series[0].points][:3] == [0, 1, 2]
     assert "0 is the state before it" in plot.about
+
+
+def sizes_table(algorithm: str, results: list[dict[str, Any]], reference: Reference = PAPER) -> TextTable:
+    """Return the table of an algorithm by size, and check that no other algorithm has one."""
+    report = build_report(results, DECLARED, reference=reference)
+    (table,) = (table for table in report.tables if table.title.endswith("exact match in % by number of nodes"))
+    assert table.title.startswith(algorithm)
+    return table
+
+
+def texts(table: TextTable) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def test_a_table_per_algorithm_with_sizes_as_columns_and_the_papers_rows_below_ours() -> None:
+    states = {"bfs 5 0": [True, False], "bfs 5 1": [True, True, True, True], "bfs 50 2": [False, True]}
+    sizes = sizes_table("bfs", episodes(states))
+    assert [header.title for header in sizes.headers] == ["setting", "model", "states", "5", "50"]
+    rows = texts(sizes)
+    assert rows[0] == ["io_reasoning", "us/gpt-4o", "final", "50.0", "100.0"]
+    assert rows[1] == ["io_reasoning", "us/gpt-4o", "earlier", "100.0", "0.0"]
+    published = [row for row in rows if row[2] == "earlier"][1:]
+    assert len(published) == 5
+    assert ["io_reasoning", "gpt-4o (paper, zero-shot)", "earlier"] in [row[:3] for row in published]
+    assert sum("(paper, fine-tuned)" in row[1] for row in published) == 4
+
+
+def test_published_rows_need_no_model_of_their_name() -> None:
+    sizes = sizes_table("dfs", episodes({"dfs 5 0": [True, False]}, model="scripted/expert", setting="is"))
+    assert sum("(paper" in row[1] for row in texts(sizes)) == 2 * 4
+
+
+def test_the_papers_rows_beside_fewer_traces_are_marked() -> None:
+    reference = replace(PAPER, fewer="suite.traces.0.count is 12, not unset")
+    sizes = sizes_table("bfs", episodes({"bfs 5 0": [True, False]}), reference)
+    assert "gpt-4o (paper, more graphs, zero-shot)" in [row[1] for row in texts(sizes)]
+    assert "This run has fewer: suite.traces.0.count is 12, not unset." in sizes.note
+
+
+def test_the_papers_figures() -> None:
+    cases = PAPER.groups["case"]
+    assert len(cases) == 13 * 12 * 5
+    gpt = next(r for r in cases if (r["case"], r["model"]) == (case("mst_prim", 5), "gpt-4o"))
+    assert (gpt["setting"], gpt["intermediate_exact"], gpt["note"]) == ("io_reasoning", 12.56, "zero-shot")
+    assert "accuracy" not in gpt

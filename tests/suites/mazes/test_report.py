@@ -55,19 +55,6 @@ def test_always_empty_is_a_baseline() -> None:
     assert (baseline["model"], baseline["accuracy"], baseline["no_answer"]) == ("always empty", 0.0, 1)
 
 
-def test_published_table_is_shown() -> None:
-    reference = build_report([result()], DECLARED, reference=DECLARED.reference("table_1_mazes")).reference
-    assert reference is not None
-    rows = {row["model"]: row for row in reference.rows}
-    assert rows.keys() == {"gpt-4o-mini", "gpt-4o", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"}  # with tools
-    assert (rows["gpt-4.1"]["correct"], rows["gpt-4.1"]["accuracy"], rows["gpt-4.1"]["calls_per_question"]) == (
-        10,
-        100.0,
-        21.4,
-    )
-    assert len(DECLARED.reference("table_1_mazes").rows) == 12
-
-
 def test_calls_of_solved_mazes_and_of_all() -> None:
     """The paper's 22.125 is no average over ten mazes; every other average in its Table 1 may be one."""
     results = [result(0, tool_calls=10), result(1, tool_calls=20), result(2, error="wrong_goal", tool_calls=60)]
@@ -77,7 +64,8 @@ def test_calls_of_solved_mazes_and_of_all() -> None:
     assert build_report([result(0, error="wrong_goal")], DECLARED).rows[0]["calls_per_solved"] is None
     assert report.reference is not None
     calls = {row["model"]: (row["calls_per_question"], row["calls_per_solved"]) for row in report.reference.rows}
-    assert calls["gpt-4o-mini"] == (None, 22.125)
-    assert calls["gpt-4.1"] == (21.4, 21.4)
-    assert calls["gpt-4o"] == (15.1, None)
-    assert calls["gpt-4.1-nano"] == (16.2, None)
+    assert calls == {
+        **{"gpt-4o-mini": (None, 22.125), "gpt-4.1": (21.4, 21.4), "gpt-4.1-mini": (26.5, 26.5)},
+        **{"gpt-4o": (15.1, None), "gpt-4.1-nano": (16.2, None)},  # with tools
+    }
+    assert len(DECLARED.reference("table_1_mazes").rows) == 12

@@ -66,8 +66,4 @@ def test_default_turn_limit_of_mazes() -> None:
     assert config({}).agent.turn_limit == 60
     experiment = {"name": "mine", "suite": {"name": "mazes"}, "agent": {"think": False, "turn_limit": 9}}
     assert load_experiment(experiment).agent.turn_limit == 9
-    assert (
-        load_experiment({**experiment, "suite": {"name": "questions"}, "agent": {"think": False}}).agent.turn_limit
-        == 30
-    )
     assert load_experiment(experiment, ["agent.turn_limit=null"]).as_yaml().count("turn_limit: 60") == 1

@@ -11,6 +11,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.scripted import expert
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
@@ -54,4 +55,6 @@ def expert_with(flaw: str, task: QuestionTask, schema: Schema) -> Policy:
 async def stage(preset: str = "paper-100", seed: int = 0) -> Stage:
     graph = generate_graph(GraphSpec(preset=preset), seed)
     store = await EmbeddedDatabase().load(graph)
-    return Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, seed=seed))
+    return Stage(
+        GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, QuestionsConfig(), seed=seed)
+    )

@@ -48,7 +48,7 @@ def odd_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Quest
                 options = (*index.nodes, "nobody")
             case "property" if template.parameters[str(parameter.of)].role == "label":
                 # The embedded engine refuses a property that no node with the label has.
-                options = (*index.node_properties(str(parameters[str(parameter.of)])), "key")
+                options = (*index.property_names("node", str(parameters[str(parameter.of)])), "key")
             case "property":
                 options = PROPERTIES
             case "value":

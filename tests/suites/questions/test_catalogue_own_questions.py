@@ -77,8 +77,8 @@ def place(tmp_path: Path) -> Path:
 
 
 async def made(place: Path, *questions: str) -> list[QuestionTask]:
-    kinds = choose_kinds([str(place / question) for question in questions or ["dead_ends.yaml"]])
-    return await make_tasks(GRAPH, await EmbeddedDatabase().load(GRAPH), seed=1, kinds=kinds)
+    config = QuestionsConfig(questions=tuple(str(place / question) for question in questions or ["dead_ends.yaml"]))
+    return await make_tasks(GRAPH, await EmbeddedDatabase().load(GRAPH), config, seed=1)
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
@@ -212,7 +212,7 @@ async def test_two_engines_must_agree(place: Path) -> None:
     store = await EmbeddedDatabase().load(GRAPH)
     store.__class__ = OtherStore
     with pytest.raises(OracleError, match="the other store and the embedded engine differ on dead_ends"):
-        await make_tasks(GRAPH, store, seed=1, kinds=choose_kinds([str(place / "dead_ends.yaml")]))
+        await make_tasks(GRAPH, store, QuestionsConfig(questions=(str(place / "dead_ends.yaml"),)), seed=1)
 
 
 TITLES = """\
@@ -247,8 +247,8 @@ FILMS = PropertyGraph.from_rows(
 async def test_a_question_that_spells_out_names_of_properties(any_database: Database, place: Path) -> None:
     """A target is that of the graph in memory, on the embedded engine and on Neo4j."""
     (place / "titles.yaml").write_text(TITLES, encoding="utf-8")
-    kinds, store = choose_kinds([str(place / "titles.yaml")]), await any_database.load(FILMS)
-    tasks = await make_tasks(FILMS, store, seed=1, kinds=kinds, per_question=3)
+    config = QuestionsConfig(questions=(str(place / "titles.yaml"),), per_question=3)
+    tasks = await make_tasks(FILMS, await any_database.load(FILMS), config, seed=1)
     for task in tasks:
         numbers = {r.target for r in FILMS.relationships() if f"Person {r.source[1:]}" == task.parameters["value"]}
         assert task.target == [{"title": f"Film {key[1:]}", "id": int(key[1:])} for key in sorted(numbers)]

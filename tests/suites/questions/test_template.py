@@ -1,15 +1,14 @@
 """The question templates: what a model reads, and what a template may not contain."""
 
-import re
 from pathlib import Path
 
 import pytest
-from inline_snapshot import snapshot
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.suites.questions.catalogue import load_kind, shipped_kinds
 from graphwalk.suites.questions.template import render_wording
+from graphwalk.types.values import Value
 
 TEMPLATES = {name: kind.template for name, kind in shipped_kinds().items()}
 
@@ -25,21 +24,12 @@ def test_the_wording_names_every_parameter_and_answer_field(name: str) -> None:
         assert f'"{field}": ' in text
 
 
-def test_values_are_written_so_that_text_and_numbers_differ() -> None:
-    template = TEMPLATES["node_by_property"]
-    texts = [
-        render_wording(template.wording, {"label": "Zorep", "property": "p", "value": value}).splitlines()[0]
-        for value in ("12", 12, 1.5, True, 'a "ü" <b>')
-    ]
-    assert texts == snapshot(
-        [
-            'Which Zorep nodes have the value "12" in their property "p"? Find all of them.',
-            'Which Zorep nodes have the value 12 in their property "p"? Find all of them.',
-            'Which Zorep nodes have the value 1.5 in their property "p"? Find all of them.',
-            'Which Zorep nodes have the value true in their property "p"? Find all of them.',
-            'Which Zorep nodes have the value "a \\"ü\\" <b>" in their property "p"? Find all of them.',
-        ]
-    )
+@pytest.mark.parametrize(
+    ("value", "text"), [("12", '"12"'), (12, "12"), (1.5, "1.5"), (True, "true"), ('a "ü" <b>', '"a \\"ü\\" <b>"')]
+)
+def test_values_are_written_so_that_text_and_numbers_differ(value: Value, text: str) -> None:
+    wording = TEMPLATES["node_by_property"].wording
+    assert f"have the value {text} in" in render_wording(wording, {"label": "A", "property": "p", "value": value})
 
 
 @pytest.mark.parametrize(
@@ -68,7 +58,6 @@ def test_values_are_written_so_that_text_and_numbers_differ() -> None:
         ("class: retrieval", "class: [", "not valid YAML"),
         ("- List all {{ label }} nodes", "- List all {{ lable }} nodes", "other_wordings: there is no lable; known:"),
         ("  training:", "  standard:", "other_wordings.standard"),
-        ("The keys in the result", "The {{ key }} in the result", "thoughts: there is no key; known:"),
     ],
 )
 def test_mistakes_in_a_template_name_file_line_and_field(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -91,10 +80,3 @@ def test_other_words_name_all_that_the_question_is_about(name: str) -> None:
     parameters = shipped_kinds()[name].template.parameters
     for text in (*held["training"], *held["held_out"]):
         assert parameters.keys() <= {word for word in parameters if word in text}, text
-
-
-@pytest.mark.parametrize("files", ["questions/*.yaml", "thoughts/questions.yaml", "prompts/tool_messages.yaml"])
-def test_no_bare_article_is_before_a_name(files: str) -> None:
-    text = "\n".join(path.read_text(encoding="utf-8") for path in data_path("templates").glob(files))
-    assert text
-    assert not re.search(r"\b[Aa]n? \{\{", text)

@@ -13,19 +13,24 @@ from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import CachedTools, ReferenceWalk, count_by_rule, drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
 class ExpertReference:
-    """Reference walks on one graph (docs/method.md, Questions), with the default prompt."""
+    """Reference walks on a graph in the embedded engine (docs/method.md, Questions), with the default prompt.
 
-    def __init__(self, schema: Schema, toolbox: Toolbox) -> None:
-        self._schema, self._tools = schema, CachedTools(toolbox)
-        self._system = tools_system(schema, AgentConfig())
+    Pages are those of the agent, but values are not shortened, because the expert's answer is checked. Pages of a
+    number of tokens are those of the texts.
+    """
+
+    def __init__(self, embedded: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> None:
+        by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
+        pages = AgentConfig(**agent.model_dump(include={"result_budget", *by_tokens}))
+        self._schema = schema_of(graph)
+        self._tools = CachedTools(GraphToolbox(embedded, self._schema, agent=pages))
+        self._system = tools_system(self._schema, AgentConfig())
         self._count = cache(count_by_rule)
 
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
@@ -41,15 +46,3 @@ class ExpertReference:
                 hint=f"graphwalk questions {task.template}",
             )
         return walk
-
-
-def reference_on(embedded: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> ExpertReference:
-    """Return the reference on the embedded engine.
-
-    Pages are those of the agent, but values are not shortened, because the expert's answer is checked. Pages of a
-    number of tokens are those of the texts.
-    """
-    by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
-    pages = AgentConfig(**agent.model_dump(include={"result_budget", *by_tokens}))
-    schema = schema_of(graph)
-    return ExpertReference(schema, GraphToolbox(embedded, schema, agent=pages))

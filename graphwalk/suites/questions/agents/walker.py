@@ -109,7 +109,6 @@ class Walker:
         ]
 
     def outgoing(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
-        """Return the outgoing relationships of the matching nodes."""
         links = yield from self.links(centres)
         return [link for link in links if link.outgoing]
 
@@ -157,7 +156,6 @@ class Walker:
         return [p.name for p in sorted(properties, key=lambda p: len(p.samples) if p.complete else float("inf"))]
 
     def as_links(self, label: str, rows: Iterable[Row]) -> list[RelationshipRow]:
-        """Return the relationships in the rows of a call."""
         return [link for row in rows if (link := relationship_in(row, label, self._pairs)) is not None]
 
     def target_labels(self, label: str) -> Steps[dict[str, set[str]]]:

@@ -16,7 +16,7 @@ class Part(PythonPart):
     value: Value
 
     def rows(self, index: GraphIndex) -> Iterator[Row]:
-        names = index.relationship_properties(self.relationship_type)
+        names = index.property_names("relationship", self.relationship_type)
         for r in index.relationships_of.get(self.relationship_type, ()):
             if equal(r.properties.get(self.property), self.value):
                 own = {name: r.properties.get(name) for name in names}

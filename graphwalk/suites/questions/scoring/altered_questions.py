@@ -34,8 +34,12 @@ _FURTHER_HOPS = (1, 2, 3, -1)
 _ANY = "\0any"
 """A label of all nodes, or the type of all relationships, in a changed copy."""
 _WORDS: dict[str, Role] = {
-    **{"label": "label", "type": "relationship_type", "key": "key"},
-    **{"property": "property", "value": "value", "hops": "hops"},
+    "label": "label",
+    "type": "relationship_type",
+    "key": "key",
+    "property": "property",
+    "value": "value",
+    "hops": "hops",
 }
 """Last word of a parameter's name → its role, for questions that are not built in."""
 

@@ -7,9 +7,9 @@ could change that. It must therefore also be found in the largest graph that is 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
@@ -47,8 +47,6 @@ _NOT_COMPARED = {list, dict, type(None)}
 
 V = TypeVar("V")
 
-_python_part = lru_cache(maxsize=64)(python_part)
-
 
 def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
     """Return those of `rows` that the tool results prove, or None if that is unknown.
@@ -58,7 +56,7 @@ def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[
     observed, too much was not observed, or the prompt has no schema that bounds it.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
-    python = _python_part(task.template) if task.oracles == 2 else None
+    python = python_part(task.template) if task.oracles == 2 else None
     if python is None:
         return None
     prompt = "\n".join(message.content or "" for message in trajectory.prompt)
@@ -210,14 +208,10 @@ class _LazyMapping(Mapping[str, V], Generic[V]):
 class _Hidden(Mapping[str, V], Generic[V]):
     """A mapping of hidden data; access raises HiddenError."""
 
-    def __getitem__(self, key: str) -> V:
+    def _refuse(self, *arguments: object) -> NoReturn:
         raise HiddenError
 
-    def __iter__(self) -> Iterator[str]:
-        raise HiddenError
-
-    def __len__(self) -> int:
-        raise HiddenError
+    __getitem__ = __iter__ = __len__ = _refuse
 
 
 def _relationship(observed: ObservedRelationship) -> Relationship:

@@ -83,7 +83,6 @@ class GraphIndex:
         return label in self.nodes[key].labels
 
     def keys_of(self, label: str) -> Sequence[str]:
-        """Return the keys of the nodes with this label."""
         return self.keys_by_label.get(label, [])
 
     def with_key(self, label: str, key: str) -> list[str]:
@@ -107,15 +106,8 @@ class GraphIndex:
         """Return a property of a node or its `key`; None if it is missing."""
         return key if name == "key" else self.nodes[key].properties.get(name)
 
-    def node_properties(self, label: str) -> list[str]:
-        """Return the sorted property names of nodes with this label, without `key`."""
-        return self._property_names("node", label)
-
-    def relationship_properties(self, type_: str) -> list[str]:
-        """Return the sorted property names of relationships of this type."""
-        return self._property_names("relationship", type_)
-
-    def _property_names(self, kind: EntityType, owner: str) -> list[str]:
+    def property_names(self, kind: EntityType, owner: str) -> list[str]:
+        """Return the sorted property names of nodes with a label, without `key`, or of relationships of a type."""
         if (kind, owner) not in self._names:
             entities = self._entities(kind, owner)
             self._names[kind, owner] = sorted({name for entity in entities for name in entity.properties})

@@ -10,6 +10,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import TextError
+from graphwalk.config.yaml_files import validate
 from graphwalk.errors import GraphwalkError, OracleError
 from graphwalk.evaluation.rows import distinct
 from graphwalk.evaluation.suppressed import suppressed
@@ -19,9 +20,9 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import open_source, read_source
-from graphwalk.suites.questions.agents.expert_effort import ExpertReference, reference_on
-from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_kinds, shipped_kinds
-from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
+from graphwalk.suites.questions.agents.expert_effort import ExpertReference
+from graphwalk.suites.questions.catalogue import Question, QuestionKind, shipped_kinds
+from graphwalk.suites.questions.config import ANY_ROWS, QuestionsConfig, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
@@ -59,18 +60,14 @@ async def tasks_on(
     reasons. Raise ConfigError if the graph cannot host a question.
     """
     own = not graph.spec
-    leaves_out = own and questions is None
-    return await make_tasks(
-        graph,
-        store or await EmbeddedDatabase().load(graph),
-        seed=seed,
-        kinds=choose_kinds(questions),
-        agent=AgentConfig(),
-        own=own,
-        per_question=per_question,
-        answer_rows=(OWN_ROWS if leaves_out else ANY_ROWS,),
-        left_out=(left_out if left_out is not None else {}) if leaves_out else None,
-    )
+    if own and questions is None:
+        rows, left_out = OWN_ROWS, {} if left_out is None else left_out
+    else:
+        rows, left_out = ANY_ROWS, None
+    choice = {"questions": questions, "per_question": per_question, "answer_rows": (rows,)}
+    config = validate(QuestionsConfig, choice, "questions")
+    store = store or await EmbeddedDatabase().load(graph)
+    return await make_tasks(graph, store, config, seed=seed, agent=AgentConfig(), own=own, left_out=left_out)
 
 
 async def tasks_of_source(source: GraphSource, variables: Variables, **choice: Any) -> list[QuestionTask]:
@@ -85,35 +82,31 @@ async def tasks_of_source(source: GraphSource, variables: Variables, **choice: A
 async def make_tasks(
     graph: PropertyGraph,
     store: GraphStore,
+    config: QuestionsConfig,
     *,
     seed: int,
-    kinds: Sequence[QuestionKind] | None = None,
     agent: AgentConfig | None = None,
     own: bool = False,
-    per_question: int = 1,
-    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
     left_out: dict[str, str] | None = None,
-    drawing: Drawing = "nontrivial",
-    target: Target = "graphwalk",
 ) -> list[QuestionTask]:
     """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
 
-    A task depends only on seed, graph, question and its number. `kinds=None` means those of the paper. With `agent`
-    tasks have the figures of the expert that reads its pages. `own` limits the search as for graphs of any size.
+    A task depends only on seed, graph, question and its number. With `agent` tasks have the figures of the expert that
+    reads its pages. `own` limits the search as for graphs of any size. The graphs of `config` do not matter.
 
     Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
-    reference = None if agent is None else reference_on(embedded, graph, agent)
-    maker = TaskMaker(index, store, embedded, seed, reference, target)
+    reference = None if agent is None else ExpertReference(embedded, graph, agent)
+    maker = TaskMaker(index, store, embedded, seed, reference, config.target)
     effort = OWN_GRAPH_EFFORT if own else generated_effort(graph)
-    search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
+    search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, config.drawing)
     tasks = []
-    for kind in choose_kinds() if kinds is None else kinds:
+    for kind in config.kinds:
         taken: dict[Drawn, None] = {}
-        for number in range(per_question * len(answer_rows)):
-            bounds = answer_rows[number // per_question]
+        for number in range(config.per_question * len(config.answer_rows)):
+            bounds = config.answer_rows[number // config.per_question]
             await asyncio.sleep(0)  # episodes about other graphs may be in flight
             try:
                 tasks.append(await maker.drawn(kind, number, search, taken, bounds))
@@ -134,20 +127,20 @@ async def copy_tasks(
     copy: AnonymisedCopy,
     originals: Sequence[QuestionTask],
     store: GraphStore,
-    kinds: Sequence[QuestionKind],
+    config: QuestionsConfig,
     *,
     seed: int,
-    left_out: dict[str, str],
     agent: AgentConfig,
+    left_out: dict[str, str],
 ) -> list[QuestionTask]:
     """Return the same questions about the anonymised copy in `store`, with the names of the copy.
 
     Add your own questions with names or values in their text to `left_out`.
     """
     embedded = await _embedded(copy.graph, store)
-    maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed, reference_on(embedded, copy.graph, agent))
+    maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed, ExpertReference(embedded, copy.graph, agent))
     index = GraphIndex(copy.original)
-    by_name = {kind.name: kind for kind in kinds}
+    by_name = {kind.name: kind for kind in config.kinds}
     tasks = []
     for original in originals:
         kind = by_name[original.template]

@@ -68,7 +68,6 @@ class ParameterSpace:
         self._counts: dict[tuple[Value, ...], int] = {}
 
     def size(self, template: QuestionTemplate) -> int:
-        """Return the number of parameter sets."""
         return self._count(template, {})
 
     def at(self, template: QuestionTemplate, number: int) -> Chosen:
@@ -123,8 +122,7 @@ class ParameterSpace:
                 return self._index.keys_of(str(chosen[str(parameter.of)]))
             case "property":
                 role, owner = _owner(template, name, chosen)
-                names = self._index.node_properties if role == "label" else self._index.relationship_properties
-                return names(owner)
+                return self._index.property_names("node" if role == "label" else "relationship", owner)
             case "value":
                 return self._property_values(*_owner(template, name, chosen), chosen[str(parameter.of)])
             case "hops":

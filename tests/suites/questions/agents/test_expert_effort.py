@@ -28,7 +28,7 @@ from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.schema import Schema
 
-Setting = tuple[Schema, GraphToolbox, dict[str, QuestionTask]]
+Setting = tuple[Schema, GraphToolbox, ExpertReference, dict[str, QuestionTask]]
 
 
 @pytest.fixture
@@ -36,20 +36,21 @@ async def setting() -> Setting:
     graph = generate_graph(GraphSpec(preset="paper-100"), 5)
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
-    tasks = await make_tasks(graph, store, seed=5)
-    return schema, GraphToolbox(store, schema), {task.template: task for task in tasks}
+    tasks = await make_tasks(graph, store, QuestionsConfig(), seed=5)
+    reference = ExpertReference(store, graph, AgentConfig())
+    return schema, GraphToolbox(store, schema), reference, {task.template: task for task in tasks}
 
 
 async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(setting: Setting) -> None:
     """Count the loop's tokens, sent and received, message by message."""
-    schema, toolbox, tasks = setting
+    schema, toolbox, reference, tasks = setting
     for task in tasks.values():
         seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
         setup = Prompt((tools_system(schema, AgentConfig()), Message("user", task.question)), toolbox)
         await run_episode(Episode(setup, seen, AgentConfig(), CallOptions()))
-        played = await ExpertReference(schema, toolbox)(task)
+        played = await reference(task)
         assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template
-        assert played == await ExpertReference(schema, toolbox)(task)
+        assert played == await reference(task)
         assert 2 <= played.turns <= 5
         assert played.turns - 1 <= played.calls <= 60
 
@@ -63,7 +64,7 @@ class Listener:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         self.read += sum(tokens_of(message) for message in messages)
-        self.read += sum(count_tokens(json.dumps(tool.as_openai(), ensure_ascii=False))[0] for tool in tools)
+        self.read += sum(count_tokens(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in tools)
         reply = await self._model.complete(messages, tools, options)
         self.written += tokens_of(reply.message)
         return reply
@@ -76,15 +77,15 @@ def tokens_of(message: Message) -> int:
     texts = [message.content or ""]
     for call in message.tool_calls:
         texts += [call.name, call.arguments]
-    return sum(count_tokens(text)[0] for text in texts)
+    return sum(count_tokens(text) for text in texts)
 
 
 @pytest.mark.parametrize("template", ["node_count", "node_by_property", "remote_node_property"])
 async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setting, template: str) -> None:
-    schema, toolbox, tasks = setting
+    _, _, reference, tasks = setting
     wrong = tasks[template].model_copy(update={"target": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
     with pytest.raises(OracleError, match="differs from the target") as error:
-        await ExpertReference(schema, toolbox)(wrong)
+        await reference(wrong)
     assert wrong.task_id in str(error.value)
     assert '"nothing"' in str(error.value)
 

@@ -14,6 +14,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.suites.questions.agents.walker import Steps, Walker
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.scoring import groundedness
 from graphwalk.suites.questions.scoring.groundedness import only_grows, supported_rows
@@ -236,18 +237,24 @@ async def test_no_result_is_too_odd(arguments: Any, content: Any, tool: str) -> 
         {"encoding": "compact", "result_budget": 7},
         {"relationship_properties": False},
         {"compaction": "window", "compaction_window": 1},
+        {"max_calls_per_turn": 10},
+        {"parallel_tool_calls": False, "turn_limit": 100},
     ],
     ids=str,
 )
-async def test_the_expert_is_always_grounded(agent: dict[str, Any], spec: dict[str, Any]) -> None:
+async def test_the_expert_is_always_right_and_grounded(agent: dict[str, Any], spec: dict[str, Any]) -> None:
     graph = generate_graph(GraphSpec(preset="paper-100", **spec), 2)
     store = await EmbeddedDatabase().load(graph)
-    here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, seed=2))
+    here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, QuestionsConfig(), seed=2))
     for one in here.tasks:
-        score, _ = await here.play("expert", one, agent=AgentConfig(**agent))
+        score, trajectory = await here.play("expert", one, agent=AgentConfig(**agent))
         hidden = "relationship_properties" in agent and one.template in NEEDS_PROPERTIES
         expected = (None, None) if hidden else (1.0, True)
         assert (score.grounded, score.evidence_sufficient) == expected, one.template
+        assert score.strict_correct != hidden, (one.template, trajectory.exit_status)
+        assert (score.extraction_stage, score.repeated_calls if not agent else 0) == ("strict", 0)
+        if agent.get("turn_limit"):
+            assert len(trajectory.turns) == len(trajectory.results) + 1
 
 
 def test_which_queries_only_grow() -> None:
@@ -276,7 +283,7 @@ class Fragile(PythonPart):
 
 
 async def test_only_a_foreign_evaluator_may_fail_for_lack_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groundedness, "_python_part", lambda name: Fragile)
+    monkeypatch.setattr(groundedness, "python_part", lambda name: Fragile)
     here = await place()
 
     async def supported(template: str, *asked: Any, **parameters: Any) -> Any:

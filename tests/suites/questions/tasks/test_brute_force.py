@@ -8,10 +8,14 @@ from graphwalk.suites.questions.kinds.node_by_property import Part as NodeByProp
 from graphwalk.suites.questions.kinds.relationship_by_property import Part as RelationshipByProperty
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.parameters import ParameterSpace
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Temporal, Value, shown
-from tests.database.rich_graph import rich_graph
+from tests.database.rich_graph import IN_FILES
 
-GRAPH = rich_graph()
+GRAPH = PropertyGraph.from_rows(
+    [Node(f"v{number}", ("Mixed",), {"value": value}) for number, value in enumerate(IN_FILES)],
+    [Relationship("MIXED", "v0", "v1", {"value": value}) for value in IN_FILES],
+)
 INDEX = GraphIndex(GRAPH)
 
 

@@ -14,7 +14,7 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
@@ -23,14 +23,21 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 from tests.runs.runs import experiment, records, start
 
-KINDS = tuple(shipped_kinds().values())
 ODD: dict[str, Any] = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
 TURN_LIMIT = QuestionsSuite.turn_limit
 
 
-async def preset_tasks(preset: str, seed: int = 3, *, spec: Any = None, index: int = 0, **drawing: Any) -> Any:
+def asking(*questions: str, **fields: Any) -> QuestionsConfig:
+    return QuestionsConfig(questions=questions, **fields)
+
+
+async def preset_tasks(
+    preset: str, seed: int = 3, *, spec: Any = None, index: int = 0, agent: AgentConfig | None = None, **fields: Any
+) -> Any:
     graph = generate_graph(GraphSpec(preset=preset, **(spec or {})), seed, index)
-    return await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=seed, kinds=KINDS, **drawing)
+    return await make_tasks(
+        graph, await EmbeddedDatabase().load(graph), asking(*shipped_kinds(), **fields), seed=seed, agent=agent
+    )
 
 
 @pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])
@@ -50,7 +57,7 @@ async def test_every_preset_hosts_every_kind_and_the_expert_is_right(preset: str
 async def test_the_unscoped_cypher_of_a_record_gives_its_gold() -> None:
     graph = generate_graph(GraphSpec(preset="paper-150"), 4)
     store = await EmbeddedDatabase().load(graph)
-    for task in await make_tasks(graph, store, seed=4):
+    for task in await make_tasks(graph, store, QuestionsConfig(), seed=4):
         rows = await store.run(task.cypher, task.cypher_parameters)
         if task.mode == "ties-allowed":
             assert len(rows) == 1
@@ -81,7 +88,7 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
     store = await EmbeddedDatabase().load(graph)
     store.__class__ = ForgetfulStore
     with pytest.raises(OracleError, match="the evaluator of node_by_property differ"):
-        await make_tasks(graph, store, seed=0, kinds=choose_kinds(["node_by_property"]))
+        await make_tasks(graph, store, asking("node_by_property"), seed=0)
 
 
 EACH = "each relationship in its own direction"
@@ -142,8 +149,9 @@ def films() -> PropertyGraph:
 
 async def test_the_reason_names_what_an_ordinary_graph_lacks() -> None:
     left_out: dict[str, str] = {}
-    store, rows = await EmbeddedDatabase().load(films()), [OWN_ROWS]
-    tasks = await make_tasks(films(), store, kinds=KINDS, seed=1, own=True, answer_rows=rows, left_out=left_out)
+    config = asking(*shipped_kinds(), answer_rows=(OWN_ROWS,))
+    store = await EmbeddedDatabase().load(films())
+    tasks = await make_tasks(films(), store, config, seed=1, own=True, left_out=left_out)
     assert left_out.keys() == LACKS.keys()
     for name, words in LACKS.items():
         assert words in left_out[name], left_out[name]
@@ -151,8 +159,8 @@ async def test_the_reason_names_what_an_ordinary_graph_lacks() -> None:
 
 
 async def test_target_and_expert_agree_on_relationships_in_both_directions(any_database: Database) -> None:
-    store, agent, kinds = await any_database.load(films()), AgentConfig(), choose_kinds(["shared_neighbor"])
-    tasks = await make_tasks(films(), store, kinds=kinds, seed=1, agent=agent, own=True, per_question=12)
+    store, config = await any_database.load(films()), asking("shared_neighbor", per_question=12)
+    tasks = await make_tasks(films(), store, config, seed=1, agent=AgentConfig(), own=True)
     labels = {tuple(task.parameters[f"{name}_label"] for name in ("source", "middle", "target")) for task in tasks}
     assert labels > {("Person", "Movie", "Person"), ("Movie", "Person", "Movie")}
     assert all(task.reference_calls is not None for task in tasks)

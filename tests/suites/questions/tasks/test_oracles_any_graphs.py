@@ -8,6 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.rows import as_shown, same_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks
 from tests.suites.questions.any_graphs import any_graph
 
@@ -16,22 +17,13 @@ GRAPHS = 12
 
 @pytest.mark.parametrize("bare", [False, True])
 async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) -> None:
-    kinds = list(shipped_kinds().values())
+    config = QuestionsConfig(questions=tuple(shipped_kinds()), answer_rows=(OWN_ROWS,))
     hosted: dict[str, int] = dict.fromkeys(shipped_kinds(), 0)
     for seed in range(GRAPHS):
         graph = any_graph(Random(seed), bare=bare)
         store = await EmbeddedDatabase().load(graph)
         left_out: dict[str, str] = {}
-        tasks = await make_tasks(
-            graph,
-            store,
-            kinds=kinds,
-            seed=seed,
-            agent=AgentConfig(),
-            own=True,
-            answer_rows=[OWN_ROWS],
-            left_out=left_out,
-        )
+        tasks = await make_tasks(graph, store, config, seed=seed, agent=AgentConfig(), own=True, left_out=left_out)
         assert {task.template for task in tasks} | left_out.keys() == hosted.keys()
         for task in tasks:
             hosted[task.template] += 1

@@ -103,28 +103,15 @@ CASES: list[tuple[str, str, list[dict[str, Any]]]] = [
 ]
 
 
-NAMES = [f"{name}: {words}" for name, words, _ in CASES]
-
-
-def ask(name: str, words: str, index: GraphIndex) -> Question:
+@pytest.mark.parametrize(("name", "words", "answer"), CASES)
+async def test_both_oracles_give_the_answer_found_by_hand(name: str, words: str, answer: list[dict[str, Any]]) -> None:
     kind = shipped_kinds()[name]
     values = [int(word) if word.isdecimal() else word for word in words.split()]
-    return Question(kind, index, dict(zip(kind.template.parameters, values, strict=True)))
-
-
-@pytest.mark.parametrize(("name", "words", "answer"), CASES, ids=NAMES)
-def test_the_evaluator_gives_the_answer_found_by_hand(name: str, words: str, answer: list[dict[str, Any]]) -> None:
-    index = GraphIndex(GRAPH)
-    question = ask(name, words, index)
+    question = Question(kind, GraphIndex(GRAPH), dict(zip(kind.template.parameters, values, strict=True)))
     assert question.part is not None
-    rows = question.part.right_rows(index)
+    rows = question.part.right_rows(question.index)
     assert len(rows) == len(answer)
     assert same_rows(rows, answer)
-
-
-@pytest.mark.parametrize(("name", "words", "answer"), CASES, ids=NAMES)
-async def test_cypher_gives_the_answer_found_by_hand(name: str, words: str, answer: list[dict[str, Any]]) -> None:
-    question = ask(name, words, GraphIndex(GRAPH))
     assert same_rows(await cypher_rows(question, await EmbeddedDatabase().load(GRAPH)), answer)
 
 

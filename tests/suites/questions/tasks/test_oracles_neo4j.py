@@ -8,6 +8,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.variables import Variables
 from tests.suites.questions.tasks.test_oracles import count_agreements
@@ -32,8 +33,9 @@ async def test_tasks_made_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j
         for preset in ("paper-100", "paper-150"):
             graph = generate_graph(GraphSpec(preset=preset), 8)
             store = await database.load(graph)
-            made = await make_tasks(graph, store, seed=8)
+            tasks = await make_tasks(graph, store, QuestionsConfig(), seed=8)
             await store.drop()
-            assert made == await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=8)
+            embedded = await EmbeddedDatabase().load(graph)
+            assert tasks == await make_tasks(graph, embedded, QuestionsConfig(), seed=8)
     finally:
         await database.close()

@@ -13,8 +13,8 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import Question, choose_kinds, shipped_kinds
-from graphwalk.suites.questions.config import RowBounds
+from graphwalk.suites.questions.catalogue import Question, shipped_kinds
+from graphwalk.suites.questions.config import QuestionsConfig, RowBounds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.suites.questions.tasks.parameters import (
@@ -93,8 +93,8 @@ async def test_bounds_that_no_answer_meets_are_an_error() -> None:
 async def test_every_question_is_asked_within_each_of_several_bounds() -> None:
     store = await EmbeddedDatabase().load(INDEX.graph)
     bounds = [RowBounds(at_most=40), RowBounds(at_least=41, at_most=100), RowBounds(at_least=101)]
-    kinds = choose_kinds(["variable_hop_path"])
-    tasks = await make_tasks(INDEX.graph, store, seed=1, kinds=kinds, per_question=2, answer_rows=bounds)
+    config = QuestionsConfig(questions=("variable_hop_path",), per_question=2, answer_rows=tuple(bounds))
+    tasks = await make_tasks(INDEX.graph, store, config, seed=1)
     assert [task.answer_rows for task in tasks] == [rows for rows in bounds for _ in range(2)]
     assert all(task.answer_rows is not None and task.answer_rows.hold(task.target_size) for task in tasks)
     assert [task.task_id[-1] for task in tasks] == list("012345")
