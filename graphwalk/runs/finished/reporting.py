@@ -17,6 +17,7 @@ from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
 from graphwalk.reports.observations import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
+from graphwalk.runs.episodes.ceiling import ceiling_notes
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
@@ -52,7 +53,8 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
         hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
         comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
         last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
-        every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
+        ceilings = ceiling_notes(manifest.get("ceilings", {}))
+        every = (*first, *report.notes, *ceilings, *last, *map(str, manifest.get("unplayed", ())))
         protocol = {
             "name": config.get("protocol", DEFAULT_PROTOCOL),
             "differences": [list(one) for one in deviations(config)],

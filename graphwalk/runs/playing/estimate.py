@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from itertools import takewhile
+from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
@@ -21,9 +22,10 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import ToolProtocol, protocol_of
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.reports.text_table import OVER_QUESTIONS
+from graphwalk.runs.episodes.ceiling import ceiling_notes, ceilings_of, expert_of
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, can_play, per_episode
+from graphwalk.runs.episodes.resolve import Experiment, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
@@ -35,8 +37,6 @@ SAMPLE = 6
 """Sampled tasks per template, size and setting of a larger plan."""
 CACHED_FROM = 1024
 """Tokens from which providers cache the beginning of a call (documentation of OpenAI and Anthropic)."""
-EXPERTS = ("expert", "cypher")
-"""Scripted agents that play without mistakes, each in its own settings."""
 TokenCounter = Callable[[Message | str], int]
 
 
@@ -97,6 +97,8 @@ class RunEstimate:
     pairs: int
     minimum_detectable_effect: float | None
     """The smallest difference of two accuracies, in points, that the plan can show; None with only one question."""
+    ceilings: dict[str, dict[str, Any]]
+    """Setting → share of the tasks that can be solved under this setup, number of tasks, fields that limit it."""
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> str:
@@ -148,9 +150,8 @@ async def _of_expert(
 ) -> Figures:
     """Play an episode with the first expert that can. Raise StoreError if graph or tool fails."""
     experiment = experiment.of(planned.key.setting)
-    setting, task, suite, agent = planned.key.setting, planned.task, experiment.suite, experiment.agent
-    able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
-    expert = next(able, None)
+    task, agent = planned.task, experiment.agent
+    expert = expert_of(planned, experiment)
     target = ScriptedModel("target", _answer_target(json.dumps(task.target, ensure_ascii=False, default=str)))
     player = await planned.scripted(expert, experiment) if expert else target
     model = _CountingModel(player, protocol_of(agent), size, price)
@@ -204,8 +205,10 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
     by_template = Counter(task.template for task, _ in plan.tasks)
     points, detectable = _detectable_effect(plan, experiment)
     prices, sums = dict(experiment.prices), list(rows.values())
-    estimate = RunEstimate(experiment.config.name, dict(by_template), sums, prices, len(played), len(pairs), points)
-    estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), detectable]
+    ceilings = await ceilings_of(plan.episodes, experiment)
+    counts = (len(played), len(pairs))
+    estimate = RunEstimate(experiment.config.name, dict(by_template), sums, prices, *counts, points, ceilings)
+    estimate.notes += [*plan.notes(), *ceiling_notes(ceilings), *_assumptions(experiment, estimate), detectable]
     return estimate
 
 

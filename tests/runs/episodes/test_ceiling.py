@@ -1,5 +1,6 @@
 """The ceiling of a setting: right for every suite, lowered by each limit, and explained by the field that lowers it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,11 +8,17 @@ import pytest
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.memoryless import NOTES_STAY, SUMMARY_ASKED
+from graphwalk.runs.episodes.ceiling import Ceiling, Ceilings
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import make_plan
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.playing.ceiling import Ceiling, Ceilings
+from graphwalk.runs.finished.compare_runs import compare_runs
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
+from tests.models.server import Answer, ModelServer, chat
+from tests.runs.playing.test_execute import local, served
+from tests.runs.runs import Notes, experiment, start
 
 ONE_CALL = {"agent.parallel_tool_calls": False, "agent.turn_limit": 60, "agent.compaction_window": 2}
 GRAPH = {"suite.graphs": [{"nodes": 40, "properties": 6}]}
@@ -75,3 +82,24 @@ def test_the_model_recognises_the_prompts_that_ship() -> None:
     assert NOTES_STAY in prompts.render("scratchpad.j2", window=2, notes=[])
     assert SUMMARY_ASKED in prompts.render("summarize.j2")
     assert SUMMARY_ASKED not in prompts.render("answer_now.j2")
+
+
+async def test_a_run_records_its_ceilings_and_says_them_before_and_after(tmp_path: Path) -> None:
+    progress = Notes()
+    async with ModelServer(lambda request: Answer(chat("[]"))) as server:
+        config = local(**{**GRAPH, **ONE_CALL, "agent.compaction": "window", "settings": ["tools", "no_tools"]})
+        await start(tmp_path / "run", config, served(server), progress)
+    folder = RunFolder.open(tmp_path / "run")
+    ceilings = folder.read_manifest()["ceilings"]
+    assert ceilings["tools"]["share"] < 1 == ceilings["no_tools"]["share"]
+    assert ceilings["tools"]["because"] == ["agent.compaction"]
+    for notes in (progress.notes, report_of(folder).notes, compare_runs([folder.path]).notes):
+        text = "\n".join(notes)
+        assert "limited by agent.compaction" in text
+        assert "WARNING: a ceiling below 90 % in tools" in text
+        assert "The ceilings differ" in text
+
+
+async def test_scripted_agents_need_no_ceiling(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/expert"], **GRAPH))
+    assert "ceilings" not in RunFolder.open(tmp_path / "run").read_manifest()

@@ -6,8 +6,8 @@ target are compared with the context window and the output limit.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,8 @@ SAMPLE = 24
 """Tasks per setting, template and size that are played."""
 LOW = 0.9
 """A ceiling below this is a warning."""
+_EQUAL = 0.05
+"""Ceilings whose difference is smaller count as equal."""
 _FAILURES = 4
 """Unsolved tasks that are played again without a limit, to find the limit that stops them."""
 _MORE_TURNS = 200
@@ -59,8 +61,21 @@ class Ceiling:
     because: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        causes = f": {', '.join(self.because)}" if self.because else ""
-        return f"at most {100 * self.share:.0f} % under this setup{causes}"
+        causes = f" (limited by {', '.join(self.because)})" if self.because else ""
+        return f"{100 * self.share:.0f} %{causes}"
+
+
+def ceiling_notes(ceilings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield notes on the ceilings of a run, as run.json has them: name of a setting → fields of `Ceiling`."""
+    typed = {setting: Ceiling(**fields) for setting, fields in ceilings.items()}
+    if typed:
+        each = ", ".join(f"{setting} {ceiling}" for setting, ceiling in typed.items())
+        yield f"Ceiling under this setup, of an agent without mistakes that knows what its messages hold: {each}."
+    shares = [ceiling.share for ceiling in typed.values()]
+    if low := [setting for setting, ceiling in typed.items() if ceiling.share < LOW]:
+        yield f"WARNING: a ceiling below {100 * LOW:.0f} % in {', '.join(low)}. Relax what limits it."
+    if shares and max(shares) - min(shares) > _EQUAL:
+        yield "The ceilings differ: a difference between these settings may be one of the setups."
 
 
 @dataclass
@@ -89,7 +104,7 @@ class Ceilings:
                 self._unsolved[setting].append(planned)
 
     async def by_setting(self) -> dict[str, Ceiling]:
-        """Return the ceiling of each setting that has one, with its causes."""
+        """Return the ceiling of each setting that has one, with its causes. Raise StoreError if a tool fails."""
         ceilings = {}
         for setting, outcomes in self._outcomes.items():
             if outcomes:
@@ -97,7 +112,11 @@ class Ceilings:
                 ceilings[setting] = Ceiling(sum(outcomes.values()) / len(outcomes), len(outcomes), causes)
         return ceilings
 
-    async def _causes(self, setting: str) -> Any:
+    async def as_data(self) -> dict[str, dict[str, Any]]:
+        """Return the ceilings as JSON data, for run.json."""
+        return {setting: asdict(ceiling) for setting, ceiling in (await self.by_setting()).items()}
+
+    async def _causes(self, setting: str) -> AsyncIterator[str]:
         """Yield the fields that stop an unsolved task, each found by relaxing it alone."""
         experiment, context = self.experiment.of(setting), context_of(self.experiment)
         for name, relaxed, window in _relaxations(experiment, context):
@@ -160,7 +179,14 @@ async def solvable(planned: PlannedEpisode, experiment: Experiment, context: int
 
 def _fits(messages: Sequence[Any], target: Any, experiment: Experiment, context: int | None) -> bool:
     """Return whether a prompt and the target in JSON fit the context window and the output limit."""
-    answer = count_tokens(json.dumps(target, ensure_ascii=False, default=str))[0]
+    answer = count_tokens(json.dumps(target, ensure_ascii=False, default=str))
     most = experiment.options.max_output_tokens
     window = context is None or count_messages(messages) + answer <= context
     return window and (most is None or answer <= most)
+
+
+async def ceilings_of(episodes: Iterable[PlannedEpisode], experiment: Experiment) -> dict[str, dict[str, Any]]:
+    """Return the ceilings of planned episodes as JSON data. Raise StoreError if a tool fails."""
+    ceilings = Ceilings(experiment)
+    await ceilings.add(episodes)
+    return await ceilings.as_data()
