@@ -24,6 +24,9 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
+    if report.ablation:
+        columns = (*PLAYER, Column("Lever", "lever", name=True), *layout("comparisons")["ablation"])
+        yield table_of("Levers", columns, report.ablation, _ABLATION_NOTE)
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.memorisation_test:
@@ -172,6 +175,7 @@ def comparison_table(
     return table_of(title, columns, rows, note or "")
 
 
+_ABLATION_NOTE = "Paired differences in points with 95 % intervals, not adjusted for the number of levers."
 _SIDES = (Column("First", "first_player", name=True), Column("Second", "second_player", name=True))
 
 

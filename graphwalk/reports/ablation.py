@@ -1,0 +1,59 @@
+"""The ablation of levers: the gain of each alone, and the loss without it.
+
+It is made of the variants `base`, `all`, `+LEVER` (this one alone) and `-LEVER` (all others) of one run.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from graphwalk.reports.suite_report import SIDES, ReportRow
+
+Place = tuple[str, str]
+"""Model and setting."""
+
+
+def ablation_rows(rows: Sequence[ReportRow], pairs: Sequence[Mapping[str, Any]], measure: str) -> list[dict[str, Any]]:
+    """Return a row per model, setting and lever; empty without variants of these names.
+
+    `alone` and `left_out` are accuracies; `gain` (alone − base) and `worth` (all − left out) are paired differences in
+    percentage points with `intervals`. The last row of a setting, `all levers`, has the gain of all.
+    """
+    accuracy = {(row["model"], row["setting"]): row.get(measure) for row in rows}
+    differences = dict(_differences(pairs, measure))
+    variants: dict[Place, list[str]] = {}
+    for model, name in accuracy:
+        setting, _, variant = name.partition(":")
+        variants.setdefault((model, setting), []).append(variant)
+    table = []
+    for (model, setting), names in variants.items():
+        if not {"base", "all"} <= {*names}:
+            continue
+        base, every = (model, f"{setting}:base"), (model, f"{setting}:all")
+        for lever in dict.fromkeys(name[1:] for name in names if name[:1] in "+-"):
+            alone, left_out = (model, f"{setting}:+{lever}"), (model, f"{setting}:-{lever}")
+            gain, worth = differences.get((alone, base)), differences.get((every, left_out))
+            table.append(_row(model, setting, lever, accuracy.get(alone), gain, accuracy.get(left_out), worth))
+        gain = differences.get((every, base))
+        table.append(_row(model, setting, "all levers", accuracy[every], gain, accuracy[base], None))
+    return table
+
+
+def _row(model: str, setting: str, lever: str, alone: Any, gain: Any, left_out: Any, worth: Any) -> dict[str, Any]:
+    columns = {"gain": gain, "worth": worth}
+    return {
+        **{"model": model, "setting": setting, "lever": lever, "alone": alone, "left_out": left_out},
+        **{name: column and column["difference"] for name, column in columns.items()},
+        "intervals": {name: column["interval"] for name, column in columns.items() if column},
+    }
+
+
+def _differences(
+    pairs: Sequence[Mapping[str, Any]], measure: str
+) -> Iterator[tuple[tuple[Place, Place], dict[str, Any]]]:
+    """Yield each pair of players in both orders, with its difference and interval."""
+    for pair in pairs:
+        first, second = ((str(pair[f"{side}_model"]), str(pair[f"{side}_setting"])) for side in SIDES)
+        difference, interval = (pair["measures"][measure][name] for name in ("difference", "interval"))
+        yield (first, second), {"difference": difference, "interval": interval}
+        opposite = None if difference is None else -difference
+        yield (second, first), {"difference": opposite, "interval": interval and [-end for end in reversed(interval)]}
