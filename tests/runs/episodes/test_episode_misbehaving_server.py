@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
-from graphwalk.models import wrappers
+from graphwalk.models import reply_cache, wrappers
 from graphwalk.types.chat import Reply
 from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
@@ -87,14 +87,14 @@ async def test_a_reply_that_cannot_be_recorded_fails_its_episode_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever its cause: the other episodes continue, and a resume tries again."""
-    write, failing = wrappers.to_dict, True
+    write, failing = reply_cache.to_dict, True
 
     def to_dict(value: Any) -> dict[str, Any]:
         if failing and isinstance(value, Reply) and "[]" in (value.message.content or ""):
             raise ValueError("Maximum serialization depth exceeded")
         return write(value)
 
-    monkeypatch.setattr(wrappers, "to_dict", to_dict)
+    monkeypatch.setattr(reply_cache, "to_dict", to_dict)
     replies = iter(["[]", *['[{"count": 3}]'] * 20])
     async with ModelServer(lambda _: Answer(chat(next(replies)))) as server:
         variables = Variables({"LOCAL_BASE_URL": server.url})

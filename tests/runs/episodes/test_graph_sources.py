@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.stores.neo4j.admin import Load, Loads
+from graphwalk.stores.neo4j.admin import Load
+from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.variables import Variables
 from tests.runs.runs import Notes, experiment, start
 
@@ -25,13 +27,15 @@ async def loads_of(variables: Variables, run_id: str) -> list[Load]:
 async def test_a_run_interrupted_while_it_loads_names_the_graph_and_db_clean_removes_it(
     neo4j_server: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun = asyncio.Event()
+    begun, constrain, numbers = asyncio.Event(), Connection.constrain, count()
 
-    async def hang(*arguments: Any) -> None:
-        begun.set()
-        await asyncio.Event().wait()
+    async def hang_at_the_end(self: Connection, *arguments: Any) -> None:
+        if next(numbers):  # all batches are there, and the entry is marked as loading
+            begun.set()
+            await asyncio.Event().wait()
+        await constrain(self, *arguments)
 
-    monkeypatch.setattr(Loads, "complete", hang)  # all batches are there, and the entry is marked as loading
+    monkeypatch.setattr(Connection, "constrain", hang_at_the_end)
     config = experiment(models=["scripted/expert"], store="neo4j", seed=uuid.uuid4().int % 10**6)
     new, progress = NewRun.make("run", tmp_path / "run"), Notes()
     task = asyncio.create_task(start_run(resolve(config, neo4j_server), new, progress))
