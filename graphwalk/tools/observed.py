@@ -29,6 +29,12 @@ _QUERIED = (("neighbor_properties", "relationships"), ("properties", "nodes"), (
 """Column of a query's result → what its rows are read as."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
 
+
+def is_key(field: str) -> bool:
+    """Return True if a column or a field of an answer has this name because it holds keys of nodes."""
+    return field == KEY or field.endswith(("_key", ".key"))
+
+
 Pair = tuple[str, str, str]
 """Label of the source, type, label of the target: what the schema allows."""
 

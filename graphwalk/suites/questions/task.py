@@ -23,9 +23,10 @@ from graphwalk.suites.questions.scoring.failures import WrongAnswer
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.suites.questions.thoughts import walk_in_words
-from graphwalk.suites.task import Prompt, Task
+from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
 from graphwalk.tools.by_reference import BY_REFERENCE, ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.observed import is_key
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row, Scalar
@@ -87,6 +88,15 @@ class QuestionTask(Task):
     def read(self, reply: str) -> Extraction:
         """Extract the rows of a reply with a parser."""
         return extract(reply, row_form(self.answer_fields))
+
+    def answer_form(self, setting: str) -> AnswerForm:
+        return rows_as_answer({field: self._types(field) for field in self.answer_fields})
+
+    def _types(self, field: str) -> str | tuple[str, ...]:
+        """Return the JSON types of a field, without telling more of the target than that a number is whole."""
+        if field in self.computed_fields:
+            return "integer" if all(isinstance(row.get(field), int) for row in self.target) else "number"
+        return "string" if is_key(field) else ANY_VALUE
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("graph_format.j2", fields=self.answer_fields)

@@ -1,0 +1,48 @@
+"""Levers: what helps a model to walk, each switched by a field of `agent` (docs/method.md, Levers)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.strict import is_path
+from graphwalk.errors import ConfigError
+from graphwalk.levers.answer_tool import ANSWER, AnswerTool
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import Prompt, Task
+
+_TOOLS = "tools"
+"""The setting whose calls name keys and values."""
+
+
+def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[str]) -> None:
+    """Raise ConfigError for levers that contradict each other, or that this suite or these settings do not have."""
+    in_text = agent.tool_protocol in ("text", "json")
+    answers_in_words = suite.task_type.answer_form is Task.answer_form
+    rules = (
+        ("tool_choice", agent.tool_choice == "required" and in_text, f"not with tool_protocol: {agent.tool_protocol}"),
+        ("strict_tools", agent.strict_tools and in_text, f"not with tool_protocol: {agent.tool_protocol}"),
+        ("tool_choice", agent.tool_choice == "required" and agent.answer != "tool", "required needs answer: tool"),
+        ("moves", agent.moves == "seen" and _TOOLS not in settings, f"seen needs the setting {_TOOLS}"),
+        ("answer", agent.answer == "tool" and ANSWER in map(_name, agent.tools or ()), "not with a tool of this name"),
+        ("answer", agent.answer == "tool" and answers_in_words, f"the suite {suite.name} has no typed answers"),
+    )
+    for field, contradicts, why in rules:
+        if contradicts:
+            raise ConfigError(f"agent.{field}: {why}", hint="docs/method.md, Levers")
+
+
+def _name(tool: str) -> str:
+    return Path(tool).stem if is_path(tool) else tool
+
+
+async def with_levers(prompt: Prompt, task: Task, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+    """Return the start of an episode with everything that its agent switches on. Raise StoreError."""
+    toolbox, form = prompt.toolbox, None
+    if agent.answer == "tool" or agent.tool_protocol == "json":
+        form = task.answer_form(setting)
+    if toolbox is not None and form is not None and agent.answer == "tool":
+        toolbox = AnswerTool(toolbox, form, agent)
+    return replace(prompt, toolbox=toolbox, answer=form)
