@@ -9,9 +9,12 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
 from graphwalk.levers.answer_tool import ANSWER, AnswerTool
+from graphwalk.levers.names import NamesInTools
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import Prompt, Task
+from graphwalk.suites.task import AnswerForm, Prompt, Task
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.toolbox import Toolbox
 
 _TOOLS = "tools"
 """The setting whose calls name keys and values."""
@@ -40,9 +43,12 @@ def _name(tool: str) -> str:
 
 async def with_levers(prompt: Prompt, task: Task, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
     """Return the start of an episode with everything that its agent switches on. Raise StoreError."""
-    toolbox, form = prompt.toolbox, None
+    toolbox: Toolbox | None = prompt.toolbox
+    form: AnswerForm | None = None
     if agent.answer == "tool" or agent.tool_protocol == "json":
         form = task.answer_form(setting)
+    if isinstance(toolbox, GraphToolbox) and agent.names_in_tools:
+        toolbox = NamesInTools(toolbox, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":
         toolbox = AnswerTool(toolbox, form, agent)
     return replace(prompt, toolbox=toolbox, answer=form)
