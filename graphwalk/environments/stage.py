@@ -113,6 +113,8 @@ class OpenEpisode:
     """The reward after the end; None also after an infrastructure error."""
     exit_status: ExitStatus | None = None
     """None: not ended."""
+    nudged: list[int] = field(default_factory=list)
+    """Numbers of the turns after which the model was told what is missing in its reply."""
 
     @property
     def ended(self) -> bool:
@@ -162,12 +164,18 @@ class OpenEpisode:
         limit = self._limit_reached
         turn = Turn(Message("assistant", text), forced=limit is not None)
         replies = 1 + sum(not earlier.message.tool_calls for earlier in self.turns)
-        next_user = None if limit else self.start.next_user(replies)
+        next_user = None if limit else self._nudge(text) or self.start.next_user(replies)
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER
             self._end(limit or answered)
         return next_user
+
+    def _nudge(self, text: str) -> str | None:
+        if len(self.nudged) == self.stage.experiment.agent.nudges or (nudge := self.start.nudge(text)) is None:
+            return None
+        self.nudged.append(len(self.turns) + 1)
+        return nudge
 
     @property
     def must_answer(self) -> bool:
@@ -176,7 +184,8 @@ class OpenEpisode:
 
     @property
     def _limit_reached(self) -> ExitStatus | None:
-        first = max((number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None), default=0)
+        asked = (number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None)
+        first = max((number for number in asked if number not in self.nudged), default=0)
         messages = [turn.message for turn in self.turns[first:]]
         return limit_reached(messages, self.stage.experiment.agent) if self.tools else None
 

@@ -10,6 +10,8 @@ from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
 from graphwalk.levers.answer_tool import ANSWER, AnswerTool
 from graphwalk.levers.names import NamesInTools
+from graphwalk.levers.nudges import nudge_for
+from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import AnswerForm, Prompt, Task
@@ -29,6 +31,11 @@ def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[
         ("strict_tools", agent.strict_tools and in_text, f"not with tool_protocol: {agent.tool_protocol}"),
         ("tool_choice", agent.tool_choice == "required" and agent.answer != "tool", "required needs answer: tool"),
         ("moves", agent.moves == "seen" and _TOOLS not in settings, f"seen needs the setting {_TOOLS}"),
+        (
+            "nudges",
+            agent.nudges > 0 and not set(GRAPH_SETTINGS) & set(settings),
+            f"needs one of the settings {', '.join(GRAPH_SETTINGS)}",
+        ),
         ("answer", agent.answer == "tool" and ANSWER in map(_name, agent.tools or ()), "not with a tool of this name"),
         ("answer", agent.answer == "tool" and answers_in_words, f"the suite {suite.name} has no typed answers"),
     )
@@ -51,4 +58,6 @@ async def with_levers(prompt: Prompt, task: Task, about: LoadedGraph, setting: s
         toolbox = NamesInTools(toolbox, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":
         toolbox = AnswerTool(toolbox, form, agent)
+    if agent.nudges and setting in GRAPH_SETTINGS:
+        prompt = replace(prompt, nudge=lambda reply: nudge_for(reply, task, toolbox, agent))
     return replace(prompt, toolbox=toolbox, answer=form)

@@ -18,6 +18,7 @@ from graphwalk.variables import Variables
 
 SUITES: dict[str, dict[str, Any]] = {
     "questions": {"name": "questions", "graphs": [{"nodes": 20}], "leave_out": True},
+    "node_by_property": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]},
     "mazes": {"name": "mazes", "mazes": [{"size": 4, "walls": 0.3, "min_path": 4}]},
     "graphwalks": {"name": "graphwalks", "problems": [{"nodes": 12}]},
     "own_questions": {"name": "own_questions"},
