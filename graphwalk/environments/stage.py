@@ -19,6 +19,7 @@ from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Prompt, Task
+from graphwalk.tools.toolbox import begin_turn
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -153,6 +154,7 @@ class OpenEpisode:
         agent = self.stage.experiment.agent
         if self.turns_left == 0:
             return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
+        begin_turn(self.start.toolbox, len(self.turns) + 1)
         results = await call_tools(self.start.toolbox, tool_calls, agent, earlier)
         self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))
         if any(result.final for result in results):

@@ -9,6 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
 from graphwalk.levers.answer_tool import ANSWER, AnswerTool
+from graphwalk.levers.moves import SeenMoves
 from graphwalk.levers.names import NamesInTools
 from graphwalk.levers.nudges import nudge_for
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
@@ -54,8 +55,11 @@ async def with_levers(prompt: Prompt, task: Task, about: LoadedGraph, setting: s
     form: AnswerForm | None = None
     if agent.answer == "tool" or agent.tool_protocol == "json":
         form = task.answer_form(setting)
-    if isinstance(toolbox, GraphToolbox) and agent.names_in_tools:
-        toolbox = NamesInTools(toolbox, agent)
+    if isinstance(graph := prompt.toolbox, GraphToolbox):
+        if agent.names_in_tools:
+            toolbox = NamesInTools(graph, agent)
+        if agent.moves == "seen" and setting == _TOOLS:
+            toolbox = SeenMoves(toolbox or graph, graph, prompt, task, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":
         toolbox = AnswerTool(toolbox, form, agent)
     if agent.nudges and setting in GRAPH_SETTINGS:

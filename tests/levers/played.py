@@ -12,11 +12,14 @@ from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.variables import Variables
 
+KINDS = list(shipped_kinds())
 SUITES: dict[str, dict[str, Any]] = {
+    "every kind": {"name": "questions", "graphs": [{"nodes": 20}], "questions": KINDS, "leave_out": True},
     "questions": {"name": "questions", "graphs": [{"nodes": 20}], "leave_out": True},
     "node_by_property": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]},
     "mazes": {"name": "mazes", "mazes": [{"size": 4, "walls": 0.3, "min_path": 4}]},
