@@ -127,8 +127,9 @@ FOREIGN: Mapping[str, Any] = {
     "call_seconds": 10.0,
     "schema_tokens": 4000,
     "schema_samples": 3,
+    "guidance": True,
 }
-"""Limits on graphs that were not generated, unless the user sets them."""
+"""Limits and help on graphs that were not generated, unless the user sets them."""
 
 
 def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:

@@ -18,6 +18,7 @@ from graphwalk.tools.tool import Tool
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
+from graphwalk.types.schema import NodeType, RelationshipType
 from graphwalk.types.values import shown
 
 MOST_LISTED = 200
@@ -42,7 +43,7 @@ class SeenMoves(ToolboxWrapper):
         self._tried: set[Any] = set()
         # Values in a question of free words are not known, so that its calls cannot be listed.
         self._listable = bool(task.parameters) and not graph.schema.lists
-        entities = [*graph.schema.nodes, *graph.schema.relationships]
+        entities: list[NodeType | RelationshipType] = [*graph.schema.nodes, *graph.schema.relationships]
         names = {one.name for entity in entities for one in entity.properties}
         names |= {node.label for node in graph.schema.nodes} | {one.type for one in graph.schema.relationships}
         self._add(value for value in task.parameters.values() if value not in names)

@@ -10,7 +10,7 @@ from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import Role, Tool
 from graphwalk.tools.toolbox import ToolboxWrapper
 from graphwalk.types.chat import ToolSpec
-from graphwalk.types.schema import Schema
+from graphwalk.types.schema import NodeType, RelationshipType, Schema
 
 Values = Mapping[str, Sequence[Any]]
 """Parameter → values that it allows."""
@@ -75,16 +75,17 @@ def _groups(tool: Tool, owner: str, schema: Schema) -> list[Values]:
 
     Properties are left out where the schema may lack some of them.
     """
-    known = all(entity.sampled in (None, entity.count) for entity in chain(schema.nodes, schema.relationships))
+    entities: list[NodeType | RelationshipType] = [*schema.nodes, *schema.relationships]
+    known = all(entity.sampled in (None, entity.count) for entity in entities)
     kinds, of = _OWNERS[tool.parameters[owner].role], tool.parameters[owner].of
     properties = [name for name in tool.with_role("property") if tool.parameters[name].of == owner and known]
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for kind, entity, names in _entities(schema):
+    for kind, name, names in _entities(schema):
         if kind in kinds and (names or not properties):
-            groups.setdefault((kind, names if properties else ()), []).append(entity)
+            groups.setdefault((kind, names if properties else ()), []).append(name)
     return [
-        {owner: entities, **({of: [kind]} if of else {}), **dict.fromkeys(properties, names)}
-        for (kind, names), entities in groups.items()
+        {owner: owners, **({of: [kind]} if of else {}), **dict.fromkeys(properties, names)}
+        for (kind, names), owners in groups.items()
     ]
 
 

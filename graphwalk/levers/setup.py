@@ -9,9 +9,11 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
 from graphwalk.levers.answer_tool import ANSWER, AnswerTool
+from graphwalk.levers.guidance import Guidance
 from graphwalk.levers.moves import SeenMoves
 from graphwalk.levers.names import NamesInTools
 from graphwalk.levers.nudges import nudge_for
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite
@@ -56,12 +58,19 @@ async def with_levers(prompt: Prompt, task: Task, about: LoadedGraph, setting: s
     if agent.answer == "tool" or agent.tool_protocol == "json":
         form = task.answer_form(setting)
     if isinstance(graph := prompt.toolbox, GraphToolbox):
-        if agent.names_in_tools:
-            toolbox = NamesInTools(graph, agent)
+        toolbox = tools_with_levers(graph, about.store, agent, remembers=True)
         if agent.moves == "seen" and setting == _TOOLS:
-            toolbox = SeenMoves(toolbox or graph, graph, prompt, task, agent)
+            toolbox = SeenMoves(toolbox, graph, prompt, task, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":
         toolbox = AnswerTool(toolbox, form, agent)
     if agent.nudges and setting in GRAPH_SETTINGS:
         prompt = replace(prompt, nudge=lambda reply: nudge_for(reply, task, toolbox, agent))
     return replace(prompt, toolbox=toolbox, answer=form)
+
+
+def tools_with_levers(
+    graph: GraphToolbox, store: GraphStore | None, agent: AgentConfig, *, remembers: bool = False
+) -> Toolbox:
+    """Return the tools with the levers that need no task; they keep nothing unless they are those of one episode."""
+    toolbox: Toolbox = NamesInTools(graph, agent) if agent.names_in_tools else graph
+    return Guidance(toolbox, graph, store, agent, remembers=remembers) if agent.guidance and store else toolbox

@@ -10,7 +10,7 @@ import os
 import secrets
 import select
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -53,6 +53,7 @@ from graphwalk.config.jinja import TEXT_FILTERS, make_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.files.resources import data_path
+from graphwalk.levers.setup import tools_with_levers
 from graphwalk.serve import loopback_names
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
@@ -60,6 +61,7 @@ from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.encodings import decode_notes, next_page, read_rows
 from graphwalk.types.episode import ToolResult
@@ -156,7 +158,7 @@ Context = ServerRequestContext[Any, Any]
 class _Handlers:
     """The handlers of the server; they keep nothing between calls."""
 
-    toolbox: GraphToolbox
+    toolbox: Toolbox
     tools: dict[str, Tool]
     schema: str
     variables: Variables
@@ -204,7 +206,8 @@ def graph_server(
     template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
     instructions = make_environment(TEXT_FILTERS, trim=True).from_string(template)
     toolbox = GraphToolbox(store, schema, tools, agent)
-    handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, variables)
+    offered = tools_with_levers(toolbox, store, agent)
+    handlers = _Handlers(offered, {tool.name: tool for tool in tools}, text, variables)
     return Server(
         "graphwalk",
         version=__version__,
@@ -241,8 +244,9 @@ class _Stdin(io.RawIOBase):
 
 
 Transport = Literal["stdio", "http"]
+DEFAULTS: Mapping[str, Any] = {**FOREIGN, "names_in_tools": 200}
 SETTINGS = tuple(
-    f"agent.{name}" for name in (*FOREIGN, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
+    f"agent.{name}" for name in (*DEFAULTS, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
 )
 """Fields of an experiment that a client can override."""
 
@@ -289,7 +293,7 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
         if key not in SETTINGS:
             what = f"-o {override}: the server has no setting {key}"
             raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
-    return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(FOREIGN)}, overrides).agent
+    return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(DEFAULTS)}, overrides).agent
 
 
 PATH = "/mcp"

@@ -20,7 +20,6 @@ from graphwalk.types.schema import Schema
 from graphwalk.variables import Variables
 from tests.levers.played import call, play
 
-pytest_plugins = ["tests.tools.conftest"]
 LOOK_UP, AROUND, LIST = "get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"
 Make = Callable[..., SeenMoves]
 

@@ -13,7 +13,6 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.types.schema import NodeType, PropertyType, Schema
 from tests.levers.played import call
 
-pytest_plugins = ["tests.tools.conftest"]
 FOUND = ("get_node_by_property", {"label": "Zorep", "property_name": "hue", "property_value": "vark"})
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     (*FOUND, "any"),
