@@ -9,6 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
 from graphwalk.levers.answer_tool import ANSWER, AnswerTool
+from graphwalk.levers.demonstrations import demonstrations
 from graphwalk.levers.guidance import Guidance
 from graphwalk.levers.moves import SeenMoves
 from graphwalk.levers.names import NamesInTools
@@ -39,6 +40,7 @@ def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[
             agent.nudges > 0 and not set(GRAPH_SETTINGS) & set(settings),
             f"needs one of the settings {', '.join(GRAPH_SETTINGS)}",
         ),
+        ("demonstrations", agent.demonstrations > 0 and suite.small_graphs() is None, f"{suite.name} has no expert"),
         ("answer", agent.answer == "tool" and ANSWER in map(_name, agent.tools or ()), "not with a tool of this name"),
         ("answer", agent.answer == "tool" and answers_in_words, f"the suite {suite.name} has no typed answers"),
     )
@@ -63,6 +65,13 @@ async def with_levers(prompt: Prompt, task: Task, about: LoadedGraph, setting: s
             toolbox = SeenMoves(toolbox, graph, prompt, task, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":
         toolbox = AnswerTool(toolbox, form, agent)
+    if agent.demonstrations and setting in GRAPH_SETTINGS:
+        plain = agent.model_copy(update={"demonstrations": 0})
+
+        async def start(shown: Task, small: LoadedGraph, where: str) -> Prompt:
+            return await with_levers(await shown.prompt(small, where, plain), shown, small, where, plain)
+
+        prompt = await demonstrations(prompt, task, about, setting, agent, start)
     if agent.nudges and setting in GRAPH_SETTINGS:
         prompt = replace(prompt, nudge=lambda reply: nudge_for(reply, task, toolbox, agent))
     return replace(prompt, toolbox=toolbox, answer=form)

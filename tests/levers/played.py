@@ -28,10 +28,16 @@ SUITES: dict[str, dict[str, Any]] = {
 }
 
 
-async def play(folder: Path, suite: str, agent: dict[str, Any], **fields: Any) -> list[Result]:
+async def play(folder: Path, suite: str | dict[str, Any], agent: dict[str, Any], **fields: Any) -> list[Result]:
     """Play a small run; return its results."""
     objects = fields.pop("objects", None)
-    experiment = {"name": "levers", "suite": SUITES[suite], "agent": agent, "seed": 5, **fields}
+    experiment = {
+        "name": "levers",
+        "suite": SUITES[suite] if isinstance(suite, str) else suite,
+        "agent": agent,
+        "seed": 5,
+        **fields,
+    }
     new = NewRun.make("run", folder / "run")
     await start_run(resolve(load_experiment(experiment), Variables(), objects=objects), new, Progress())
     return [Result.from_dict(record) for record in new.folder.records()]
