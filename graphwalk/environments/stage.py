@@ -115,7 +115,7 @@ class OpenEpisode:
     exit_status: ExitStatus | None = None
     """None: not ended."""
     nudged: list[int] = field(default_factory=list)
-    """Numbers of the turns after which the model was told what is missing in its reply."""
+    """Numbers of the turns after which a message named what is missing in the reply."""
 
     @property
     def ended(self) -> bool:

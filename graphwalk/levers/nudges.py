@@ -1,4 +1,4 @@
-"""What a model is told whose reply has neither a call nor an answer (`agent.nudges`)."""
+"""The message after a reply that has neither a call nor an answer (`agent.nudges`)."""
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.levers.answer_tool import ANSWER

@@ -30,7 +30,7 @@ _NAMES = frozenset(
     for column in ("label", "center_label", "neighbor_label", "type", "direction", "property", "match", "relationship")
     for name in (column, f"{column}s")
 )
-"""Columns with names of the schema, and with what the search says of a match."""
+"""Columns with names of the schema, and with the form of a match of the search."""
 _QUERIED = (("neighbor_properties", "relationships"), ("properties", "nodes"), ("match", "nodes"), ("values", "values"))
 """Column of a query's result → what its rows are read as."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")

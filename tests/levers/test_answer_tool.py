@@ -1,4 +1,4 @@
-"""The typed tool `answer`: a call that fits ends the episode, any other is told what is wrong."""
+"""The typed tool `answer`: a call that fits ends the episode, any other gets an error that names the mistake."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a refusal or an empty result says of the next step, and that it costs no scan."""
+"""Refusals and empty results name the next step, without a scan."""
 
 from collections.abc import Callable
 from pathlib import Path

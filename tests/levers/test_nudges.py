@@ -1,4 +1,4 @@
-"""A reply without a call and without an answer is told what is missing, at most so many times."""
+"""After a reply without a call and without an answer a message names what is missing, at most so many times."""
 
 import json
 from pathlib import Path
