@@ -10,6 +10,7 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.json_lines import open_lines
+from graphwalk.files.resources import data_path
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
@@ -37,7 +38,6 @@ def test_contradictions_are_refused_before_a_model_is_opened(agent: dict[str, An
     [
         ("quickstart", {"settings": ["no_tools"], "agent.moves": "seen"}, "agent.moves: seen needs the setting tools"),
         ("magma", {"agent.answer": "tool"}, "agent.answer: the suite magma has no typed answers"),
-        ("quickstart", {"agent.answer": "tool", "agent.tools": ["answer", "think"]}, "not with a tool of this name"),
         ("quickstart", {"vary": {"agent.tool_choice": ["auto", "required"]}}, "required needs answer: tool"),
     ],
 )
@@ -46,6 +46,14 @@ def test_what_a_suite_or_a_setting_does_not_have_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         resolve(load_experiment(experiment, flags={"models": ["openai/m"], **flags}), Variables(), keys=False)
+
+
+def test_a_tool_of_your_own_cannot_have_the_name_of_the_typed_one(tmp_path: Path) -> None:
+    own = tmp_path / "answer.yaml"
+    own.write_text((data_path("tools") / "think.yaml").read_text().replace("name: think", "name: answer"))
+    flags = {"agent.answer": "tool", "agent.tools": [str(own)]}
+    with pytest.raises(ConfigError, match="not with a tool of this name"):
+        resolve(load_experiment("quickstart", flags=flags), Variables())
 
 
 def test_variants_that_fit_together_are_allowed() -> None:

@@ -24,10 +24,7 @@ from graphwalk.suites.questions.scoring.score import QuestionScore, score_questi
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.suites.questions.thoughts import walk_in_words
 from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
-from graphwalk.tools.by_reference import BY_REFERENCE, ReferenceToolbox
-from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import is_key
-from graphwalk.tools.tool import load_tools
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row, Scalar
 
@@ -77,13 +74,7 @@ class QuestionTask(Task):
         return frozenset(shipped.template.computed if shipped else ())
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
-        prompt = await graph_prompt(self.question, about, setting, agent)
-        tools = load_tools(agent.tools or ()) if setting == "tools" else ()
-        answering = next((tool for tool in tools if tool.operation == BY_REFERENCE), None)
-        if answering is None:
-            return prompt
-        assert isinstance(prompt.toolbox, GraphToolbox)
-        return Prompt(prompt.messages, ReferenceToolbox(prompt.toolbox, answering, agent))
+        return await graph_prompt(self.question, about, setting, agent)
 
     def read(self, reply: str) -> Extraction:
         """Extract the rows of a reply with a parser."""
