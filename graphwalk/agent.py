@@ -27,7 +27,7 @@ from graphwalk.models.langchain import OURS, from_langchain, recorded, to_langch
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
 from graphwalk.sanitise import Secrets
 from graphwalk.suites.task import Prompt
-from graphwalk.tools.toolbox import Toolbox, narrowed
+from graphwalk.tools.toolbox import Toolbox, begin_turn, narrowed
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict
@@ -240,6 +240,7 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: 
         if message.type == "human":
             break
         earlier_calls += message.type == "tool"
+    begin_turn(toolbox, sum(message.type == "ai" for message in state["messages"]))
     cut_off = str(recorded(state["messages"][-1]).get("finish_reason")).lower() in CUT_OFF
     begun = perf_counter()
     try:

@@ -2,7 +2,7 @@
 
     python -m training.walk_or_read FOLDER --model base/ --full
 
-The walker learns the expert's calls and answers by reference, the reader the graph as text and the expert's answer.
+The walker learns the expert's calls and answers, the reader the graph as text and the expert's answer.
 Only replies are learnt, so the walker learns more tokens (`learnt_tokens` of `training.json`).
 Both are tested on the same questions about graphs, sizes, names and wordings outside the training, and so is their
 base. Data, models and runs that exist are kept, and unfinished ones are continued.

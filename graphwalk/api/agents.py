@@ -14,6 +14,7 @@ from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.levers.setup import tools_with_levers
 from graphwalk.models.budget import Budget
 from graphwalk.models.tracing import Redacting
 from graphwalk.models.wrappers import wrap
@@ -218,7 +219,7 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
     config, names = _config(agent), names_of("tools", tools)
     schema, loaded = await store.schema(config.schema_samples), load_tools(names)
     if not set(names) & set(MAZE_TOOLS):
-        return GraphToolbox(store, schema, loaded, config)
+        return tools_with_levers(GraphToolbox(store, schema, loaded, config), store, config)
     if schema.node(CELL) is None:
         raise ConfigError(
             "MAZE_TOOLS require a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"

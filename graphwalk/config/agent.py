@@ -35,7 +35,7 @@ class AgentConfig(Strict):
     guidance: bool = False
     """A result that refuses or finds nothing also names the next step."""
     nudges: int = Field(default=0, ge=0, le=2)
-    """Times that a model is told what is missing when a reply has neither a call nor an answer."""
+    """Messages to a model about what is missing in a reply that has neither a call nor an answer."""
     demonstrations: int = Field(default=0, ge=0, le=2)
     """Walks of the expert on another small graph, as messages before the question."""
     same_kinds: bool = True
@@ -127,8 +127,9 @@ FOREIGN: Mapping[str, Any] = {
     "call_seconds": 10.0,
     "schema_tokens": 4000,
     "schema_samples": 3,
+    "guidance": True,
 }
-"""Limits on graphs that were not generated, unless the user sets them."""
+"""Limits and help on graphs that were not generated, unless the user sets them."""
 
 
 def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:

@@ -24,6 +24,7 @@ from graphwalk.files.writing import check_links
 
 MESSAGES = "tool_messages.yaml"
 """Messages about failed tool calls, many in one file."""
+_MESSAGE_FILES = (MESSAGES, "lever_messages.yaml")
 PROMPT_SETS = ("short", "paper")
 """Built-in sets: the files of templates/prompts-NAME/ replace those of templates/prompts/."""
 _NOT_PLAYED = ("conformance.yaml",)
@@ -49,8 +50,12 @@ class Prompts:
             raise ConfigError(
                 f"{own[name]}: no prompt has this name{did_you_mean(name, ours)}", hint=f"prompts: {', '.join(ours)}"
             )
-        self._messages = {**_messages(ours[MESSAGES]), **(_own_messages(own, ours[MESSAGES]))}
-        self._check_own([name for name in own if name != MESSAGES])
+        self._messages = {
+            name: (text, self._paths[file])
+            for file in _MESSAGE_FILES
+            for name, text in {**_messages(ours[file]), **_own_messages(own.get(file), ours[file])}.items()
+        }
+        self._check_own([name for name in own if name not in _MESSAGE_FILES])
         sources = {name: (text, str(self._paths[name]), None) for name, text in self.files.items()}
         self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(sources.get), trim=True)
 
@@ -62,11 +67,12 @@ class Prompts:
             raise ConfigError(f"{error.file}:{error.line}: {error.problem}") from error
 
     def message(self, name: str, /, **values: Any) -> str:
-        """Render one of the messages about tool calls."""
+        """Render one of the messages about tool calls, or of the levers."""
+        text, path = self._messages[name]
         try:
-            return render_text(self._messages[name], **values)
+            return render_text(text, **values)
         except TextError as error:
-            raise ConfigError(f"{YamlFile.read(self._paths[MESSAGES]).where(name)}: {error.problem}") from error
+            raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
 
     def _check_own(self, names: list[str]) -> None:
         for name in names:
@@ -122,9 +128,8 @@ def _messages(path: Path) -> dict[str, str]:
     return data
 
 
-def _own_messages(own: Mapping[str, Path], ours: Path) -> dict[str, str]:
-    """Return the user's messages, checked against the built-in ones."""
-    path = own.get(MESSAGES)
+def _own_messages(path: Path | None, ours: Path) -> dict[str, str]:
+    """Return the user's messages in the file `path`, checked against the built-in ones."""
     if path is None:
         return {}
     messages, built_in = _messages(path), _messages(ours)

@@ -19,6 +19,7 @@ from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Prompt, Task
+from graphwalk.tools.toolbox import begin_turn
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -113,6 +114,8 @@ class OpenEpisode:
     """The reward after the end; None also after an infrastructure error."""
     exit_status: ExitStatus | None = None
     """None: not ended."""
+    nudged: list[int] = field(default_factory=list)
+    """Numbers of the turns after which a message named what is missing in the reply."""
 
     @property
     def ended(self) -> bool:
@@ -145,6 +148,7 @@ class OpenEpisode:
         agent = self.stage.experiment.agent
         if agent.turn_limit is not None and len(self.turns) >= agent.turn_limit:
             return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
+        begin_turn(self.start.toolbox, len(self.turns) + 1)
         results = await call_tools(self.start.toolbox, tool_calls, agent, earlier)
         self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))
         if any(result.final for result in results):
@@ -156,12 +160,18 @@ class OpenEpisode:
         limit = self._limit_reached
         turn = Turn(Message("assistant", text), forced=limit is not None)
         replies = 1 + sum(not earlier.message.tool_calls for earlier in self.turns)
-        next_user = None if limit else self.start.next_user(replies)
+        next_user = None if limit else self._nudge(text) or self.start.next_user(replies)
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER
             self._end(limit or answered)
         return next_user
+
+    def _nudge(self, text: str) -> str | None:
+        if len(self.nudged) == self.stage.experiment.agent.nudges or (nudge := self.start.nudge(text)) is None:
+            return None
+        self.nudged.append(len(self.turns) + 1)
+        return nudge
 
     @property
     def must_answer(self) -> bool:
@@ -170,7 +180,8 @@ class OpenEpisode:
 
     @property
     def _limit_reached(self) -> ExitStatus | None:
-        first = max((number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None), default=0)
+        asked = (number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None)
+        first = max((number for number in asked if number not in self.nudged), default=0)
         messages = [turn.message for turn in self.turns[first:]]
         return limit_reached(messages, self.stage.experiment.agent) if self.tools else None
 

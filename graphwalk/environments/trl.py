@@ -46,7 +46,7 @@ class _Environment:
         assert self._episode is not None
         if self._episode.ended:
             return "The answer was given already."
-        if name == _ANSWER.name:
+        if name == _ANSWER.name and name in arguments:  # `agent.answer: tool` takes rows
             self._episode.reply(str(arguments["answer"]))
             return "The answer is noted."
         (result,) = run_in_background(self._episode.call((name, arguments)))
@@ -65,7 +65,7 @@ def environment(experiment: Any, **flags: Any) -> type[Any]:
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
         raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
     members: dict[str, Any] = {
-        spec.name: tool_function(spec, _Environment._call, method=True) for spec in (*tools, _ANSWER)
+        spec.name: tool_function(spec, _Environment._call, method=True) for spec in (_ANSWER, *tools)
     }
     members["_rows"] = [
         {"prompt": [message.as_openai() for message in setup.prompt], "task": number}

@@ -10,7 +10,7 @@ import os
 import secrets
 import select
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -51,6 +51,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
+from graphwalk.levers.setup import tools_with_levers
 from graphwalk.serve import loopback_names
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
@@ -58,6 +59,7 @@ from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.encodings import decode_notes, next_page, read_rows
 from graphwalk.types.episode import ToolResult
@@ -130,7 +132,7 @@ Context = ServerRequestContext[Any, Any]
 class _Handlers:
     """The handlers of the server; they keep nothing between calls."""
 
-    toolbox: GraphToolbox
+    toolbox: Toolbox
     tools: dict[str, Tool]
     schema: str
     variables: Variables
@@ -176,7 +178,8 @@ def graph_server(
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     text = schema_text(schema, agent)
     toolbox = GraphToolbox(store, schema, tools, agent)
-    handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, variables)
+    offered = tools_with_levers(toolbox, store, agent)
+    handlers = _Handlers(offered, {tool.name: tool for tool in tools}, text, variables)
     return Server(
         "graphwalk",
         version=__version__,
@@ -213,8 +216,9 @@ class _Stdin(io.RawIOBase):
 
 
 Transport = Literal["stdio", "http"]
+DEFAULTS: Mapping[str, Any] = {**FOREIGN, "names_in_tools": 200}
 SETTINGS = tuple(
-    f"agent.{name}" for name in (*FOREIGN, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
+    f"agent.{name}" for name in (*DEFAULTS, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
 )
 """Fields of an experiment that a client can override."""
 
@@ -261,7 +265,7 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
         if key not in SETTINGS:
             what = f"-o {override}: the server has no setting {key}"
             raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
-    return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(FOREIGN)}, overrides).agent
+    return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(DEFAULTS)}, overrides).agent
 
 
 PATH = "/mcp"

@@ -1,8 +1,10 @@
 """A task knows how it is asked, read and scored."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from graphwalk.config.agent import AgentConfig
@@ -15,12 +17,27 @@ from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, TaskRecord, Trajectory
 
+ANY_VALUE = ("string", "number", "boolean", "null")
+"""JSON types of a value of unknown type."""
+
 
 class AnswerForm(NamedTuple):
     """An answer as JSON: its schema, and the function that writes it as the text that the task reads."""
 
     schema: Mapping[str, Any]
     write: Callable[[Any], str]
+
+
+def rows_as_answer(types: Mapping[str, str | Sequence[str]]) -> AnswerForm:
+    """Return the form of an answer with rows: `types` are the JSON types of their fields."""
+    properties = {field: {"type": kind} for field, kind in types.items()}
+    row = {"type": "object", "properties": properties, "required": [*types], "additionalProperties": False}
+    return AnswerForm({"type": "array", "items": row}, partial(json.dumps, ensure_ascii=False))
+
+
+def keys_as_answer(write: Callable[[Any], str]) -> AnswerForm:
+    """Return the form of an answer with the keys of nodes."""
+    return AnswerForm({"type": "array", "items": {"type": "string"}}, write)
 
 
 @dataclass(frozen=True)

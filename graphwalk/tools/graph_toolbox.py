@@ -112,6 +112,16 @@ class GraphToolbox:
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     @property
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the tools that are offered, by name."""
+        return self._tools
+
+    @property
+    def schema(self) -> Schema:
+        """Return what is known of the schema, which calls may complete."""
+        return self._schema
+
+    @property
     def searches(self) -> bool:
         """Return True if one of the tools searches."""
         return self._switches[SEARCH]

@@ -99,16 +99,10 @@ def describe(arguments: Mapping[str, Any]) -> str:
     return str(arguments["described"])
 
 
-def rows_of_results(arguments: Mapping[str, Any]) -> str:
-    """Return the rows of an answer by reference as JSON; the toolbox of the episode has looked them up."""
-    return json.dumps(list(arguments.get("rows", ())), ensure_ascii=False, default=str)
-
-
 OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "repeat": repeat,
     "connected_path": connected_path,
     "describe": describe,
-    "rows_of_results": rows_of_results,
 }
 """Python functions for tools that are no query: name → function of the checked arguments that returns a text."""
 

@@ -31,6 +31,9 @@ class Toolbox(Protocol):
 class ToolboxWrapper:
     """Tools that forward everything to `inner`; a lever changes one thing."""
 
+    turn = 0
+    """The model's turn whose calls are made, from 1 on; 0 where turns are not counted."""
+
     def __init__(self, inner: Toolbox) -> None:
         self.inner = inner
 
@@ -48,6 +51,13 @@ class ToolboxWrapper:
     def narrowed(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the JSON schema of the answer, narrowed to what the results so far allow."""
         return narrowed(self.inner, answer)
+
+
+def begin_turn(toolbox: Toolbox | None, number: int) -> None:
+    """Tell the wrappers which turn of the model makes the next calls."""
+    while isinstance(toolbox, ToolboxWrapper):
+        toolbox.turn = number
+        toolbox = toolbox.inner
 
 
 def narrowed(toolbox: Toolbox | None, answer: Mapping[str, Any]) -> Mapping[str, Any]:

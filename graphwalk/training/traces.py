@@ -16,6 +16,7 @@ from graphwalk.evaluation.splits import manifest_path, write_chats, write_manife
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files.bulk import Rows
+from graphwalk.levers.setup import with_levers
 from graphwalk.models.text_protocol import TextProtocol, written_out
 from graphwalk.runs.episodes.episode import RunModels, play
 from graphwalk.runs.episodes.graph_sources import GraphSources
@@ -149,8 +150,9 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
             about = LoadedGraph(instance, store)
             for setting, fields in here.items():
                 task = suite.task_type.model_validate(fields)
-                played = experiment.of(setting)
-                toolbox = (await task.prompt(about, setting_of(setting), played.agent)).toolbox
+                plain, agent = setting_of(setting), experiment.of(setting).agent
+                prompt = await task.prompt(about, plain, agent)
+                toolbox = (await with_levers(prompt, task, about, plain, agent)).toolbox
                 tools[instance.digest, setting] = () if toolbox is None else tuple(toolbox.specs)
             if store is not None:
                 await store.drop()

@@ -108,7 +108,7 @@ class ToolResult:
     rows: int | None = None
     seconds: float = 0.0
     final: bool = False
-    """It is the answer, which ends the episode: a tool put it together from what the model pointed at."""
+    """It is the answer, which ends the episode."""
     in_list: bool = False
     """No property equals the value of the call: the rows are for lists that contain it."""
     tried: dict[str, Any] | None = field(default=None, hash=False)

@@ -1,6 +1,5 @@
 """Stores to be attacked: graphs of ours on each engine, and an existing Neo4j, on servers that no other test uses."""
 
-import json
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from graphwalk.stores.registry import open_database
 from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.suites.mazes.generate import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
@@ -25,7 +23,7 @@ from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.variables import Variables
 from tests.neo4j_servers import RELEASE_NAMES, quiet_settings
-from tests.safety.hostile import GOOD, digest_of
+from tests.safety.hostile import digest_of
 from tests.suites.mazes.stage import SMALL
 from tests.tools.conftest import ODD_GRAPH
 
@@ -59,19 +57,13 @@ class Place:
             return MazeToolbox(self.maze, SMALL.size, str(SMALL.start))
         names = [*GOOD_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
         agent = AgentConfig(query_seconds=2.0)
-        toolbox = GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
-        if tool != ANSWER:
-            return toolbox
-        answering = ReferenceToolbox(toolbox, load_tools([ANSWER])[0], agent)
-        await self.call(answering, "get_node_by_property", json.dumps(GOOD["get_node_by_property"]))
-        return answering
+        return GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
 
     async def call(self, toolbox: Toolbox, tool: str, arguments: str) -> ToolResult:
         return await toolbox.call(ToolCall("1", tool, arguments))
 
 
 GOOD_TOOLS = OWN_GRAPH_TOOLS
-ANSWER = "answer"
 
 
 @pytest.fixture(

@@ -25,14 +25,6 @@ GOOD: Mapping[str, dict[str, Any]] = {
     "run_cypher": {"query": "MATCH (n) RETURN count(n) AS n"},
     "get_next_possible_cells": {"node_id": "0"},
     "get_connected_path": {},
-    "answer": {
-        "results": "1",
-        "columns": "hue=properties.hue",
-        "where": "properties.hue=vark",
-        "also": "properties.count=3",
-        "but_not": "properties.mass=0",
-        "count": "different",
-    },
 }
 """One call of each tool that ships, which works."""
 _QUERIES = (

@@ -15,7 +15,6 @@ GRAPH_MISTAKES = {"unknown_tool", "bad_json", "bad_arguments", "unknown_name"}
 MISTAKES = {
     "run_cypher": GRAPH_MISTAKES | {"syntax", "write_refused", "not_offered", "query_error", "timeout", "too_large"},
     "get_next_possible_cells": GRAPH_MISTAKES | {"unknown_cell", "malformed_id", "wall", "not_text"},
-    "answer": GRAPH_MISTAKES | {"bad_reference"},
 }
 """The classes of mistakes that a tool can report; of the others GRAPH_MISTAKES."""
 AT_ONCE = 16

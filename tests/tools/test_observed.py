@@ -8,10 +8,8 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import ObservedGraph, observed_graph, relationship_in, schema_pairs
-from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -90,7 +88,7 @@ SHOP = PropertyGraph.from_rows(
     [Node("s1", ("Shop",), NAMES), *(Node(key, ("Good",), {"note": "g" * 60}) for key in ("g1", "g2"))],
     [Relationship("SELLS", "s1", key, {}) for key in ("g1", "g2")],
 )
-NOTES = {"none": "", "values cut": "are cut at", "numbered": "This is result 1"}
+NOTES = {"none": "", "values cut": "are cut at"}
 """Case → a part of the note above the rows."""
 
 
@@ -106,8 +104,6 @@ async def test_the_value_of_a_look_up_keeps_its_type_whatever_notes_are_above_th
     store = await EmbeddedDatabase().load(SHOP)
     agent = AgentConfig(value_characters=50 if note == "values cut" else None)
     toolbox: Any = GraphToolbox(store, await store.schema(), agent=agent)
-    if note == "numbered":
-        toolbox = ReferenceToolbox(toolbox, load_tools(["answer"])[0], agent)
     arguments = {"label": "Shop", "property_name": name, "property_value": argument}
     result = await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(arguments)))
     assert (result.rows, text in result.content) == (2, True)

@@ -8,10 +8,18 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser, GenerateConfig
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    GenerateConfig,
+)
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolDef, ToolParams
+from inspect_ai.tool import ToolCall as InspectCall
 
 from graphwalk.environments.stage import OpenEpisode, Stage
 from graphwalk.errors import GraphwalkError
@@ -94,11 +102,22 @@ def _task(**arguments: Any) -> Task:
 def _sample(episode: OpenEpisode) -> Sample:
     task, setting = episode.task, episode.planned.key.setting
     return Sample(
-        input=[_MESSAGES[message.role](content=message.content or "") for message in episode.prompt],
+        input=[_chat_message(message) for message in episode.prompt],
         target=json.dumps(task.target),
         id=task.task_id,
         metadata={"graph": task.graph_digest, "template": task.template, "setting": setting},
     )
+
+
+def _chat_message(message: Message) -> ChatMessage:
+    """Return a message of the prompt; demonstrations (`agent.demonstrations`) have calls and results."""
+    content = message.content or ""
+    if message.role == "tool":
+        return ChatMessageTool(content=content, tool_call_id=message.tool_call_id)
+    if message.tool_calls:
+        calls = [InspectCall(call.id, call.name, json.loads(call.arguments)) for call in message.tool_calls]
+        return ChatMessageAssistant(content=content, tool_calls=calls)
+    return _MESSAGES[message.role](content=content)
 
 
 @solver

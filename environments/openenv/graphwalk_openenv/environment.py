@@ -40,7 +40,7 @@ class GraphwalkEnvironment(MCPEnvironment):
         self._state = State(episode_id=str(uuid4()), step_count=0)
         self._episode = run_in_background(self._stage.begin(0))
         server: Any = FastMCP("graphwalk")
-        for spec in (*self._episode.tools, _ANSWER):
+        for spec in {spec.name: spec for spec in (_ANSWER, *self._episode.tools)}.values():
             server.tool(tool_function(spec, self._call), name=spec.name, description=spec.description)
         super().__init__(server)
 
@@ -79,7 +79,7 @@ class GraphwalkEnvironment(MCPEnvironment):
     def _call(self, name: str, arguments: Mapping[str, Any]) -> str:
         if self._episode.ended:
             return "The answer was given already."
-        if name == _ANSWER.name:
+        if name == _ANSWER.name and name in arguments:  # `agent.answer: tool` takes rows
             return self._episode.reply(str(arguments["answer"])) or "The answer is noted."
         (result,) = run_in_background(self._episode.call((name, arguments)))
         return result.content

@@ -92,7 +92,7 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
 
     def _task(self, episode: OpenEpisode) -> GraphwalkTask:
         key, system = episode.planned.key, [m for m in episode.prompt if m.role == "system"]
-        messages = [{"role": m.role, "content": m.content or ""} for m in episode.prompt if m.role != "system"]
+        messages = [{**m.as_openai(), "content": m.content or ""} for m in episode.prompt if m.role != "system"]
         data = GraphwalkData(
             name=f"{key.task_id}/{key.setting}",
             prompt=messages[0]["content"] if len(messages) == 1 else messages,

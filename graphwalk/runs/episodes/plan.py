@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.errors import ConfigError, counted
+from graphwalk.levers.answer_tool import AnswersByTool
+from graphwalk.levers.setup import with_levers
 from graphwalk.models.base import Model
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.resolve import Experiment, can_play, no_episode
@@ -46,8 +48,9 @@ class PlannedEpisode:
 
     async def prompt(self, experiment: Experiment) -> Prompt:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
-        setting = self.key.setting
-        return await self.task.prompt(self.graph.about, setting_of(setting), experiment.of(setting).agent)
+        setting, agent = setting_of(self.key.setting), experiment.of(self.key.setting).agent
+        prompt = await self.task.prompt(self.graph.about, setting, agent)
+        return await with_levers(prompt, self.task, self.graph.about, setting, agent)
 
     async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
@@ -56,7 +59,8 @@ class PlannedEpisode:
         seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
         player = experiment.suite.players[name]
         random = stdlib_random(seed, *player.purpose, self.task.task_id)
-        return player.model(f"scripted/{name}", self.task, setting, schema, random)
+        model = player.model(f"scripted/{name}", self.task, setting, schema, random)
+        return AnswersByTool(model, self.task) if experiment.of(self.key.setting).agent.answer == "tool" else model
 
 
 @dataclass

@@ -13,6 +13,7 @@ from graphwalk.errors import ConfigError, RunLogError, did_you_mean
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files.writing import check_links
+from graphwalk.levers.setup import check_levers
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
@@ -104,6 +105,8 @@ class Experiment:
     def with_variants(self) -> "Experiment":
         """Return the experiment with its variants resolved. Raise ConfigError for a prompt or tool that is wrong."""
         variants = {}
+        for config in self.config.variants.values() or (self.config,):
+            check_levers(config.agent, self.suite, config.settings)
         for name, config in self.config.variants.items():
             _ = config.agent.texts
             variants[name] = replace(

@@ -16,7 +16,7 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.graphwalks.config import Operation
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.task import Prompt, Task
+from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
 from graphwalk.suites.walked import keys_scene
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
@@ -71,6 +71,9 @@ class GraphwalksTask(Task):
                 keys = (key.strip(" \t\"'`*") for key in match[1].split(","))
                 return Extraction([*dict.fromkeys(filter(None, keys))], "embedded" if number else "strict")
         return Extraction()
+
+    def answer_form(self, setting: str) -> AnswerForm:
+        return keys_as_answer(lambda keys: f"Final Answer: [{', '.join(keys)}]")
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("graphwalks_format.j2").strip()

@@ -1,5 +1,6 @@
 """Task of one maze: how it is asked, read and scored."""
 
+import json
 from dataclasses import fields
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from graphwalk.suites.mazes.generate import Maze, check_path
 from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
 from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
 from graphwalk.suites.mazes.toolbox import MazeToolbox
-from graphwalk.suites.task import Prompt, Task
+from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Trajectory
@@ -55,6 +56,9 @@ class MazeTask(Task):
 
     def read(self, reply: str) -> Extraction:
         return extract_path(reply)
+
+    def answer_form(self, setting: str) -> AnswerForm:
+        return keys_as_answer(lambda keys: json.dumps({"path": keys}))
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("maze_format.j2").strip()

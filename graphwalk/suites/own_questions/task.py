@@ -24,7 +24,8 @@ from graphwalk.suites.ask.task import Exchange, asked_in_words
 from graphwalk.suites.graph_prompts import graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraph, existing_path
-from graphwalk.suites.task import Prompt, Task
+from graphwalk.suites.own_questions.dataset import VALUE
+from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
 from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal
@@ -106,6 +107,12 @@ class OwnQuestionTask(Task):
 
     def read(self, reply: str) -> Extraction:
         return extract(reply, row_form(self.fields))
+
+    def answer_form(self, setting: str) -> AnswerForm:
+        form = rows_as_answer(dict.fromkeys(self.fields, ANY_VALUE))
+        return (
+            form._replace(schema={"type": "array", "items": {"type": ANY_VALUE}}) if self.fields == (VALUE,) else form
+        )
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("own_format.j2", fields=self.fields)

@@ -20,10 +20,8 @@ from graphwalk.suites.questions.scoring.altered_questions import views_of
 from graphwalk.suites.questions.scoring.failures import WrongAnswer
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
-from graphwalk.suites.task import Prompt, Task
-from graphwalk.tools.by_reference import BY_REFERENCE, ReferenceToolbox
-from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.tool import load_tools
+from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
+from graphwalk.tools.observed import is_key
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row, Scalar
 
@@ -73,16 +71,19 @@ class QuestionTask(Task):
         return frozenset(shipped.template.computed if shipped else ())
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
-        prompt = await graph_prompt(self.question, about, setting, agent)
-        tools = load_tools(agent.tools or ()) if setting == "tools" else ()
-        answering = next((tool for tool in tools if tool.operation == BY_REFERENCE), None)
-        if answering is None:
-            return prompt
-        assert isinstance(prompt.toolbox, GraphToolbox)
-        return Prompt(prompt.messages, ReferenceToolbox(prompt.toolbox, answering, agent))
+        return await graph_prompt(self.question, about, setting, agent)
 
     def read(self, reply: str) -> Extraction:
         return extract(reply, row_form(self.answer_fields))
+
+    def answer_form(self, setting: str) -> AnswerForm:
+        return rows_as_answer({field: self._types(field) for field in self.answer_fields})
+
+    def _types(self, field: str) -> str | tuple[str, ...]:
+        """Return the JSON types of a field, without telling more of the target than that a number is whole."""
+        if field in self.computed_fields:
+            return "integer" if all(isinstance(row.get(field), int) for row in self.target) else "number"
+        return "string" if is_key(field) else ANY_VALUE
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("graph_format.j2", fields=self.answer_fields)

@@ -42,7 +42,7 @@ ASKED_ABOUT = "asked_about.json"
 """A graph with every value that a file can hold."""
 EVERY_KIND = {"name": "questions", "questions": list(shipped_kinds())}
 PLAYED = [f"scripted/{agent}" for agent in ("expert", "flawed", "random")]
-BY_REFERENCE = ["get_unique_property_values", "get_node_by_property", "get_all_nearest_neighbors", "answer"]
+LEVERS = {"names_in_tools": 200, "moves": "seen", "answer": "tool", "guidance": True, "nudges": 1, "demonstrations": 1}
 RUNS: dict[str, dict[str, Any]] = {
     "example": {
         "suite": {**EVERY_KIND, "graphs": [{"file": "example"}]},
@@ -69,11 +69,11 @@ RUNS: dict[str, dict[str, Any]] = {
         "settings": ["write_cypher"],
         "models": ["scripted/cypher"],
     },
-    "by_reference": {
+    "all levers": {
         "suite": {**EVERY_KIND, "graphs": [{"file": "example"}]},
         "settings": ["tools"],
-        "models": ["scripted/by_reference"],
-        "agent": {"tools": BY_REFERENCE},
+        "models": PLAYED,
+        "agent": LEVERS,
     },
     "the paper's targets": {
         "suite": {"name": "questions", "graphs": [GRAPH], "leave_out": True, "target": "paper"},
@@ -160,7 +160,7 @@ async def verified_run(folder: Path, run: dict[str, Any], variables: Variables =
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.extended] if name in ("example", "by_reference") else []) for name in RUNS],
+    [pytest.param(name, marks=[pytest.mark.extended] if name in ("example",) else []) for name in RUNS],
 )
 async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> None:
     outcome = await verified_run(tmp_path, RUNS[name])

@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 
-from graphwalk.config.agent import foreign_agent
+from graphwalk.config.agent import AgentConfig
+from graphwalk.levers.setup import tools_with_levers
+from graphwalk.serve.mcp import DEFAULTS
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from tests.serve.mcp.servers import MODES, HttpServer, over_stdio
 from tests.tools.conftest import ODD_GRAPH
@@ -35,15 +38,16 @@ def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer)
 
 
 @pytest.fixture
-async def toolbox() -> AsyncIterator[GraphToolbox]:
+async def toolbox() -> AsyncIterator[Toolbox]:
     database = EmbeddedDatabase()
     store = await database.load(ODD_GRAPH)
-    schema = await store.schema(foreign_agent().schema_samples)
-    yield GraphToolbox(store, schema, load_tools(OWN_GRAPH_TOOLS), foreign_agent())
+    agent = AgentConfig(**DEFAULTS)
+    tools = GraphToolbox(store, await store.schema(agent.schema_samples), load_tools(OWN_GRAPH_TOOLS), agent)
+    yield tools_with_levers(tools, store, agent)
     await database.close()
 
 
-async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client], toolbox: GraphToolbox) -> None:
+async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client], toolbox: Toolbox) -> None:
     async with way as client:
         tools = (await client.list_tools()).tools
         assert [t.name for t in tools] == [s.name for s in toolbox.specs]
@@ -56,6 +60,9 @@ async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client]
             assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
             assert tool.title
             assert tool.output_schema is not None
+
+        labels = next(tool.input_schema["properties"]["label"] for tool in tools if tool.name == "get_node_by_property")
+        assert labels["enum"] == ["Blick", "Odd `Label`", "Zorep"]
 
         neighbors = await client.call_tool("get_all_nearest_neighbors", BY_KEY)
         expected = await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(BY_KEY)))
@@ -80,6 +87,7 @@ async def test_mistakes_are_errors_with_advice(
     async with way as client:
         for name, arguments, advice in (
             ("get_node_by_property", {**BY_KEY, "label": "Zorp"}, "Did you mean Zorep"),
+            ("get_node_by_property", {**BY_KEY, "label": "DRAP"}, "DRAP is a relationship type. Correct the call"),
             ("get_node_by_property", {**BY_KEY, "property_name": "hues"}, "Did you mean hue"),
             ("get_node_by_property", {**BY_KEY, "property_value": [1]}, "must be of type string or number or boolean"),
             ("get_node_by_property", {"label": "Zorep"}, "needs the arguments property_name, property_value"),

@@ -22,7 +22,6 @@ from graphwalk.types.encodings import read_rows
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
-ANSWER = "answer"
 PAGE = 1000
 """Default page size of the tool."""
 MOST_TURNS = 6
@@ -52,16 +51,6 @@ def plan_of(question: str, parameters: Mapping[str, Value], schema: Schema) -> S
     if python is None:
         raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
     return python(**parameters).plan(Walker(schema))
-
-
-def by_reference(walk: Policy, task: QuestionTask, schema: Schema) -> Policy:
-    """Play like the expert, but answer with the tool `answer`; answer as text if that is refused or impossible."""
-    text = yield from walk
-    rows: list[Row] = json.loads(text)
-    python = python_part(task.template)
-    if rows and python is not None and (arguments := python(**task.parameters).by_reference(schema, rows)) is not None:
-        yield [Ask(ANSWER, {"results": "all", **arguments})]
-    return text
 
 
 def own_cypher(task: QuestionTask) -> Policy:
@@ -177,10 +166,6 @@ def _walk(task: QuestionTask, setting: str, schema: Schema | None, random: Rando
     return expert(task.template, task.parameters, _shown(schema))
 
 
-def _walk_by_reference(task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
-    return by_reference(_walk(task, setting, schema, random), task, _shown(schema))
-
-
 def _no_plan(task: QuestionTask) -> str:
     if task.oracles == 2:
         return ""
@@ -191,7 +176,6 @@ _EXPERT = Player(_walk, why_not=_no_plan)
 PLAYERS: Mapping[str, Player[QuestionTask]] = {
     "expert": replace(_EXPERT, default=True),
     "varied": player_with(_EXPERT, varied),
-    "by_reference": replace(_EXPERT, policy=_walk_by_reference),
     "cypher": Player(lambda task, setting, schema, random: own_cypher(task), ("write_cypher",)),
     "forgetful": ForgetfulPlayer(**vars(_EXPERT)),
     **{f"forgetful:{name}": ForgetfulPlayer(**vars(_EXPERT), context=size) for name, size in CONTEXTS.items()},

@@ -1,6 +1,5 @@
 """Building blocks of the expert's plans: read relationships of labels or nodes in few tool calls."""
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,6 @@ WORTH_ASKING = 8
 """Further properties are listed only if that may save this many times its calls."""
 CALLS_PER_TURN = 256
 """Default of AgentConfig.max_calls_per_turn; more calls are spread over several turns."""
-NEIGHBOR_KEY = "neighbor_properties.key"
 Layers = list[list[RelationshipRow]]
 """Relationships that begin at nodes 0, 1, … steps away from a start."""
 Successors = Mapping[str, set[str]]
@@ -259,22 +257,6 @@ def node_keys(keys: Iterable[str]) -> list[Row]:
 def end_keys(pairs: Iterable[tuple[str, str]]) -> list[Row]:
     """Return one row per pair of first and last node."""
     return [{"source_node_key": source, "target_node_key": target} for source, target in sorted(set(pairs))]
-
-
-def condition(**named: Any) -> str:
-    """Return a condition that every column of a neighbourhood row has this value."""
-    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items())
-
-
-def leading_to(label: str) -> str:
-    """Return the condition that the neighbour has this label and the relationship is outgoing."""
-    return condition(direction="outgoing", neighbor_label=label)
-
-
-def side_of(schema: Schema, relationship_type: str) -> str:
-    """Return the side from which `Walker.links_of_type` reads the relationships of a type."""
-    sources, targets = _end_labels(schema, relationship_type)
-    return "outgoing" if len(sources) <= len(targets) else "incoming"
 
 
 def _end_labels(schema: Schema, relationship_type: str) -> tuple[set[str], set[str]]:

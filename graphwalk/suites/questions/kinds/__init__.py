@@ -10,7 +10,6 @@ from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, TooManyPathsError
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
@@ -44,10 +43,6 @@ class PythonPart(ABC):
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row] | None:
         """Yield the correct rows from a networkx graph, for `graphwalk verify`; None: there is no such check."""
-        return None
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str] | None:
-        """Return the arguments of the tool `answer` for these rows; None: they are answered as text."""
         return None
 
     def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:

@@ -1,12 +1,11 @@
 """Nodes of a label with relationships to nodes of two other labels."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, leading_to, node_keys
+from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
@@ -27,7 +26,3 @@ class Part(PythonPart):
         for key in graph.labelled(self.source_label):
             if {self.first_label, self.second_label} <= graph.labels_beside(key):
                 yield {"node_key": key}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        where, also = leading_to(self.first_label), leading_to(self.second_label)
-        return {"columns": "node_key=center_key", "where": where, "also": also}

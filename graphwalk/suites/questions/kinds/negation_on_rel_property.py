@@ -1,14 +1,12 @@
 """Nodes with a value and a relationship to a label, whose property differs from an excluded value."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker, condition, node_keys
+from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
 
@@ -56,8 +54,3 @@ class Part(PythonPart):
                 and not same_value(value, self.excluded_value)
             ):
                 yield {"node_key": source}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        where = condition(direction="outgoing", type=self.relationship_type, neighbor_label=self.target_label)
-        unlike = f"relationship_properties.{self.relationship_property}!={json.dumps(self.excluded_value)}"
-        return {"columns": "node_key=center_key", "where": f"{where}, {unlike}"}

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, leading_to, node_keys
+from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
@@ -38,7 +37,3 @@ class Part(PythonPart):
             labels = graph.labels_beside(key)
             if self.required_label in labels and self.excluded_label not in labels:
                 yield {"node_key": key}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        where, but_not = leading_to(self.required_label), leading_to(self.excluded_label)
-        return {"columns": "node_key=center_key", "where": where, "but_not": but_not}

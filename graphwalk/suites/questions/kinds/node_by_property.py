@@ -1,12 +1,11 @@
 """Nodes of a label with a property value."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, condition, node_keys, nodes, read
+from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys, nodes, read
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
 
@@ -27,6 +26,3 @@ class Part(PythonPart):
         for key in graph.labelled(self.label):
             if same_value(graph.value(key, self.property), self.value):
                 yield {"node_key": key}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        return {"columns": "node_key=properties.key", "where": condition(**{f"properties.{self.property}": self.value})}

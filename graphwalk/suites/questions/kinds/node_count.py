@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, leading_to
+from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
@@ -29,6 +28,3 @@ class Part(PythonPart):
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         sources, targets = graph.labelled(self.source_label), graph.labelled(self.target_label)
         yield {"count": sum(any(graph.nx.has_edge(a, b) for b in targets) for a in sources)}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        return {"columns": "count=center_key", "where": leading_to(self.target_label), "count": "different"}

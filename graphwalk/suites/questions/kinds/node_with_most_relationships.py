@@ -1,13 +1,12 @@
 """Node of a label with the most outgoing relationships of a type."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, condition
+from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
@@ -35,7 +34,3 @@ class Part(PythonPart):
         }
         most = max(counts.values(), default=0)
         return ({"node_key": key, "rel_count": n} for key, n in counts.items() if n == most > 0)
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        where = condition(direction="outgoing", type=self.relationship_type)
-        return {"columns": "node_key=center_key, rel_count", "where": where, "count": "most"}

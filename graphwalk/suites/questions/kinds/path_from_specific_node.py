@@ -1,13 +1,12 @@
 """Nodes of a label within a few steps of one node."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import NEIGHBOR_KEY, Centre, Steps, Walker, leading_to
+from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
@@ -34,6 +33,3 @@ class Part(PythonPart):
         for path in graph.paths(graph.labelled(self.source_label, self.key), self.max_hops):
             if graph.has_label(path[-1][1], self.target_label):
                 yield {"target_node_key": path[-1][1]}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        return {"columns": f"target_node_key={NEIGHBOR_KEY}", "where": leading_to(self.target_label)}

@@ -1,12 +1,11 @@
 """Relationships of a type with a property value, with all their properties."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import NEIGHBOR_KEY, Steps, Walker, condition, side_of
+from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
 
@@ -43,14 +42,3 @@ class Part(PythonPart):
         for source, target, own in typed:
             if same_value(own.get(self.property), self.value):
                 yield {**{name: own.get(name) for name in names}, "source_key": source, "target_key": target}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        side = side_of(schema, self.relationship_type)
-        source, target = ("center_key", NEIGHBOR_KEY) if side == "outgoing" else (NEIGHBOR_KEY, "center_key")
-        names = [name for name in rows[0] if name not in ("source_key", "target_key")]
-        held = [f"{name}=relationship_properties.{name}" for name in names]
-        value = {f"relationship_properties.{self.property}": self.value}
-        return {
-            "columns": ", ".join([*held, f"source_key={source}", f"target_key={target}"]),
-            "where": condition(direction=side, type=self.relationship_type, **value),
-        }

@@ -1,12 +1,11 @@
 """Number of relationships of a type."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, condition, side_of
+from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
@@ -22,7 +21,3 @@ class Part(PythonPart):
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         yield {"count": [type_ for _, _, type_ in graph.nx.edges(data="type")].count(self.relationship_type)}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        where = condition(direction=side_of(schema, self.relationship_type), type=self.relationship_type)
-        return {"columns": "count", "where": where, "count": "rows"}

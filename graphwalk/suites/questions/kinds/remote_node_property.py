@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, condition, leading_to
+from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
 
@@ -50,8 +49,3 @@ class Part(PythonPart):
             end = path[-1][1]
             if len(path) >= 2 and graph.has_label(end, self.target_label) and not graph.nx.has_edge(self.key, end):
                 yield {"value": graph.value(end, self.property)}
-
-    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        column = f"neighbor_properties.{self.property}"
-        where = f"{leading_to(self.target_label)}, {condition(**{column: rows[0]['value']})}"
-        return {"columns": f"value={column}", "where": where}
