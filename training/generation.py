@@ -159,7 +159,7 @@ class Generator:
             alike = {row.number: _alike(request.prompt[:last], row.tokens) for row in self._rows}
             source = max(self._rows, key=lambda row: alike[row.number])
             start = alike[source.number]
-            # A row that holds much more is another conversation, which may go on.
+            # A row that holds much more is of another conversation, which may continue.
             mine = not source.request and 2 * start > len(source.tokens)
             target = source if mine else min(free, key=lambda row: row.used)
             if target is not source:
