@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch._dynamo
 from torch.nn.attention import varlen
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
@@ -108,7 +109,8 @@ def loss_of(model: Any, sequence: PackedSequence, device: str) -> Any:
     chats: dict[str, Any] = {"chat_lengths": lengths}
     if device == "cuda":
         ends = torch.tensor([0, *accumulate(lengths)], dtype=torch.int32, device=device)
-        chats = {"chat_ends": ends, "longest": max(lengths)}
+        torch._dynamo.maybe_mark_dynamic(ends, 0)  # else compiled again for another number of chats
+        chats = {"chat_ends": ends, "longest": 1 << (max(lengths) - 1).bit_length()}
     logits = model(input_ids=tokens, logits_to_keep=places, use_cache=False, position_ids=positions, **chats).logits
     return cross_entropy(logits[0].float(), labels[places + 1], reduction="sum")
 
