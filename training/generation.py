@@ -123,7 +123,8 @@ class Generator:
         self._rows = [Row(number) for number in range(batch)]
         self._waiting: queue.Queue[Request] = queue.Queue()
         self._clock = count(1)
-        self._chunk = 16_384 if self._device == "cuda" else 1024
+        self._chunk = 8192 if self._device == "cuda" else 1024
+        torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for each shape
         self._recording = self._device == "cuda" and not eager
         self.records: dict[int, Recorded] = {}
         self.grammars = Grammars(self.tokenizer, model.config.vocab_size, self.ends) if INSTALLED else None
