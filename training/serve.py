@@ -11,6 +11,7 @@ after a conversion); the folder is as they take it.
 import argparse
 import json
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -30,11 +31,12 @@ class Answers(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         status, body = self._answer()
         data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        with suppress(ConnectionError):  # the run may have been interrupted
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
 
     def _answer(self) -> tuple[int, dict[str, Any]]:
         try:
