@@ -120,6 +120,8 @@ training-setup: ## What training takes, in .venv-training (gigabytes, with torch
 	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt -e .
 
 train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run
+	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check pytest pytest-asyncio pytest-socket pytest-timeout hypothesis jsonschema
+	.venv-training/bin/pytest tests/training/test_serve.py tests/training/test_tune.py
 	.venv-training/bin/python -m training.smoke
 
 # The runs of docs/results.md. Each target takes hours on two cores; repeat it to resume.

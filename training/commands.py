@@ -46,6 +46,8 @@ def add_pupil_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lora-alpha", type=int, default=32, help="scale of the LoRA weights, over their rank")
     parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
     parser.add_argument("--tokens", type=int, default=300_000, help="training tokens of each pupil")
+    parser.add_argument("--learnt-tokens", type=int, help="tokens of replies of each pupil, in place of --tokens")
+    parser.add_argument("--compile", action="store_true", help="compile the layers, for long trainings on a GPU")
     parser.add_argument("--length", type=int, default=2560, help="most tokens of a sequence of whole chats")
     parser.add_argument("--port", type=int, default=8091, help="port of the server; a run is resumed at the same one")
     parser.add_argument("--reply", type=int, default=1024, help="most tokens of a reply")
@@ -59,7 +61,9 @@ def taught(options: argparse.Namespace, chats: Path, base: Path, seed: int, name
     if not (out / "training.json").exists():
         lora = ("--lora-r", options.lora_r, "--lora-alpha", options.lora_alpha)
         weights = ("--full",) if options.full or not options.model else lora
-        budget = ("--tokens", options.tokens, "--length", options.length, "--save-every", 25)
+        learnt = ("--learnt-tokens", options.learnt_tokens) if options.learnt_tokens else ()
+        budget = ("--tokens", options.tokens, *learnt, "--length", options.length, "--save-every", 25)
+        budget += ("--compile",) if options.compile else ()
         place = ("--model", base, "--out", out, "--seed", seed, "--rate", options.rate)
         run_module("training.tune", chats, *place, *weights, *budget)
     if options.publish:

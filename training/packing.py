@@ -35,41 +35,45 @@ def encoded(chat: dict[str, Any], tokenizer: Any) -> tuple[list[int], list[int]]
     messages, tools, first_new = chat["messages"], chat.get("tools") or None, chat.get("first_new", 0)
     tokens: list[int] = []
     labels: list[int] = []
+    text = ""
     for place, message in enumerate(messages):
         if message["role"] != "assistant":
             continue
-        before = _tokens(messages[:place], tools, tokenizer, prompt=True)
-        after = _tokens(messages[: place + 1], tools, tokenizer, prompt=False)
-        if before[: len(tokens)] != tokens or after[: len(before)] != before:
+        before = _text(messages[:place], tools, tokenizer, prompt=True)
+        after = _text(messages[: place + 1], tools, tokenizer, prompt=False)
+        if not (before.startswith(text) and after.startswith(before)):
             raise ValueError("the chat template rewrites earlier messages: choose another model, or --protocol text")
-        context, reply = before[len(tokens) :], after[len(before) :]
-        learnt = reply if place >= first_new else [IGNORED] * len(reply)
-        tokens, labels = after, [*labels, *[IGNORED] * len(context), *learnt]
+        context, reply = (_tokens(part, tokenizer) for part in (before[len(text) :], after[len(before) :]))
+        text, tokens = after, [*tokens, *context, *reply]
+        labels += [IGNORED] * len(context) + (reply if place >= first_new else [IGNORED] * len(reply))
+    if tokens != _tokens(text, tokenizer):
+        raise ValueError("the tokenizer joins a reply to the text before it: choose another model")
     return tokens, labels
 
 
 def packed(
-    chats: Iterable[dict[str, Any]], tokenizer: Any, length: int, enough: float = inf
+    chats: Iterable[dict[str, Any]], tokenizer: Any, length: int, enough: float = inf, enough_learnt: float = inf
 ) -> tuple[list[PackedSequence], int]:
     """Return sequences of at most `length` tokens, each of whole chats, and the number of longer chats.
 
-    Chats are read until the sequences have `enough` tokens.
+    Chats are read until the sequences have `enough` tokens, or `enough_learnt` tokens of replies.
     """
     sequences: list[PackedSequence] = []
-    too_long = total = 0
+    too_long = total = learnt = 0
     for chat in chats:
         tokens, labels = encoded(chat, tokenizer)
         if len(tokens) > length:
             too_long += 1
             continue
         if not sequences or len(sequences[-1].tokens) + len(tokens) > length:
-            if total >= enough:
+            if total >= enough or learnt >= enough_learnt:
                 break
             sequences.append(PackedSequence([], [], []))
         sequences[-1].tokens.extend(tokens)
         sequences[-1].labels.extend(labels)
         sequences[-1].chat_lengths.append(len(tokens))
         total += len(tokens)
+        learnt += sum(label != IGNORED for label in labels)
     return sequences, too_long
 
 
@@ -85,8 +89,12 @@ def count_characters(chats: Iterable[dict[str, Any]]) -> dict[str, int]:
     return counts
 
 
-def _tokens(messages: Sequence[dict[str, Any]], tools: Any, tokenizer: Any, *, prompt: bool) -> list[int]:
-    text = tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=prompt)
+def _text(messages: Sequence[dict[str, Any]], tools: Any, tokenizer: Any, *, prompt: bool) -> str:
+    text: str = tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=prompt)
+    return text
+
+
+def _tokens(text: str, tokenizer: Any) -> list[int]:
     tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     return tokens
 
