@@ -44,11 +44,11 @@ words: $(STAMP) ## Spelling; the words of docs, help and docstrings
 	$(BIN)/codespell
 	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples training .ci
 
-generated: $(STAMP) ## Are the generated parts of README.md and docs/experiments.md up to date?
-	$(BIN)/cog -I .ci --check README.md docs/experiments.md
+generated: $(STAMP) ## Are the generated parts of README.md, docs/experiments.md and docs/method.md up to date?
+	$(BIN)/cog -I .ci --check README.md docs/experiments.md docs/method.md
 
 figures: $(STAMP) ## Rewrite the generated parts of README.md and docs, and the pictures of docs/results.md
-	$(BIN)/cog -I .ci -r README.md docs/experiments.md docs/results.md
+	$(BIN)/cog -I .ci -r README.md docs/experiments.md docs/method.md docs/results.md
 	$(BIN)/python .ci/results.py
 
 site: $(STAMP) ## Build the site strictly

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import graphs, model_calls, search, start_up, tool_calls
+from benchmarks import graphs, model_calls, start_up, tool_calls
 from benchmarks.measure import Row, table
 
 BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
@@ -14,7 +14,6 @@ BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
     "tool-calls": lambda quick, full: tool_calls.measure(quick),
     "generation": graphs.measure_generation,
     "loading": graphs.measure_loading,
-    "search": lambda quick, full: search.measure(quick),
     "start-up": lambda quick, full: start_up.measure(quick),
 }
 

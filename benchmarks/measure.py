@@ -45,13 +45,13 @@ class Pair:
     plain: list[float] = field(default_factory=list)
 
 
-def in_turns(ours: Callable[[], object], plain: Callable[[], object], repetitions: int, *, best_of: int = 1) -> Pair:
-    """Wall seconds of both, one after the other, the first one changing; each the best of so many in a row."""
+def in_turns(ours: Callable[[], object], plain: Callable[[], object], repetitions: int) -> Pair:
+    """Wall seconds of both, one after the other, the first one changing."""
     pair = Pair()
     for number in range(repetitions):
         both = [(ours, pair.ours), (plain, pair.plain)]
         for work, seconds in both if number % 2 == 0 else reversed(both):
-            seconds.append(min(seconds_of(work) for _ in range(best_of)))
+            seconds.append(seconds_of(work))
     return pair
 
 

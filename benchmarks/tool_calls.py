@@ -41,31 +41,26 @@ def measure(quick: bool) -> Iterator[Row]:
     """Rows for both stores; per tool call, a third of the calls going to each of the three tools."""
     graph = generate_graph(GraphSpec(preset="paper-100" if quick else "paper-500"), SEED, 0)
     with asyncio.Runner() as runner:
-        yield from _embedded_rows(runner, graph, quick)
+        yield _embedded_row(runner, graph, quick)
         with neo4j_server() as server:
             if isinstance(server, str):
                 yield Row("tool call on Neo4j ÷ same Cypher raw", missing=f"no Neo4j: {server}")
             else:
-                yield from _neo4j_rows(runner, graph, server, quick)
+                yield _neo4j_row(runner, graph, server, quick)
 
 
-def _embedded_rows(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) -> Iterator[Row]:
+def _embedded_row(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) -> Row:
     database = runner.run(open_database("embedded", Variables(), run_id="bench"))
     store = runner.run(database.load(graph))
     engine = store._engine  # type: ignore[attr-defined]
 
-    async def raw(query: Query) -> Any:
+    async def raw(query: Query) -> object:
         return engine.cypher(query[0], params=query[1], timeout_ms=30_000, hide_structural_keys=True).to_list()
 
-    async def raw_as_json(query: Query) -> str:
-        return json.dumps(await raw(query), ensure_ascii=False)
-
-    as_json = _compare(runner, graph, store, raw_as_json, quick)
-    yield _row("tool call, embedded ÷ same Cypher raw and its rows as JSON", as_json)
-    yield _row("tool call, embedded ÷ same Cypher raw", _compare(runner, graph, store, raw, quick))
+    return _row("tool call, embedded ÷ same Cypher raw", _compare(runner, graph, store, raw, quick))
 
 
-def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Variables, quick: bool) -> Iterator[Row]:
+def _neo4j_row(runner: asyncio.Runner, graph: PropertyGraph, server: Variables, quick: bool) -> Row:
     from neo4j import AsyncGraphDatabase
 
     database = runner.run(open_database("neo4j", server, run_id="bench"))
@@ -80,7 +75,7 @@ def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Variables,
             return [record.values() async for record in result]
 
     try:
-        yield _row("tool call on Neo4j ÷ same Cypher raw", _compare(runner, graph, store, raw, quick), aim=1.3)
+        return _row("tool call on Neo4j ÷ same Cypher raw", _compare(runner, graph, store, raw, quick), aim=1.3)
     finally:
         runner.run(driver.close())
         runner.run(store.drop())

@@ -82,7 +82,7 @@ async def _tokens_of_opening(graph: PropertyGraph) -> int:
 def _tokens_of_text(graph: PropertyGraph, encoding: GraphEncoding) -> int:
     """Without question and answer, which are the same for both."""
     prompt = (whole_graph(graph, AgentConfig(graph_encoding=encoding)),)
-    return sum(count_tokens(message.content or "")[0] for message in prompt)
+    return sum(count_tokens(message.content or "") for message in prompt)
 
 
 def pays_from(costs: Mapping[int, Costs], question: str, encoding: str) -> int | None:

@@ -30,26 +30,22 @@ def main() -> None:
         save_graph(FILMS, graph)
         words = ["-m", "graphwalk", "mcp", "--graph", str(graph)]
         seen = asyncio.run(walk(sys.executable, words, STEPS))
-        write("python", f"The client of `mcp` {version('mcp')}", seen)
-        if transcript(run_typescript({"command": sys.executable, "args": words})) != transcript(seen):
+        session = transcript(seen)
+        text = f"{caption('make mcp')} The client of `mcp` {version('mcp')}:\n\n```text\n{session}\n```"
+        write_between_markers(DOCS / "mcp.md", "session python", text)
+        if transcript(_run_typescript(words)) != session:
             sys.exit(f"the session of `{PACKAGE}` {_installed()} differs from that of the Python client")
 
 
-def run_typescript(place: dict[str, Any]) -> dict[str, Any]:
-    """Return the output of the TypeScript client at `place`: `command` and `args`, or `url` and `token`."""
-    request = json.dumps({"modules": str(MODULES), "steps": STEPS, **place})
+def _run_typescript(server: list[str]) -> dict[str, Any]:
+    """Return the output of the TypeScript client of a server that Python starts with these words."""
+    request = json.dumps({"modules": str(MODULES), "steps": STEPS, "command": sys.executable, "args": server})
     words = ["node", str(HERE / "typescript_client.mjs"), request]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode:
         sys.exit(f"the TypeScript client failed:\n{done.stderr}")
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen
-
-
-def write(name: str, client: str, seen: dict[str, Any]) -> None:
-    write_between_markers(
-        DOCS / "mcp.md", f"session {name}", f"{caption('make mcp')} {client}:\n\n```text\n{transcript(seen)}\n```"
-    )
 
 
 def transcript(seen: dict[str, Any]) -> str:

@@ -2,23 +2,20 @@
 
 import asyncio
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
 from benchmarks.markers import DOCS, caption, write_between_markers
+from benchmarks.servers import throw_away_server
 from benchmarks.truth.targets import Found, targets
 from benchmarks.truth.tck import failures, judged, played, table, tck_jar
 from benchmarks.truth.tck_engines import Kglite, Neo4j
 from benchmarks.truth.tck_guarded import Written, fates, written_table
 from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
-from graphwalk import database
 from graphwalk.database.jars import RELEASES
-from graphwalk.variables import Variables, read_variables
 
 PAGE = DOCS / "peers.md"
 Outcomes = Mapping[str, Sequence[Outcome]]
@@ -46,23 +43,11 @@ def _tck_outcomes(jar: Path) -> tuple[Outcomes, Outcomes]:
     plainly, written = {"kglite": played(Kglite(), jar)}, {"kglite": played(Written(Kglite()), jar)}
     for release in RELEASES:
         print(f"openCypher TCK on Neo4j {release} …", flush=True)
-        with neo4j_environment(release) as settings:
+        # TCK scenarios empty the database, so that NEO4J_URI is not used.
+        with throw_away_server(with_="jars", release=release, heap="512m", conf={}) as variables:
             name = f"neo4j {release}"
-            plainly[name] = played(Neo4j(settings, name), jar)
+            plainly[name] = played(Neo4j(variables, name), jar)
     return plainly, written
-
-
-@contextmanager
-def neo4j_environment(release: str) -> Iterator[Variables]:
-    """A Neo4j for the length of a `with`: a throw-away server of the jars. TCK scenarios empty the database, so that
-    NEO4J_URI is not used."""
-    with tempfile.TemporaryDirectory(prefix="graphwalk-truth-") as home:
-        variables = Variables({**read_variables().values, "GRAPHWALK_HOME": home})
-        server = database.up(variables, with_="jars", release=release, port=None, heap="512m", conf={})
-        try:
-            yield Variables({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password})
-        finally:
-            database.down(variables, delete=True)
 
 
 def _wrong(counts: dict[str, Found]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from graphwalk.variables import Variables, read_variables
 
 EXTRAS = {
     **{name: name for name in ("mcp", "langchain", "ray")},
-    **{"plots": "matplotlib", "parquet": "pyarrow", "tokens": "bpe_openai", "socks": "socksio"},
+    **{"plots": "matplotlib", "parquet": "pyarrow", "socks": "socksio"},
 }
 """Extra of pyproject.toml → the module that it installs."""
 

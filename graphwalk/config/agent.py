@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator
 
-from graphwalk.config.prompts import PROMPT_SETS, Prompts, prompt_set, shipped_prompts
+from graphwalk.config.prompts import PROMPT_SETS, Prompts, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
 from graphwalk.types.encodings import ENCODINGS
 
@@ -110,9 +110,9 @@ class AgentConfig(Strict):
     @cached_property
     def texts(self) -> Prompts:
         """The prompts of this agent, read once. Raise ConfigError if a file of the user is wrong."""
-        if self.prompts is None:
-            return shipped_prompts()
-        return prompt_set(self.prompts) if self.prompts in PROMPT_SETS else Prompts(Path(self.prompts))
+        if self.prompts is None or self.prompts in PROMPT_SETS:
+            return shipped_prompts(self.prompts)
+        return Prompts(Path(self.prompts))
 
     def render(self, name: str, /, **values: Any) -> str:
         """Render a prompt by the name of its file: "graph_tools.j2"."""

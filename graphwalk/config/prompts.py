@@ -80,15 +80,9 @@ class Prompts:
 
 
 @cache
-def shipped_prompts() -> Prompts:
-    """Return the built-in prompts."""
-    return Prompts()
-
-
-@cache
-def prompt_set(name: str) -> Prompts:
-    """Return the built-in prompts with the files of one of `PROMPT_SETS`."""
-    return Prompts(_folder_of(name))
+def shipped_prompts(name: str | None = None) -> Prompts:
+    """Return the built-in prompts, with the files of one of `PROMPT_SETS`."""
+    return Prompts(None if name is None else _folder_of(name))
 
 
 def _folder_of(name: str) -> Path:

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from graphwalk.config.calls import Price
 from graphwalk.errors import ModelError
+from graphwalk.models.prices import KnownPrice
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.types.chat import Message, Reply, ToolSpec, Usage
 
@@ -87,9 +87,7 @@ def charged_usage(
     reply: Reply,
     messages: Sequence[Message],
     tools: Sequence[ToolSpec],
-    model: str,
-    price: Price | None,
-    stated: bool,
+    price: KnownPrice | None,
 ) -> Usage:
     """Return the usage of a reply with its cost, as `priced`. `messages` and `tools` are those of the request.
 
@@ -98,14 +96,14 @@ def charged_usage(
     """
     usage, message = reply.usage, reply.message
     if not usage.input_tokens:
-        sent = count_messages(messages, model) + count_tokens(tools_text(tools), model)[0]
+        sent = count_messages(messages) + count_tokens(tools_text(tools))
         usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
     if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
-        usage = replace(usage, output_tokens=_pessimistic(count_messages((message,), model)), estimated=True)
-    return usage if price is None else priced(usage, price, stated=stated)
+        usage = replace(usage, output_tokens=_pessimistic(count_messages((message,))), estimated=True)
+    return usage if price is None else priced(usage, price)
 
 
-def priced(usage: Usage, price: Price, *, stated: bool) -> Usage:
+def priced(usage: Usage, price: KnownPrice) -> Usage:
     """Return the usage with its cost, unchanged if tokens are unknown.
 
     A price that the user stated has priority over the cost that the provider reports; a published price has not, unless
@@ -114,8 +112,8 @@ def priced(usage: Usage, price: Price, *, stated: bool) -> Usage:
     if usage.input_tokens is None or usage.output_tokens is None:
         return usage
     cached = min(usage.cached_tokens or 0, usage.input_tokens)
-    computed, reported = price.cost(usage.input_tokens - cached, cached, usage.output_tokens), usage.cost or 0.0
-    cost = reported if reported and not stated else computed
+    computed, reported = price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens), usage.cost or 0.0
+    cost = reported if reported and not price.stated else computed
     larger = max(computed, reported)
     return replace(usage, cost=cost, budget_cost=larger if larger > cost else None)
 

@@ -5,12 +5,16 @@ A price is looked up when a run starts and kept in `run.json`, so that a resumed
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.config.calls import LongRates, Price
 from graphwalk.config.strict import Strict
 from graphwalk.models.openai_servers import SERVERS, base_url
 from graphwalk.variables import Variables
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
 
 STATED = "the experiment"
 
@@ -41,17 +45,10 @@ def published_price(model: str, variables: Variables) -> KnownPrice | None:
 
     Models on other servers than the provider's own are looked up by the server's address.
     """
-    name, where = _price_list(model, variables)
-    if not where:
-        return None
-    import genai_prices
-
-    try:
-        model_price = genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
-    except LookupError:
-        return None
-    if model_price.input_mtok is None or model_price.output_mtok is None:
-        return None  # a price that is not per token
+    listed = _listed(model, variables)
+    model_price = None if listed is None else listed.model_price
+    if model_price is None or model_price.input_mtok is None or model_price.output_mtok is None:
+        return None  # some prices are not per token
     rates: dict[str, Any] = {
         "input": model_price.input_mtok,
         "output": model_price.output_mtok,
@@ -62,18 +59,24 @@ def published_price(model: str, variables: Variables) -> KnownPrice | None:
     long = LongRates(above=min(steps), **_at(rates, min(steps) + 1)) if steps else None
     price = Price(**_at(rates, 0), long=long)
     today = datetime.now(tz=UTC).date().isoformat()
-    return KnownPrice(price=price, source="genai-prices", version=genai_prices.__version__, date=today)
+    return KnownPrice(price=price, source="genai-prices", version=metadata.version("genai-prices"), date=today)
 
 
 def context_window(model: str, variables: Variables) -> int | None:
     """Return the most input tokens of `provider/model` in `genai-prices`; None if unknown."""
+    listed = _listed(model, variables)
+    return None if listed is None else listed.model.context_window
+
+
+def _listed(model: str, variables: Variables) -> "PriceCalculation | None":
+    """Return what `genai-prices` has about a model; None if it has nothing."""
     name, where = _price_list(model, variables)
     if not where:
         return None
     import genai_prices
 
     try:
-        return genai_prices.calc_price(genai_prices.Usage(), name, **where).model.context_window
+        return genai_prices.calc_price(genai_prices.Usage(), name, **where)
     except LookupError:
         return None
 

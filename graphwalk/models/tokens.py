@@ -1,14 +1,13 @@
-"""Count tokens by the model's tokenizer if it is installed, else estimate them by a rule.
+"""Estimate tokens by a rule that is the same for all models, and needs no tokenizer.
 
-OpenAI's tokenizers are in the package `bpe-openai` (extra `tokens`); nothing is downloaded. The rule counts pieces
-that tokenizers keep together. Its weights are a least-squares fit to `o200k_base` over the texts of this project.
+The rule counts pieces that tokenizers keep together. Its weights are a least-squares fit to OpenAI's `o200k_base` over
+the texts of this project.
 """
 
 import json
 import re
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from graphwalk.types.chat import Message, ToolSpec
 
@@ -19,10 +18,6 @@ MESSAGE_TOKENS = 4
 CALL_TOKENS = 6
 """Tokens of the chat format per tool call."""
 
-_MODELS = (
-    ("o200k_base", re.compile(r"(?:chatgpt|gpt)-(?:4o|4\.1|[5-9]|oss)|o[1-9](?:-|$)")),
-    ("cl100k_base", re.compile(r"gpt-(?:4|3\.5)")),
-)
 _WORD = re.compile(r"[A-Z]{2,}|[A-Z]?[a-z]+|[A-Z]")
 _DIGITS = re.compile(r"\d{1,3}")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f]")
@@ -37,35 +32,22 @@ _KEYWORDS = frozenset((
     "NOT", "NULL", "OPTIONAL", "OR", "ORDER", "RETURN", "SET", "SKIP", "UNION", "UNWIND", "WHERE", "WITH",
 ))  # fmt: skip
 """Capitals that are one token: Cypher's keywords. Other names in capitals are random here."""
-_AT_ONCE = 100_000
-"""Characters encoded at once; the package refuses texts of 200,000 tokens."""
 _SYLLABLE = 4
 """Words of this length are mostly one token."""
 
 
-def count_tokens(text: str, model: str | None = None) -> tuple[int, bool]:
-    """Return the number of tokens, and True if it is exact: the tokenizer of `model` is known and installed.
-
-    `model` is `provider/model` or a bare name. An estimate is off by at most `RULE_ERROR` on texts like ours.
-    """
-    tokenizer = tokenizer_of(model)
-    return (_by_rule(text), False) if tokenizer is None else (_encoder(tokenizer)(text), True)
+def count_tokens(text: str) -> int:
+    """Estimate the tokens of a text; off by at most `RULE_ERROR` on texts like ours."""
+    return tokens_of(rule_hundredths(text)) if text else 0
 
 
-def count_messages(messages: Iterable[Message], model: str | None = None) -> int:
+def count_messages(messages: Iterable[Message]) -> int:
     """Count the tokens of messages, with those of the chat format."""
     total = 0
     for message in messages:
         text = (message.content or "") + "".join(call.name + call.arguments for call in message.tool_calls)
-        total += count_tokens(text, model)[0] + MESSAGE_TOKENS + CALL_TOKENS * len(message.tool_calls)
+        total += count_tokens(text) + MESSAGE_TOKENS + CALL_TOKENS * len(message.tool_calls)
     return total
-
-
-def tokenizer_of(model: str | None) -> str | None:
-    """Return the name of the model's tokenizer, None if it is unknown or not installed."""
-    name = (model or "").rpartition("/")[2]
-    tokenizer = next((tokenizer for tokenizer, names in _MODELS if names.match(name)), None)
-    return tokenizer if tokenizer is not None and _encoder(tokenizer) is not _by_rule else None
 
 
 def tools_text(tools: Sequence[ToolSpec]) -> str:
@@ -104,21 +86,3 @@ def _hundredths_of_word(word: str) -> int:
     if word[0] >= "a":
         return 73 + 34 * max(0, len(word) - _SYLLABLE)
     return 105 * len(word) if len(word) > 1 and word.isupper() else 180
-
-
-@cache
-def _encoder(tokenizer: str) -> Callable[[str], int]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the package opens its tables in an older way
-        try:
-            import bpe_openai
-        except ImportError:
-            return _by_rule
-        encoding = bpe_openai.get_encoding(tokenizer)
-    return lambda text: sum(
-        len(encoding.encode_ordinary(text[start : start + _AT_ONCE])) for start in range(0, len(text), _AT_ONCE)
-    )
-
-
-def _by_rule(text: str) -> int:
-    return tokens_of(rule_hundredths(text)) if text else 0

@@ -8,26 +8,24 @@ The provider itself is wrapped in `Guarded`, where its texts and exceptions are 
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from random import Random
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits, Price
-from graphwalk.config.prompts import Prompts
-from graphwalk.errors import ModelError, RunLogError
-from graphwalk.files.json_lines import LineWriter, decode_line, encode_line
-from graphwalk.files.writing import write_whole
+from graphwalk.config.calls import Limits
+from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
+from graphwalk.models.prices import KnownPrice
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
-from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.text_protocol import ToolProtocol, protocol_of
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.types.wire import from_dict, to_dict
+from graphwalk.types.wire import to_dict
 from graphwalk.variables import Variables
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
@@ -117,7 +115,6 @@ class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
     A call that takes longer than `seconds` fails, and may be retried.
-    `stated`: the user stated the price, so that it has priority over the cost that the provider reports.
     `ready` is called before each request; if it raises, nothing is sent. `note` is called once if the provider does
     not report its usage.
     """
@@ -126,15 +123,14 @@ class Budgeted(Wrapper):
         self,
         inner: Model,
         budget: Budget,
-        price: Price | None,
+        price: KnownPrice | None,
         *,
         seconds: float,
-        stated: bool,
         ready: Callable[[], None],
         note: Callable[[str], object],
     ) -> None:
         super().__init__(inner)
-        self._budget, self._price, self._stated = budget, price, stated
+        self._budget, self._price = budget, price
         self._seconds, self._ready, self._note = seconds, ready, note
         self._announced = False
         self._largest: Usage | None = None
@@ -149,7 +145,7 @@ class Budgeted(Wrapper):
                     reply = await self.inner.complete(messages, tools, options)
             except TimeoutError:
                 raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-            usage = charged_usage(reply, messages, tools, self.name, self._price, self._stated)
+            usage = charged_usage(reply, messages, tools, self._price)
             self._budget.charge(usage)
             self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
         reply = replace(reply, usage=usage)
@@ -282,14 +278,11 @@ class Retrying(Wrapper):
 
 
 class TextTools(Wrapper):
-    """A model with tools by the protocol "text" or "auto" (`TextProtocol`).
+    """A model with tools by a protocol. If the server takes none, the protocol's fallback is used from then on."""
 
-    With "auto", tools move into the prompt when the server takes none.
-    """
-
-    def __init__(self, inner: Model, protocol: TextProtocol, prompts: Prompts, note: Callable[[str], object]) -> None:
+    def __init__(self, inner: Model, protocol: ToolProtocol, note: Callable[[str], object]) -> None:
         super().__init__(inner)
-        self._protocol, self._prompts, self._note = protocol, prompts, note
+        self._protocol, self._note = protocol, note
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         while True:
@@ -297,91 +290,15 @@ class TextTools(Wrapper):
             try:
                 reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
             except NoToolsError:
-                if protocol.in_prompt:
+                if protocol.fallback is None:
                     raise
-                if not self._protocol.in_prompt:  # another call may have changed it meanwhile
-                    self._protocol = TextProtocol("text", self._prompts)
+                if self._protocol is protocol:  # another call may have changed it meanwhile
+                    self._protocol = protocol.fallback
                     self._note(
                         f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)"
                     )
             else:
                 return protocol.incoming(reply, tools, len(messages))
-
-
-class ReplyCache:
-    """The replies of one run on disk, one line each; memory holds only their positions in the file.
-
-    The lock of the run folder admits one process at a time. Damaged lines are removed from the file, and counted by
-    `damaged`; an incomplete last line is removed, too. Raise RunLogError if the file cannot be opened or written.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._places: dict[bytes, tuple[int, int]] = {}
-        self._path = path
-        try:
-            path.touch()
-            if damaged := self._index():
-                write_whole(path, (line for key, line in _keyed(path) if key is not None), error=RunLogError)
-                self._index()
-            self.damaged = damaged
-            self._reader = path.open("rb")
-        except OSError as error:
-            raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
-        self._writer = LineWriter(path)
-
-    def _index(self) -> int:
-        """Find the lines of the file. Return the number of damaged ones."""
-        damaged = self._end = 0
-        for key, line in _keyed(self._path):
-            if key is None:
-                damaged += 1
-            else:
-                self._places[key] = (self._end, len(line))
-            self._end += len(line)
-        return damaged
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def get(self, key: str) -> Reply | None:
-        place = self._places.get(bytes.fromhex(key))
-        if place is None:
-            return None
-        self._reader.seek(place[0])
-        return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
-
-    def put(self, key: str, reply: Reply) -> None:
-        """Write a reply to the file, before it is used. Raise ModelError if it has no JSON form."""
-        try:
-            line = encode_line({"key": key, "reply": to_dict(reply)})
-        except Exception as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise ModelError(f"the reply cannot be recorded: {cause}") from error
-        self._writer.write(line)
-        self._places[bytes.fromhex(key)] = (self._end, len(line))
-        self._end += len(line)
-
-    def check(self) -> None:
-        """Raise RunLogError if further replies would be lost."""
-        self._writer.check()
-
-    def close(self) -> None:
-        self._reader.close()
-        self._writer.close()
-
-
-def _keyed(path: Path) -> Iterator[tuple[bytes | None, bytes]]:
-    """Yield the complete lines of a reply cache with their keys, None for a damaged line."""
-    with path.open("rb") as lines:
-        for line in lines:
-            if not line.endswith(b"\n"):
-                return
-            try:
-                record = decode_line(line)
-                from_dict(Reply, record["reply"])
-                yield bytes.fromhex(record["key"]), line
-            except (ValueError, KeyError, TypeError, RecursionError):
-                yield None, line
 
 
 class Cached(Wrapper):
@@ -435,19 +352,18 @@ def wrap(
     agent: AgentConfig,
     *,
     budget: Budget,
-    price: Price | None = None,
-    stated: bool = False,
+    price: KnownPrice | None = None,
     seed: int = 0,
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
     seconds = limits.call_seconds
-    model: Model = Budgeted(provider, budget, price, seconds=seconds, stated=stated, ready=ready, note=note)
+    model: Model = Budgeted(provider, budget, price, seconds=seconds, ready=ready, note=note)
     model = RateLimited(model, limits, budget.check, note)
     model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
-    protocol = agent.tool_protocol
-    return model if protocol == "native" else TextTools(model, TextProtocol(protocol, agent.texts), agent.texts, note)
+    protocol = protocol_of(agent)
+    return model if protocol is None else TextTools(model, protocol, note)
 
 
 def _canonical(value: Any) -> bytes:

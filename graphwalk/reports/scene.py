@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from graphwalk.evaluation.values import parse_json
-from graphwalk.models.text_protocol import find_calls
+from graphwalk.models.text_calls import find_calls
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import ToolResult, Trajectory, Turn

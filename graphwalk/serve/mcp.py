@@ -1,4 +1,4 @@
-"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP."""
+"""The MCP server of one graph: tools and results, over stdin and stdout or over HTTP."""
 
 import asyncio
 import hmac
@@ -10,8 +10,8 @@ import os
 import secrets
 import select
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ import anyio
 import uvicorn
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
-from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
@@ -49,10 +48,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.jinja import TEXT_FILTERS, make_environment
+from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
-from graphwalk.files.resources import data_path
 from graphwalk.serve import loopback_names
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
@@ -121,30 +119,6 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-PAUSE_SECONDS = 1.0
-
-
-@asynccontextmanager
-async def _report_progress(session: ServerSession) -> AsyncIterator[None]:
-    """Report once a second how long the call has been running, to clients that asked for progress."""
-
-    async def report() -> None:
-        clock = asyncio.get_running_loop().time
-        begun = clock()
-        while True:
-            seconds = round(clock() - begun, 1)
-            await session.report_progress(seconds, message=f"the call has been running for {seconds:g} s")
-            await asyncio.sleep(PAUSE_SECONDS)
-
-    task = asyncio.create_task(report())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
 SCHEMA_URI = "graphwalk://schema"
 CALLS_AT_ONCE = 16
 """More calls wait, so that clients together do not flood the database."""
@@ -167,7 +141,7 @@ class _Handlers:
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
-        async with self.turns, _report_progress(context.session):
+        async with self.turns:
             try:
                 result = await self.toolbox.call(call)
             except GraphwalkError as error:
@@ -201,15 +175,13 @@ def graph_server(
 ) -> Server[Any]:
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     text = schema_text(schema, agent)
-    template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
-    instructions = make_environment(TEXT_FILTERS, trim=True).from_string(template)
     toolbox = GraphToolbox(store, schema, tools, agent)
     handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, variables)
     return Server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=instructions.render(name=name, schema=text, search=toolbox.searches),
+        instructions=render_page("mcp/instructions.j2", name=name, schema=text, search=toolbox.searches),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,

@@ -99,7 +99,7 @@ def _readable(row: Row, longest: int | None, agent: AgentConfig) -> tuple[Row, i
         short = row if longest is None else _cut(row, longest)
         if agent.result_tokens is None:
             return short, 0
-        tokens = count_tokens(encode_result([short], (), agent.encoding))[0]  # column names count with every row
+        tokens = count_tokens(encode_result([short], (), agent.encoding))  # column names count with every row
         if longest is None or longest <= SHORTEST or tokens <= agent.result_tokens:
             return short, tokens
         longest = max(SHORTEST, longest // 2)

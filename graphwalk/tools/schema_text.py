@@ -53,4 +53,4 @@ def _render(
 
 
 def _fits(text: str, agent: AgentConfig) -> bool:
-    return agent.schema_tokens is None or count_tokens(text)[0] <= agent.schema_tokens
+    return agent.schema_tokens is None or count_tokens(text) <= agent.schema_tokens

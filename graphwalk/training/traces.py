@@ -95,7 +95,7 @@ def _sent(
         messages, tools = [*messages, answer_now(agent)], ()
     if form.protocol == "text":
         options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls)
-        messages, _, _ = TextProtocol("text", agent.texts).outgoing(messages, tools, options)
+        messages, _, _ = TextProtocol(agent.texts).outgoing(messages, tools, options)
     return [_message(message, form) for message in messages]
 
 

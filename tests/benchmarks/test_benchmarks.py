@@ -1,11 +1,10 @@
 """Every benchmark still runs, small and once; what it measures here means nothing."""
 
 from collections.abc import Callable
-from itertools import islice
 
 import pytest
 
-from benchmarks import graphs, graphwalks, model_calls, search, start_up, tool_calls, where_walking_pays
+from benchmarks import graphs, graphwalks, model_calls, start_up, tool_calls, where_walking_pays
 from benchmarks.measure import Row, table
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.variables import Variables
@@ -30,15 +29,11 @@ def test_model_calls_through_the_runner_and_a_bare_client() -> None:
 
 
 def test_tool_calls_on_the_embedded_engine() -> None:
-    assert all(row.ratio for row in islice(tool_calls.measure(quick=True), 2))
+    assert next(tool_calls.measure(quick=True)).ratio
 
 
 def test_generation() -> None:
     assert all(row.ratio for row in graphs.measure_generation(quick=True, full=False))
-
-
-def test_search() -> None:
-    assert all(row.ours for row in search.measure(quick=True))
 
 
 def test_start_up() -> None:
@@ -61,7 +56,6 @@ async def test_graphwalks_is_measured_and_laid_out() -> None:
     costs = await graphwalks.costs(100)
     assert costs["bfs 1 calls"] == 1 < costs["bfs 2 calls"]
     assert "| 100 |" in graphwalks.table({100: costs})
-    assert "edges is read in" in await graphwalks.seconds_of_longest_row()
 
 
 async def test_where_walking_pays_is_measured_and_laid_out() -> None:

@@ -14,7 +14,7 @@ from graphwalk import testing
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
-from graphwalk.models.conformance import check_model
+from graphwalk.models.conformance import CAPABILITIES, check_model
 from graphwalk.models.registry import open_model
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import CallOptions, Message
@@ -22,23 +22,6 @@ from graphwalk.variables import Variables
 from tests.models.player import in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
-CAPABILITIES = (
-    "plain_text",
-    "system_prompt",
-    "tool_call",
-    "parallel_tool_calls",
-    "one_call_at_a_time",
-    "tool_result",
-    "usage",
-    "reasoning",
-    "reasoning_state",
-    "unicode",
-    "hostile_text",
-    "long_context",
-    "temperature_and_seed",
-    "output_limit",
-    "errors",
-)
 SPECS = {
     "openai": "openai/gpt-4.1",
     "responses": "openai/o9",

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import graphwalk
-from graphwalk.config.prompts import prompt_set
+from graphwalk.config.prompts import shipped_prompts
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.experiments.protocol_differences import (
@@ -68,7 +68,7 @@ def test_the_fields_are_those_of_the_paper(fact: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("fact", [fact for fact in FACTS if "has" in fact], ids=lambda fact: fact["says"])
 def test_texts_have_the_information_of_the_paper_and_no_more(fact: dict[str, Any]) -> None:
-    prompts = prompt_set("paper")
+    prompts = shipped_prompts("paper")
     values = {"name": "Zorep", "names": ["Mubo"], "close": ["Mubo"], "more": 0, "entity": "Mubo"}
     if "tool" in fact:
         text = " ".join((TOOLS / f"{fact['tool']}.yaml").read_text(encoding="utf-8").split())

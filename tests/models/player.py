@@ -8,7 +8,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
-from graphwalk.models.wrappers import Cached, ReplyCache, wrap
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 
 ASK = (Message("user", "hi"),)

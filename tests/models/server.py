@@ -1,12 +1,9 @@
 """A real server on loopback that speaks Chat Completions and Responses, and misbehaves on request.
 
-    async with ModelServer(lambda request: Answer(chat("hello"))) as server:
-        OPENAI_BASE_URL = server.url
-
-In a process of its own, for benchmarks: `python -m tests.models.server --port 0 --delay 0.2` prints its URL.
+async with ModelServer(lambda request: Answer(chat("hello"))) as server:
+    OPENAI_BASE_URL = server.url
 """
 
-import argparse
 import asyncio
 import json
 import math
@@ -121,8 +118,8 @@ class ModelServer:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._server: asyncio.Server | None = None
 
-    async def start(self, port: int = 0) -> None:
-        self._server = await asyncio.start_server(self._connection, "127.0.0.1", port, backlog=1024)
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=1024)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
     async def stop(self) -> None:
@@ -204,20 +201,3 @@ async def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
 
 def _text(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
-
-
-async def _main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--delay", type=float, default=0.0)
-    options = parser.parse_args()
-    body = json.dumps(chat("hello")).encode()
-    answer = Answer(body, delay=options.delay)
-    server = ModelServer(lambda _: answer, record=False)
-    await server.start(options.port)
-    print(server.url, flush=True)
-    await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    asyncio.run(_main())

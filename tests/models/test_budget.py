@@ -8,15 +8,18 @@ import pytest
 from graphwalk.config.calls import Limits, LongRates, Price
 from graphwalk.errors import ModelError
 from graphwalk.models.budget import Budget, BudgetSpentError, priced
+from graphwalk.models.prices import STATED, KnownPrice
 from graphwalk.types.chat import CallOptions, Usage
 from tests.models.player import ASK, Player, in_run, said
 
-PRICE = Price(input=10.0, output=100.0)
+PRICE = KnownPrice(price=Price(input=10.0, output=100.0), source="genai-prices")
 
 
 @pytest.mark.parametrize("rate", [None, 30_000], ids=["unpaced", "paced"])
 @pytest.mark.parametrize("price", [None, PRICE], ids=["price unknown", "priced"])
-async def test_with_64_in_flight_little_more_than_the_budget_is_spent(rate: float | None, price: Price | None) -> None:
+async def test_with_64_in_flight_little_more_than_the_budget_is_spent(
+    rate: float | None, price: KnownPrice | None
+) -> None:
     cost = 0.001
     player = Player(said("x", usage=Usage(40, 6, cost=cost)), seconds=0.005)
     budget = Budget(usd=0.2)
@@ -79,7 +82,9 @@ def test_a_stated_price_has_priority_and_the_budget_is_charged_the_larger_cost(
     usage: Usage, stated: float | None, published: float | None, charge: float
 ) -> None:
     price = Price(input=2.0, output=4.0, cached_input=0.5)
-    of_stated, of_published = priced(usage, price, stated=True), priced(usage, price, stated=False)
+    of_stated, of_published = (
+        priced(usage, KnownPrice(price=price, source=source)) for source in (STATED, "genai-prices")
+    )
     assert (of_stated.cost, of_published.cost) == (stated, published)
     assert of_stated.charge == of_published.charge == charge
     assert (of_stated + of_published).charge == pytest.approx(2 * charge)
@@ -103,8 +108,7 @@ async def test_a_budget_ends_where_a_provider_reports_nothing(usage: Usage) -> N
     notes: list[str] = []
     player = Player(said("a reply of several words", usage=usage))
     budget = Budget(usd=0.01)
-    price = Price(input=10.0, output=100.0)
-    model = in_run(player, Limits(), price=price, budget=budget, note=notes.append)
+    model = in_run(player, Limits(), price=PRICE, budget=budget, note=notes.append)
     while not budget.exhausted and len(player.sent) < 20:
         reply = await model.complete(ASK, (), CallOptions())
     assert 1 < len(player.sent) < 20

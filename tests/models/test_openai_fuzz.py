@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.calls import Limits
@@ -79,24 +77,6 @@ HEADERS = st.sampled_from(
     ]
 )
 STATUSES = st.sampled_from([200] * 12 + [400, 404, 429, 500, 503, 302, 204, 600])
-MAKERS: list[Callable[[str, Variables], Model]] = [openai_api, openai_responses]
-
-
-def _survives(
-    loop: asyncio.Runner, server: ModelServer, body: bytes, status: int, headers: dict[str, str], maker: Any
-) -> None:
-    server.respond = lambda _: Answer(body, status, headers)
-    loop.run(_twice(in_run(_model(server, maker), Limits(retries=0, max_concurrency=1))))
-
-
-_CACHE: dict[tuple[str, Any], Model] = {}
-
-
-def _model(server: ModelServer, maker: Any) -> Model:
-    key = (server.url, maker)
-    if key not in _CACHE:
-        _CACHE[key] = maker("local/m", Variables({"LOCAL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url}))
-    return _CACHE[key]
 
 
 async def _twice(model: Model) -> None:
@@ -128,15 +108,18 @@ def test_any_reply_is_survived(examples: int) -> None:
     with asyncio.Runner() as runner:
         server = ModelServer(record=False)
         runner.run(server.start())
-        drawn = given(body=BODIES, status=STATUSES, headers=HEADERS, maker=st.sampled_from(MAKERS))(_survives)
-        health = list(HealthCheck)
-        checked = hypothesis_settings(
-            max_examples=examples, deadline=None, suppress_health_check=health, database=None
-        )(drawn)
+        variables = Variables({"LOCAL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url})
+        models = [openai_api("local/m", variables), openai_responses("m", variables)]
+
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @given(body=BODIES, status=STATUSES, headers=HEADERS, model=st.sampled_from(models))
+        def survives(body: bytes, status: int, headers: dict[str, str], model: Model) -> None:
+            server.respond = lambda _: Answer(body, status, headers)
+            runner.run(_twice(in_run(model, Limits(retries=0, max_concurrency=1))))
+
         try:
-            checked(loop=runner, server=server)
+            survives()
         finally:
-            for model in _CACHE.values():
+            for model in models:
                 runner.run(model.close())
-            _CACHE.clear()
             runner.run(server.stop())

@@ -12,9 +12,11 @@ from graphwalk.config.calls import Limits, Price
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
+from graphwalk.models.prices import KnownPrice
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError
 from graphwalk.models.registry import open_model
-from graphwalk.models.wrappers import Guarded, ReplyCache, Wrapper
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.wrappers import Guarded, Wrapper
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, Player, in_run, said
@@ -53,7 +55,8 @@ async def test_a_cached_reply_is_charged_again(server: ModelServer, variables: V
     usages = []
     for _ in range(2):
         cache, budget, provider = ReplyCache(tmp_path / "cache"), Budget(tokens=1000), open_model(LOCAL, variables)
-        agent, price = AgentConfig(tool_protocol="text"), Price(input=1.0, output=10.0)
+        agent = AgentConfig(tool_protocol="text")
+        price = KnownPrice(price=Price(input=1.0, output=10.0), source="genai-prices")
         model = in_run(provider, Limits(), agent, price=price, budget=budget, cache=cache)
         reply = await model.complete(ASK, (LOOK,), CallOptions())
         assert reply.message.tool_calls[0].name == "look"

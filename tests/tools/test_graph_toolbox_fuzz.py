@@ -1,4 +1,4 @@
-"""Thousands of random arguments: no call raises, changes the graph, or returns other rows."""
+"""Thousands of random arguments: no call raises or returns other rows."""
 
 import asyncio
 import json
@@ -60,9 +60,6 @@ class Player:
         call = ToolCall("1", name, text)
         return [self._runner.run(toolbox.call(call)) for toolbox in self._toolboxes]
 
-    def content(self) -> str:
-        return repr(self._runner.run(self.store.run("MATCH (n) OPTIONAL MATCH (n)-[r]->(m) RETURN n, r, m")))
-
 
 @pytest.fixture(scope="module")
 def player() -> Iterator[Player]:
@@ -105,18 +102,3 @@ def same(one: object, other: object) -> bool:
     """Compare as the tool does: 2 is 2.0, 3 is "3", and True is not 1."""
     numbers = {type(one), type(other)} <= {int, float}
     return one == other if numbers else one is not None and str(one) == str(other)
-
-
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_injection_does_nothing(player: Player, hostile: str) -> None:
-    before = player.content()
-    for tool, good in {
-        "get_node_by_property": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
-        "get_all_nearest_neighbors": {"label": "Zorep", "property_name": "key", "property_value": "z1"},
-        "get_unique_property_values": {"entity_name": "DRAP", "property_name": "tag", "entity_type": "relationship"},
-    }.items():
-        for field in good:
-            result = player.call(tool, json.dumps({**good, field: hostile}))[0]
-            assert not result.rows
-            assert (result.error is None) == (field == "property_value")
-    assert player.content() == before

@@ -18,8 +18,9 @@ from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.replay import ReplayModel
+from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.tracing import Reporting, callback_manager
-from graphwalk.models.wrappers import Cached, ReplyCache, wrap
+from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.runs.episodes.graph_sources import sources_for
 from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, episodes_about
 from graphwalk.runs.episodes.resolve import Experiment, no_episode, recorded_episodes
@@ -62,14 +63,12 @@ class RunModels:
             note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         self._models: dict[str, Model] = {}
         for spec in {*experiment.called} & {*experiment.opened}:
-            price = experiment.prices.get(spec)
             self._models[spec] = wrap(
                 experiment.opened[spec],
                 limits,
                 config.agent,
                 budget=self.budget,
-                price=price.price if price else None,
-                stated=price is not None and price.stated,
+                price=experiment.prices.get(spec),
                 seed=config.seed,
                 ready=self._check_files,
                 note=note,

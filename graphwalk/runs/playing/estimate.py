@@ -18,8 +18,8 @@ from graphwalk.evaluation.statistics import minimum_detectable_effect
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, context_window
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.models.text_protocol import TextProtocol
-from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tokenizer_of, tools_text
+from graphwalk.models.text_protocol import ToolProtocol, protocol_of
+from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.reports.text_table import OVER_QUESTIONS
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
@@ -70,8 +70,6 @@ class ModelEstimate(Figures):
 
     model: str
     setting: str
-    tokenizer: str | None
-    """None: tokens are estimated by a rule (`graphwalk.models.tokens`)."""
     episodes: int = 0
 
     def add(self, episodes: int, sample: Sequence[Figures]) -> None:
@@ -114,16 +112,16 @@ class _CountingModel:
     or of the text of the tool specifications.
     """
 
-    def __init__(self, inner: Model, text: TextProtocol | None, size: TokenCounter, price: Price | None) -> None:
+    def __init__(self, inner: Model, protocol: ToolProtocol | None, size: TokenCounter, price: Price | None) -> None:
         self.name = inner.name
         self.figures = Figures()
-        self._inner, self._text, self._size, self._price = inner, text, size, price
+        self._inner, self._protocol, self._size, self._price = inner, protocol, size, price
         self._before: Sequence[Message] = ()
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = await self._inner.complete(messages, tools, options)
-        if self._text is not None:
-            messages, tools, _ = self._text.outgoing(messages, tools, options)
+        if self._protocol is not None:
+            messages, tools, _ = self._protocol.outgoing(messages, tools, options)
         specs = self._size(tools_text(tools))
         same = takewhile(lambda pair: pair[0] == pair[1], zip(self._before, messages, strict=False))
         repeated = sum(self._size(message) for _, message in same) + (specs if self._before else 0)
@@ -154,9 +152,8 @@ async def _of_expert(
     able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
     expert = next(able, None)
     target = ScriptedModel("target", _answer_target(json.dumps(task.target, ensure_ascii=False, default=str)))
-    text = None if agent.tool_protocol == "native" else TextProtocol(agent.tool_protocol, agent.texts)
     player = await planned.scripted(expert, experiment) if expert else target
-    model = _CountingModel(player, text, size, price)
+    model = _CountingModel(player, protocol_of(agent), size, price)
     try:
         prompt, secrets = await planned.prompt(experiment), experiment.variables.secrets
         trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, secrets=secrets))
@@ -192,8 +189,7 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
         size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
         strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
     pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
-    played = set[tuple[str, str]]()
-    counters = {tokenizer_of(model): _token_counter(model) for model in experiment.models}
+    played, counter = set[tuple[str, str]](), _token_counter()
     rows: dict[tuple[str, str], ModelEstimate] = {}
     for (model, setting, *kind), episodes in strata.items():
         by_task = {planned.key.task_id: planned for planned in episodes}
@@ -201,9 +197,9 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
         if len(pairs) > PLAYED_WHOLE and len(tasks) > SAMPLE:  # the same tasks for all models
             tasks = stdlib_random(experiment.config.seed, "estimate", setting, *kind).sample(tasks, SAMPLE)
         played |= {(task, setting) for task in tasks}
-        counter, price = counters[tokenizer_of(model)], _price(experiment, model)
+        price = _price(experiment, model)
         sample = [await _of_expert(by_task[task], experiment, counter, price) for task in tasks]
-        row = ModelEstimate(model=model, setting=setting, tokenizer=tokenizer_of(model))
+        row = ModelEstimate(model=model, setting=setting)
         rows.setdefault((model, setting), row).add(len(episodes), sample)
     by_template = Counter(task.template for task, _ in plan.tasks)
     points, detectable = _detectable_effect(plan, experiment)
@@ -238,12 +234,12 @@ def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None
     )
 
 
-def _token_counter(model: str | None) -> TokenCounter:
-    """Return a cached function that counts the tokens of a text or message for a model."""
+def _token_counter() -> TokenCounter:
+    """Return a cached function that counts the tokens of a text or message."""
 
     @cache
     def size(part: Message | str) -> int:
-        return count_tokens(part, model)[0] if isinstance(part, str) else count_messages((part,), model)
+        return count_tokens(part) if isinstance(part, str) else count_messages((part,))
 
     return size
 
@@ -263,8 +259,8 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
         yield f"{estimate.played} of {estimate.pairs} pairs of task and setting were played."
     if any(row.assumed for row in estimate.rows):
         yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
-    if any(row.tokenizer is None for row in real):
-        yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
+    if real:
+        yield f"Tokens are estimated by a rule: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
     for row in real:
         window = context_window(row.model, experiment.variables)
         if window is not None and row.longest_request > window:

@@ -43,7 +43,7 @@ class Straight:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         self.calls += 1
-        self.tokens += count_messages(messages, None) + count_tokens(tools_text(tools), None)[0]
+        self.tokens += count_messages(messages) + count_tokens(tools_text(tools))
         question = next(message.content for message in messages if message.role == "user")
         turn = self.by_question[question].turns[sum(message.role == "assistant" for message in messages)]
         return Reply(turn.message)
@@ -69,9 +69,8 @@ async def test_repeated_tokens_are_counted_apart() -> None:
     tools, whole = estimate.rows
     assert tools.repeated_tokens > tools.new_tokens / 4
     assert whole.repeated_tokens == 0
-    million = tools.new_tokens * 0.4 + tools.output_tokens * 1.6
-    assert tools.usd is not None
-    assert (million + tools.repeated_tokens * 0.1) / 1e6 <= tools.usd < (million + tools.repeated_tokens * 0.4) / 1e6
+    price = 0.4 * tools.new_tokens + 0.1 * tools.repeated_tokens + 1.6 * tools.output_tokens
+    assert tools.usd == pytest.approx(price / 1e6)  # of every prefix, since all have the 1,024 tokens
 
 
 async def test_the_price_of_the_user_comes_first_and_unknown_stays_unknown() -> None:

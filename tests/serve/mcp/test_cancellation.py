@@ -1,4 +1,4 @@
-"""A client that no longer wants an answer ends the query, on the server too; one that asked for it hears how it goes."""
+"""A client that no longer wants an answer ends the query, on the server too."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -48,27 +48,18 @@ async def test_a_cancelled_call_ends_its_query(
 ) -> None:
     (tmp_path / "slow_count.yaml").write_text(SLOW)
     words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")
-    heard: list[float] = []
-
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append(progress)
-
     async with AsyncExitStack() as stack:
         if transport == "stdio":
             opened = over_stdio(*words, mode=mode, **neo4j_server.values)  # type: ignore[arg-type]
         else:
             opened = stack.enter_context(over_http(*words, **neo4j_server.values)).client(mode)  # type: ignore[arg-type]
         client = await stack.enter_async_context(opened)
-        call = asyncio.create_task(client.call_tool("slow_count", {"rest": 1}, progress_callback=hear))
+        call = asyncio.create_task(client.call_tool("slow_count", {"rest": 1}))
         await until(connection, 1)
-        async with asyncio.timeout(60):
-            while len(heard) < 2:  # noqa: ASYNC110 - another process is heard
-                await asyncio.sleep(0.05)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
         await until(connection, 0)
-        assert heard == sorted(heard)
         assert len((await client.list_tools()).tools) == 1
 
 

@@ -47,7 +47,7 @@ class ForgetfulModel:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Return the next calls, or the answer. Raise ModelError if the messages exceed the context window."""
-        sent = sum(map(self._size, messages)) + count_tokens(tools_text(tools))[0]
+        sent = sum(map(self._size, messages)) + count_tokens(tools_text(tools))
         if self._context is not None and sent > self._context:
             text = f"{self.name} reads at most {self._context:,} tokens, not {sent:,}"
             raise ModelError(text, context_overflow=True)

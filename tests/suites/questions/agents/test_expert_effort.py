@@ -63,7 +63,7 @@ class Listener:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         self.read += sum(tokens_of(message) for message in messages)
-        self.read += sum(count_tokens(json.dumps(tool.as_openai(), ensure_ascii=False))[0] for tool in tools)
+        self.read += sum(count_tokens(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in tools)
         reply = await self._model.complete(messages, tools, options)
         self.written += tokens_of(reply.message)
         return reply
@@ -76,7 +76,7 @@ def tokens_of(message: Message) -> int:
     texts = [message.content or ""]
     for call in message.tool_calls:
         texts += [call.name, call.arguments]
-    return sum(count_tokens(text)[0] for text in texts)
+    return sum(count_tokens(text) for text in texts)
 
 
 @pytest.mark.parametrize("template", ["node_count", "node_by_property", "remote_node_property"])

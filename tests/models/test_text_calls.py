@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.models.text_protocol import find_calls
+from graphwalk.models.text_calls import find_calls
 
 KNOWN = {"look": ("key", "rows"), "think": ("thought",)}
 LOOK_A = ("look", '{"key": "a"}')

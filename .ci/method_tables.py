@@ -1,0 +1,43 @@
+"""The presets and the queries of the questions, for docs/method.md."""
+
+from typing import Any
+
+import yaml
+from jinja2 import Environment
+
+from graphwalk.files.resources import data_path
+from graphwalk.graphs.generate import GRAPH_PRESETS
+from graphwalk.suites.questions.catalogue import choose_kinds
+
+LETTERS = {
+    **{"source_label": "S", "target_label": "T", "middle_label": "M", "label": "L", "relationship_type": "R"},
+    **{"first_label": "T₁", "second_label": "T₂", "required_label": "P", "excluded_label": "Q", "max_hops": "n"},
+    **{"property": "p", "node_property": "p", "relationship_property": "q", "any_node": ""},
+}
+"""How the page abbreviates what a query names."""
+
+
+def preset_rows() -> str:
+    """Return the rows of the table of presets."""
+    return "\n".join(
+        f"| `{name}` | {' | '.join(map(str, preset.values()))} |" for name, preset in GRAPH_PRESETS.items()
+    )
+
+
+def queries() -> str:
+    """Return the Cypher of the questions of [G], each below its name, as a block of code."""
+    lines = [line for kind in choose_kinds() for line in (f"// {kind.name}", _query(kind.name))]
+    return "\n".join(["```cypher", *lines, "```"])
+
+
+def _query(name: str) -> str:
+    question: dict[str, Any] = yaml.safe_load(
+        (data_path("templates") / "questions" / f"{name}.yaml").read_text("utf-8")
+    )
+    environment = Environment()
+    environment.filters.update(dict.fromkeys(("label", "type", "property", "hops"), str))
+    environment.filters["key_of"] = "{}.key".format
+    environment.filters["of"] = lambda name, variable, label=None: f"{variable}.{name}"
+    query = environment.from_string(question["cypher"]).render(LETTERS, answer_properties=["p"])
+    more = ", …" if "answer_properties_of" in question else ""
+    return " ".join(query.split()).replace("{ ", "{") + more
