@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import (
+    NoSchemaError,
     count,
     mapping,
     reported_error,
@@ -43,11 +44,15 @@ TextCallback = Callable[[str], Awaitable[None]] | None
 
 
 class _Form(NamedTuple):
-    """The form of request that a server accepts: field of the output limit, replies as streams, provider state."""
+    """The form of request that a server accepts: field of the output limit, replies as streams, provider state.
+
+    `strict`: JSON schemas of replies are strict, which OpenAI refuses for some.
+    """
 
     limit: str
     stream: Literal["no", "with_usage", "bare"] = "with_usage"
     state: bool = True
+    strict: bool = True
 
     def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
         """Return the changes that a server asks for with this error; {} for an error with another cause."""
@@ -62,7 +67,14 @@ class _Form(NamedTuple):
             return {"stream": "no"}
         if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
             return {"state": False}
+        if self.strict and isinstance(error, NoSchemaError) and "schema" in message:
+            return {"strict": False}
         return {}
+
+    def schema(self, options: CallOptions) -> dict[str, Any] | None:
+        """Return the name, the JSON schema and the strictness of a reply; None without a schema."""
+        schema = options.response_schema
+        return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": self.strict}
 
     def as_fields(self, live: bool) -> dict[str, Any]:
         usage_last = {"stream_options": {"include_usage": True}} if self.stream == "with_usage" else {}
@@ -221,6 +233,7 @@ class ChatModel(OpenAIModel):
     ) -> dict[str, Any]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
         parallel = options.parallel_tool_calls is False or form.limit == "max_tokens"
+        schema = form.schema(options)
         return {
             "messages": [self._wire(message, form.state) for message in messages],
             **form.as_fields(options.on_text is not None),
@@ -231,6 +244,7 @@ class ChatModel(OpenAIModel):
             "seed": options.seed,
             "tools": [tool.as_openai() for tool in tools] or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
+            "response_format": {"type": "json_schema", "json_schema": schema} if schema else None,
         }
 
     def _wire(self, message: Message, with_state: bool) -> dict[str, Any]:
@@ -325,6 +339,7 @@ class ResponsesModel(OpenAIModel):
     ) -> dict[str, Any]:
         # Strict mode makes optional parameters required.
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
+        schema = form.schema(options)
         return {
             "store": False,
             "include": ["reasoning.encrypted_content"],
@@ -336,6 +351,7 @@ class ResponsesModel(OpenAIModel):
             "reasoning": {"effort": options.reasoning_effort} if options.reasoning_effort else None,
             "tools": functions or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools else None,
+            "text": {"format": {"type": "json_schema", **schema}} if schema else None,
         }
 
     def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:

@@ -37,6 +37,11 @@ class CallsInText(NamedTuple):
     rest: str
 
 
+def visible(text: str) -> str:
+    """Return a reply without the reasoning before it."""
+    return text[text.rfind("</think>") + len("</think>") :] if "</think>" in text else text
+
+
 def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool) -> CallsInText:
     """Find the calls in a reply; `tools`: tool → names of its parameters.
 
