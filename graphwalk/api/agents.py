@@ -16,7 +16,7 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.tracing import Redacting
-from graphwalk.models.wrappers import wrap
+from graphwalk.models.wrappers import with_tools, wrap
 from graphwalk.runs.playing.background import blocking
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL
@@ -119,7 +119,7 @@ async def _episode(
 ) -> Episode:
     """Return the state shared by all conversations of an agent."""
     config = _config(agent)
-    opened = wrap(as_model(model, read_variables()), Limits(), config, budget=Budget())
+    opened = with_tools(wrap(as_model(model, read_variables()), Limits(), budget=Budget()), config)
     close_with(store, opened.close)
     schema = schema_text(await store.schema(config.schema_samples), config)
     system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"

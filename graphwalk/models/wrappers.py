@@ -348,7 +348,6 @@ class Cached(Wrapper):
 def wrap(
     provider: Model,
     limits: Limits,
-    agent: AgentConfig,
     *,
     budget: Budget,
     price: KnownPrice | None = None,
@@ -356,11 +355,15 @@ def wrap(
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
-    """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
+    """Return a provider with the wrappers that all episodes of a run share; variants add `with_tools`."""
     seconds = limits.call_seconds
     model: Model = Budgeted(provider, budget, price, seconds=seconds, ready=ready, note=note)
     model = RateLimited(model, limits, budget.check, note)
-    model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
+    return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
+
+
+def with_tools(model: Model, agent: AgentConfig, note: Callable[[str], object] = lambda text: None) -> Model:
+    """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
     protocol = protocol_of(agent)
     return model if protocol is None else TextTools(model, protocol, note)
 
