@@ -15,8 +15,9 @@ from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
+from graphwalk.models.protocols import with_tools
 from graphwalk.models.tracing import Redacting
-from graphwalk.models.wrappers import with_tools, wrap
+from graphwalk.models.wrappers import wrap
 from graphwalk.runs.playing.background import blocking
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL

@@ -39,7 +39,7 @@ class JsonProtocol(TextProtocol):
         most = self._most_calls if options.parallel_tool_calls is not False else None
         schema = reply_schema(tools, options.answer_schema or ANY_TEXT, most)
         sent, _, options = super().outgoing(messages, tools, options)
-        return sent, (), replace(options, response_schema=schema)
+        return sent, (), replace(options, response_schema=schema, stop=())
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         if not tools or reply.message.tool_calls:

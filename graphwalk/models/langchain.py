@@ -133,8 +133,10 @@ class LangchainModel:
         try:
             if tools:
                 # Many integrations do not know this option, so it is sent only when needed.
-                one_call = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
-                runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **one_call)
+                binding: dict[str, Any] = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
+                if options.tool_choice is not None:
+                    binding["tool_choice"] = "any"  # LangChain's word for required
+                runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **binding)
             reply = await _ask(runnable, [to_langchain(_encodable(message)) for message in messages], options)
         except NotImplementedError:
             hint = "set tool_protocol to text"
@@ -158,6 +160,8 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
         "reasoning_effort": options.reasoning_effort,
         "seed": options.seed,
     }
+    if options.stop:
+        named["stop"] = [*options.stop]
     if options.response_schema is not None:
         schema = {"name": "reply", "schema": dict(options.response_schema), "strict": False}
         named["response_format"] = {"type": "json_schema", "json_schema": schema}

@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
+from os.path import commonprefix
 from typing import Any, Protocol
 
 from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import NoToolsError
-from graphwalk.models.text_calls import find_calls
+from graphwalk.models.text_calls import find_calls, first_calls
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 CALL_PREFIX = "text_call_"
@@ -64,10 +65,29 @@ class TextProtocol:
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
-        return sent, (), replace(options, parallel_tool_calls=None)
+        return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=self._stop(tools))
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
-        return _with_calls(reply, tools, sent, lenient=True)
+        """Cut the reply after its first block of calls, and before a result that the model invented."""
+        content = reply.message.content
+        if not tools or reply.message.tool_calls or not content:
+            return reply
+        names = _parameters(tools)
+        for tool in tools:
+            before, heading, _ = content.partition(f"\n{self._result_of(tool.name)}")
+            content = before if heading and find_calls(before, names, lenient=True).calls else content
+        content = first_calls(content, names)
+        return _with_calls(replace(reply, message=replace(reply.message, content=content)), tools, sent, lenient=True)
+
+    def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+        """Return the beginning of a result, at which a reply ends: small models go on and invent one."""
+        heading = commonprefix([self._result_of(tool.name) for tool in tools])  # noqa: RUF071
+        return (f"\n{heading}",) if heading.strip() else ()
+
+    def _result_of(self, tool: str) -> str:
+        """Return the heading of a tool's results."""
+        results = [{"name": tool, "content": "\0"}]
+        return self._prompts.render("text_protocol_results.j2", results=results).partition("\0")[0].rstrip()
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
@@ -131,11 +151,16 @@ class TextProtocol:
 def _with_calls(reply: Reply, tools: Sequence[ToolSpec], sent: int, *, lenient: bool) -> Reply:
     """Return the reply with the calls in its text, unless it has native ones."""
     content = reply.message.content
-    if not tools or reply.message.tool_calls or not content or "{" not in content:
+    if not tools or reply.message.tool_calls or not content or not (lenient or "{" in content):
         return reply
-    parsed = find_calls(content, {tool.name: tool.parameters.get("properties", ()) for tool in tools}, lenient=lenient)
+    parsed = find_calls(content, _parameters(tools), lenient=lenient)
     calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(parsed.calls))
     return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
+
+
+def _parameters(tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    """Return the JSON schemas of the parameters of each tool."""
+    return {tool.name: tool.parameters.get("properties", {}) for tool in tools}
 
 
 def _as_native(message: Message) -> Message:

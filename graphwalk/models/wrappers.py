@@ -13,13 +13,11 @@ from dataclasses import asdict, replace
 from random import Random
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.protocols import protocol_of
 from graphwalk.models.provider_replies import OverloadedError, bounded
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.text_protocol import ToolProtocol
@@ -355,17 +353,11 @@ def wrap(
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
-    """Return a provider with the wrappers that all episodes of a run share; variants add `with_tools`."""
+    """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
     seconds = limits.call_seconds
     model: Model = Budgeted(provider, budget, price, seconds=seconds, ready=ready, note=note)
     model = RateLimited(model, limits, budget.check, note)
     return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
-
-
-def with_tools(model: Model, agent: AgentConfig, note: Callable[[str], object] = lambda text: None) -> Model:
-    """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
-    protocol = protocol_of(agent)
-    return model if protocol is None else TextTools(model, protocol, note)
 
 
 def _canonical(value: Any) -> bytes:
