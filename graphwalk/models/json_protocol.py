@@ -38,8 +38,8 @@ class JsonProtocol(TextProtocol):
             return TextProtocol(self._prompts).outgoing(messages, tools, options)
         most = self._most_calls if options.parallel_tool_calls is not False else None
         schema = reply_schema(tools, options.answer_schema or ANY_TEXT, most)
-        sent, _, options = super().outgoing(messages, tools, options)
-        return sent, (), replace(options, response_schema=schema, stop=())
+        sent, _, in_text = super().outgoing(messages, tools, options)
+        return sent, (), replace(in_text, response_schema=schema, stop=options.stop)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         if not tools or reply.message.tool_calls:

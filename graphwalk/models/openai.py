@@ -151,6 +151,11 @@ class OpenAIModel(ABC):
         """True if the server has refused its own state, which is no longer sent."""
         return not self._form.state
 
+    @property
+    def refused_fields(self) -> frozenset[str]:
+        """The fields of a request that the server has refused, and that are no longer sent."""
+        return self._form.unsent
+
     async def close(self) -> None:
         if not self._lent:
             await self._client.close()

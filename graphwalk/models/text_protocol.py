@@ -65,7 +65,8 @@ class TextProtocol:
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
-        return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=self._stop(tools))
+        stop = options.stop or self._stop(tools)
+        return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=stop)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         """Cut the reply after its first block of calls, and before a result that the model invented."""
