@@ -39,14 +39,14 @@ class JsonProtocol(TextProtocol):
         most = self._most_calls if options.parallel_tool_calls is not False else None
         schema = reply_schema(tools, options.answer_schema or ANY_TEXT, most)
         sent, _, in_text = super().outgoing(messages, tools, options)
-        return sent, (), replace(in_text, response_schema=schema, stop=options.stop)
+        return sent, (), replace(in_text, response_schema=schema, stop=options.stop, on_text=None)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         if not tools or reply.message.tool_calls:
             return reply
         calls = _calls(reply.message.content or "", tools)
         made = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
-        return replace(reply, message=replace(reply.message, tool_calls=made))
+        return replace(reply, message=replace(_with_thought(reply.message), tool_calls=made))
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
         return self._rendered("json_protocol.j2", tools, parallel)
@@ -81,18 +81,23 @@ def reply_schema(tools: Sequence[ToolSpec], answer: Mapping[str, Any], most_call
 
 
 def with_answer_as_text(reply: Reply, write: Callable[[Any], str]) -> Reply:
-    """Return a reply whose answer in JSON is the text that the task reads; the thought becomes reasoning."""
-    message = reply.message
+    """Return a reply whose answer in JSON is the text that the task reads."""
+    message = _with_thought(reply.message)
     fields = _fields(message.content or "") or {}
     if message.tool_calls or _ANSWER not in fields:
         return reply
-    answer, thought = fields[_ANSWER], fields.get(_THOUGHT)
+    answer = fields[_ANSWER]
     try:
         content = answer if isinstance(answer, str) else write(answer)
     except (TypeError, ValueError):  # of a server that ignores the schema
         content = json.dumps(answer, ensure_ascii=False)
-    reasoning = message.reasoning or (thought if isinstance(thought, str) else None)
-    return replace(reply, message=replace(message, content=content, reasoning=reasoning, provider_state=None))
+    return replace(reply, message=replace(message, content=content, provider_state=None))
+
+
+def _with_thought(message: Message) -> Message:
+    """Return a message with its thought as the reasoning, where reports look for it."""
+    thought = (_fields(message.content or "") or {}).get(_THOUGHT)
+    return message if message.reasoning or not isinstance(thought, str) else replace(message, reasoning=thought)
 
 
 def _object(fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -145,8 +145,9 @@ def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
 
 def _calls_in(value: Any, tools: Mapping[str, Collection[str]], lenient: bool) -> list[tuple[str, str]]:
     """Return the calls of a JSON value; none if a part of it is not a call."""
-    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
-        value = value["tool_calls"]
+    for key in ("tool_calls", "calls") if lenient else ("tool_calls",):
+        if isinstance(value, dict) and isinstance(value.get(key), list):
+            value = value[key]
     calls = [_call(item, tools, lenient) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(calls) else []
 

@@ -11,12 +11,13 @@ from graphwalk.config.calls import Limits
 from graphwalk.models.json_protocol import NO_CALL
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
+from graphwalk.reports.scene import call_of
 from graphwalk.suites.task import AnswerForm, Prompt
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.protocol_servers import allows, cut_off, holding_to_schema, schema_of
-from tests.models.server import Answer, ModelServer, chat, error
+from tests.models.server import Answer, ModelServer, chat, error, take_text
 
 KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"], "additionalProperties": False}
 KEYS = {"type": "array", "items": KEY}
@@ -66,7 +67,8 @@ async def test_an_episode_by_either_api(
     assert trajectory.error is None
     assert [(call.name, json.loads(call.arguments)) for call in steps.calls] == [("step", {"key": "a"})]
     assert (trajectory.reply, trajectory.exit_status) == ('[{"key": "b"}]', ExitStatus.ANSWERED)
-    assert trajectory.turns[-1].message.reasoning == "b follows"
+    assert [turn.message.reasoning for turn in trajectory.turns] == ["a first", "b follows"]
+    assert call_of(trajectory.turns[0].results[0], trajectory.turns[0].message.content).thought is None
     first, second = (request.body for request in server.requests)
     schema = schema_of(first)
     assert allows(schema, CALL)
@@ -248,3 +250,12 @@ async def test_other_protocols_send_no_schema() -> None:
         player = Player()
         await speaking(player, protocol).complete(ASK, (LOOK,), CallOptions(answer_schema=KEYS))
         assert player.sent[0][2].response_schema is None
+
+
+async def test_replies_are_not_shown_as_they_arrive() -> None:
+    """A user who watches gets the answer, not its JSON."""
+    player = Player(said('{"answer": "a"}'))
+    options = CallOptions(on_text=take_text)
+    await speaking(player).complete(ASK, (LOOK,), options)
+    await speaking(player, "text").complete(ASK, (LOOK,), options)
+    assert [sent[2].on_text is None for sent in player.sent] == [True, False]
