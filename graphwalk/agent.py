@@ -10,6 +10,7 @@ are read from the messages; turns are built when the episode has ended.
 """
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
+from graphwalk.models.json_protocol import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.langchain import OURS, from_langchain, recorded, to_langchain, to_state
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
 from graphwalk.sanitise import Secrets
@@ -188,6 +190,8 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
                 sent.append(answer_now(agent))
             tools = toolbox.specs if toolbox is not None and limit is None else ()
             reply = await model.complete(sent, tools, _options(episode, tools))
+            if agent.tool_protocol == "json":
+                reply = with_answer_as_text(reply, json.dumps if prompt.answer is None else prompt.answer.write)
     except BudgetSpentError as error:
         return _failed(episode, error, ExitStatus.BUDGET)
     except ModelError as error:
@@ -225,8 +229,9 @@ def _options(episode: Episode, tools: Sequence[ToolSpec]) -> CallOptions:
     agent, prompt, options = episode.config, episode.prompt, episode.options
     if tools and agent.tool_choice == "required":
         options = replace(options, tool_choice="required")
-    if prompt.answer is not None and agent.tool_protocol == "json":
-        options = replace(options, answer_schema=narrowed(prompt.toolbox, prompt.answer.schema))
+    if agent.tool_protocol == "json":
+        schema = ANY_TEXT if prompt.answer is None else narrowed(prompt.toolbox, prompt.answer.schema)
+        options = replace(options, answer_schema=schema)
     return options
 
 
@@ -241,13 +246,15 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: 
             break
         earlier_calls += message.type == "tool"
     begin_turn(toolbox, sum(message.type == "ai" for message in state["messages"]))
-    cut_off = str(recorded(state["messages"][-1]).get("finish_reason")).lower() in CUT_OFF
+    refused = "no_json" if any(call.name == NO_CALL for call in calls) else None
+    if str(recorded(state["messages"][-1]).get("finish_reason")).lower() in CUT_OFF:
+        refused = "cut_off"
     begun = perf_counter()
     try:
         async with asyncio.timeout_at(episode.deadline):
-            if cut_off:
-                refusal = episode.config.render("call_refused.j2", reason="cut_off", limit=0)
-                results = tuple(ToolResult(call, refusal, error="cut_off") for call in calls)
+            if refused is not None:
+                refusal = episode.config.render("call_refused.j2", reason=refused, limit=0)
+                results = tuple(ToolResult(call, refusal, error=refused) for call in calls)
             else:
                 results = await call_tools(toolbox, calls, episode.config, earlier_calls, manager_of_node(config))
     except StoreError as error:

@@ -45,7 +45,7 @@ def walking_chats(folder: Path, experiments: Path, graphs: int | None) -> Path:
             file = experiments / f"{split}.yaml"
             models = [word for model in load_experiment(str(file)).models for word in ("--model", model)]
             number = ["--graphs", graphs] if graphs and split == "train" else []
-            form = ("--protocol", "text", "--no-thoughts", "--out", scratch / f"{split}.jsonl")
+            form = ("--protocol", "text", "--out", scratch / f"{split}.jsonl")
             run_module("graphwalk", "generate", "traces", file, *models, *number, *form)
         files = [scratch / f"{split}.jsonl" for split in SPLITS]
         run_module("graphwalk", "export", "check-splits", *files, "--wordings")

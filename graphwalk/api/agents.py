@@ -16,6 +16,7 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.levers.setup import tools_with_levers
 from graphwalk.models.budget import Budget
+from graphwalk.models.protocols import with_tools
 from graphwalk.models.tracing import Redacting
 from graphwalk.models.wrappers import wrap
 from graphwalk.runs.playing.background import blocking
@@ -120,7 +121,7 @@ async def _episode(
 ) -> Episode:
     """Return the state shared by all conversations of an agent."""
     config = _config(agent)
-    opened = wrap(as_model(model, read_variables()), Limits(), config, budget=Budget())
+    opened = with_tools(wrap(as_model(model, read_variables()), Limits(), budget=Budget()), config)
     close_with(store, opened.close)
     schema = schema_text(await store.schema(config.schema_samples), config)
     system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"

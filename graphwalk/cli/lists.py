@@ -100,7 +100,7 @@ def check(
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="Time limit of each check, in seconds.")] = 120,
     json: options.Json = False,
 ) -> None:
-    """Check a model's capabilities with about fifteen short calls.
+    """Check a model's capabilities with about twenty short calls.
 
     Text, tool calls, usage, errors and more are checked. Exit code 0: no unexpected failures; 4: failures, or no
     reply; 2: unknown model, or missing key.

@@ -84,8 +84,8 @@ Questions = Annotated[
     typer.Option("--question", help="Question kind, by name or YAML file; repeatable."),
 ]
 ToolProtocol = Annotated[
-    Literal["native", "text", "auto"] | None,
-    typer.Option("--tool-protocol", help="Tool calls: native, written as text, or auto (native where supported)."),
+    Literal["native", "text", "json", "auto"] | None,
+    typer.Option("--tool-protocol", help="Tool calls: native, in text, json (held to a JSON schema), or auto."),
 ]
 Override = Annotated[
     list[str] | None,

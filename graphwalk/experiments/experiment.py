@@ -80,9 +80,9 @@ class ExperimentConfig(Strict, Generic[C]):
     scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
-    vary: dict[str, tuple[Any, ...]] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
+    vary: dict[str, tuple[Any, ...] | dict[str, Any]] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
-    played on the same tasks."""
+    played on the same tasks. Or named variants, with their fields: `base: {}`, `notes: {agent.compaction: summary}`."""
 
     @field_validator("protocol")
     @classmethod
@@ -142,7 +142,7 @@ class ExperimentConfig(Strict, Generic[C]):
 
     @field_validator("vary")
     @classmethod
-    def _can_be_varied(cls, vary: dict[str, tuple[Any, ...]], info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
+    def _can_be_varied(cls, vary: dict[str, Any], info: ValidationInfo) -> Any:
         return checked(vary, info.data, info.context)
 
     @cached_property

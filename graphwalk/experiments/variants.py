@@ -1,4 +1,4 @@
-"""Variants of an experiment: every combination of the values in `vary`, played on the same tasks."""
+"""Variants of an experiment, played on the same tasks: every combination of the values in `vary`, or named ones."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,19 +13,35 @@ from graphwalk.config.yaml_files import in_words
 MOST = 100
 """Variants of one experiment."""
 _PARTS = ("agent", "options", "suite")
-_FIXED = ("agent.tool_protocol",)
-"""Fields that belong to the connection to a model, which all variants share."""
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 Overrides = Mapping[str, Any]
 """Dotted field → value."""
 
 
-def checked(vary: Mapping[str, Sequence[Any]], config: Mapping[str, Any], context: Any) -> dict[str, tuple[Any, ...]]:
+def checked(vary: Any, config: Mapping[str, Any], context: Any) -> Any:
     """Return `vary` with validated values: paths are absolute. Raise ValueError for an unknown field or a bad value.
 
     `config`: the validated parts of the experiment by name.
     """
+    if not any(isinstance(value, dict) for value in vary.values()):
+        return _checked_values(vary, config, context)
+    for name, overrides in vary.items():
+        if not isinstance(overrides, dict):
+            raise ValueError(f"{name}: must be a mapping of fields to values, as the other named variants are")
+        if not name or _UNSAFE.search(name):
+            raise ValueError(f"{name!r}: the name of a variant has letters, digits and . _ + - only")
+    if len(vary) > MOST:
+        raise ValueError(f"it has {len(vary):,} variants, more than {MOST}")
+    return {
+        name: {field: _value(field, value, config, context, name) for field, value in overrides.items()}
+        for name, overrides in vary.items()
+    }
+
+
+def _checked_values(
+    vary: Mapping[str, Sequence[Any]], config: Mapping[str, Any], context: Any
+) -> dict[str, tuple[Any, ...]]:
     values_by_field = {field: tuple(_value(field, value, config, context) for value in vary[field]) for field in vary}
     for field, values in values_by_field.items():
         if not values:
@@ -38,17 +54,18 @@ def checked(vary: Mapping[str, Sequence[Any]], config: Mapping[str, Any], contex
     return values_by_field
 
 
-def _value(field: str, value: Any, config: Mapping[str, Any], context: Any) -> Any:
+def _value(field: str, value: Any, config: Mapping[str, Any], context: Any, variant: str = "") -> Any:
+    where = f"{variant}: {field}" if variant else field
     part_name, _, name = field.partition(".")
     part = config.get(part_name)
     fields = _fields(part) if part_name in _PARTS and isinstance(part, BaseModel) else ()
-    if name not in fields or field in _FIXED:
-        raise ValueError(f"{field} cannot be varied; use a field of agent or options, or suite.wording for questions")
+    if name not in fields:
+        raise ValueError(f"{where} cannot be varied; use a field of agent or options, or suite.wording for questions")
     assert isinstance(part, BaseModel)
     try:
         return overridden(part, {name: value}, context).model_dump(mode="json")[name]
     except ValidationError as error:
-        raise ValueError(f"{field}: {in_words(error.errors()[0])}") from error
+        raise ValueError(f"{where}: {in_words(error.errors()[0])}") from error
     except KeyError:  # the field is left out of the dump at its default
         return value
 
@@ -63,8 +80,11 @@ def overridden(part: BaseModel, overrides: Overrides, context: Any = None) -> Ba
     return type(part).model_validate({**part.model_dump(mode="json"), **overrides}, context=context)
 
 
-def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, Overrides]]:
+def combinations(vary: Any) -> Iterator[tuple[str, Overrides]]:
     """Yield name and overrides of each variant: `turn_limit=5`, or `wording=standard,tool_words=short`."""
+    if any(isinstance(value, Mapping) for value in vary.values()):
+        yield from vary.items()
+        return
     for values in product(*vary.values()):
         overrides = dict(zip(vary, values, strict=True))
         yield ",".join(f"{field.partition('.')[2]}={_label(value)}" for field, value in overrides.items()), overrides

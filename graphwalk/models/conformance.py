@@ -9,7 +9,8 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from graphwalk.errors import ModelError
 from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import FORMAT as LANGCHAIN
-from graphwalk.models.provider_replies import mapping, sequence
+from graphwalk.models.provider_replies import NoSchemaError, mapping, sequence
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 Status = Literal["ok", "failed", "absent"]
@@ -100,6 +101,55 @@ async def _tool_result(model: Model) -> Finding:
     return _has_text(await model.complete(conversation, (_tool(),), CallOptions()), "tool_result")
 
 
+async def _response_format(model: Model) -> Finding:
+    words = _requests()["response_format"]
+    answer = {"type": "string", "enum": words["allowed"]}
+    schema = {
+        "type": "object",
+        "properties": {"answer": answer},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+    try:
+        content = (await _ask(model, "response_format", response_schema=schema)).message.content or ""
+    except NoSchemaError as error:
+        return "absent", f"refused; --tool-protocol json becomes text: {error}"
+    with suppress(ValueError, RecursionError):
+        if mapping(json.loads(content)).get("answer") in words["allowed"]:
+            return "ok", content
+    return "absent", f"a JSON schema was ignored: {content!r}"
+
+
+async def _tool_choice(model: Model) -> Finding:
+    message = (await _ask(model, "tool_choice", tool_choice="required")).message
+    if _refuses(model, "tool_choice"):
+        return "absent", "the server refuses tool_choice, which it gets no longer"
+    if message.tool_calls:
+        return "ok", f"{len(message.tool_calls)} call where none was needed"
+    return "absent", f"tool_choice: required was ignored: {message.content!r}"
+
+
+async def _strict_tools(model: Model) -> Finding:
+    """Offer only cities that the question does not name."""
+    words = _requests()["strict_tools"]
+    city = {"type": "string", "enum": words["allowed"]}
+    schema = {"type": "object", "properties": {"city": city}, "required": ["city"], "additionalProperties": False}
+    tool = replace(_tool(), parameters=schema, strict=True)
+    calls = (await model.complete([Message("user", words["user"])], (tool,), CallOptions())).message.tool_calls
+    if not calls:
+        return "absent", "no tool call"
+    inside = all(mapping(json.loads(call.arguments)).get("city") in words["allowed"] for call in calls)
+    return ("ok" if inside else "absent"), f"{calls[0].arguments} with the cities {', '.join(words['allowed'])}"
+
+
+async def _stop(model: Model) -> Finding:
+    words = _requests()["stop"]
+    content = (await _ask(model, "stop", stop=(words["at"],))).message.content or ""
+    if _refuses(model, "stop"):
+        return "absent", "the server refuses stop, which it gets no longer"
+    return ("absent" if words["at"] in content or words["after"] in content else "ok"), f"stop: {content!r}"
+
+
 async def _usage(model: Model) -> Finding:
     usage = (await _ask(model, "options")).usage
     cost = "cost not reported" if usage.cost is None else f"cost ${usage.cost:g}"
@@ -132,12 +182,20 @@ async def _reasoning_state(model: Model) -> Finding:
         await model.complete([question, first, *results], (_tool(),), CallOptions())
     except ModelError as error:
         return "failed", f"refused its own state ({names}): {error}"
-    provider: Any = model
-    while hasattr(provider, "inner"):
-        provider = provider.inner
-    if getattr(provider, "refuses_state", False):
+    if getattr(_provider(model), "refuses_state", False):
         return "absent", f"the server refuses its own state, which it gets no longer: {names}"
     return "ok", f"state came back and was accepted: {names}"
+
+
+def _provider(model: Any) -> Any:
+    """Return the model inside all wrappers."""
+    while hasattr(model, "inner"):
+        model = model.inner
+    return model
+
+
+def _refuses(model: Model, field: str) -> bool:
+    return field in getattr(_provider(model), "refused_fields", ())
 
 
 def _state_names(state: Mapping[str, Any]) -> str:
@@ -214,6 +272,10 @@ _CHECKS: dict[str, Check] = {
     "parallel_tool_calls": _parallel_tool_calls,
     "one_call_at_a_time": _one_call_at_a_time,
     "tool_result": _tool_result,
+    "tool_choice": _tool_choice,
+    "strict_tools": _strict_tools,
+    "response_format": _response_format,
+    "stop": _stop,
     "usage": _usage,
     "reasoning": _reasoning,
     "reasoning_state": _reasoning_state,

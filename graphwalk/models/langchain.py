@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.provider_replies import (
+    NoSchemaError,
     count,
     mapping,
     sendable_arguments,
@@ -132,8 +133,10 @@ class LangchainModel:
         try:
             if tools:
                 # Many integrations do not know this option, so it is sent only when needed.
-                one_call = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
-                runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **one_call)
+                binding: dict[str, Any] = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
+                if options.tool_choice is not None:
+                    binding["tool_choice"] = "any"  # LangChain's word for required
+                runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **binding)
             reply = await _ask(runnable, [to_langchain(_encodable(message)) for message in messages], options)
         except NotImplementedError:
             hint = "set tool_protocol to text"
@@ -150,13 +153,18 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
     """Call the model; with `options.on_text` the reply is streamed to it."""
     from langchain_core.messages import message_chunk_to_message
 
-    named = {
+    named: dict[str, Any] = {
         "temperature": options.temperature,
         "top_p": options.top_p,
         "max_tokens": options.max_output_tokens,
         "reasoning_effort": options.reasoning_effort,
         "seed": options.seed,
     }
+    if options.stop:
+        named["stop"] = [*options.stop]
+    if options.response_schema is not None:
+        schema = {"name": "reply", "schema": dict(options.response_schema), "strict": False}
+        named["response_format"] = {"type": "json_schema", "json_schema": schema}
     settings = {name: value for name, value in named.items() if value is not None} | dict(options.extra)
     if options.on_text is None:
         return await runnable.ainvoke(sent, **settings)  # type: ignore[no-any-return]
@@ -291,4 +299,6 @@ def _failure(error: Exception, name: str) -> ModelError:
         return status_error(status, headers, str(error), name)
     retryable = isinstance(error, OSError | TimeoutError)
     message = f"{name} failed: {type(error).__name__}: {error}"
+    if isinstance(error, TypeError | ValueError) and "response_format" in message:
+        return NoSchemaError(message)
     return ModelError(message, hint=_key_hint(message), retryable=retryable)

@@ -8,11 +8,22 @@ import re
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import (
+    NoSchemaError,
     count,
     mapping,
     reported_error,
@@ -39,17 +50,25 @@ _SHOWN = 200
 """Characters of a broken reply in its error."""
 _ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
+_REFUSED_FIELD = re.compile(r"support|unknown|unrecognized|unexpected|not (?:permitted|allowed)|invalid", re.I)
 TextCallback = Callable[[str], Awaitable[None]] | None
 
 
 class _Form(NamedTuple):
-    """The form of request that a server accepts: field of the output limit, replies as streams, provider state."""
+    """The form of request that a server accepts: field of the output limit, replies as streams, provider state.
+
+    `strict`: JSON schemas of replies are strict, which OpenAI refuses for some. `unsent`: fields that it refused.
+    """
 
     limit: str
     stream: Literal["no", "with_usage", "bare"] = "with_usage"
     state: bool = True
+    strict: bool = True
+    unsent: frozenset[str] = frozenset()
 
-    def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
+    def change_after(
+        self, error: ModelError, live: bool, state_fields: set[str], sent: Collection[str]
+    ) -> dict[str, Any]:
         """Return the changes that a server asks for with this error; {} for an error with another cause."""
         message = str(error)
         if error.retryable:
@@ -62,7 +81,17 @@ class _Form(NamedTuple):
             return {"stream": "no"}
         if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
             return {"state": False}
+        for name in {"stop", "tool_choice"} & {*sent}:
+            if re.search(rf"\b{name}\b", message) and _REFUSED_FIELD.search(message):
+                return {"unsent": self.unsent | {name}}
+        if self.strict and isinstance(error, NoSchemaError) and "schema" in message:
+            return {"strict": False}
         return {}
+
+    def schema(self, options: CallOptions) -> dict[str, Any] | None:
+        """Return the name, the JSON schema and the strictness of a reply; None without a schema."""
+        schema = options.response_schema
+        return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": self.strict}
 
     def as_fields(self, live: bool) -> dict[str, Any]:
         usage_last = {"stream_options": {"include_usage": True}} if self.stream == "with_usage" else {}
@@ -96,7 +125,8 @@ class OpenAIModel(ABC):
         learned: dict[str, Any] = {}
         while True:
             fields = self._request(messages, tools, options, form)
-            body = {"model": self._model, **{n: v for n, v in fields.items() if v is not None}, **options.extra}
+            fields = {name: value for name, value in fields.items() if value is not None and name not in form.unsent}
+            body = {"model": self._model, **fields, **options.extra}
             started = time.perf_counter()
             try:
                 answer = mapping(await self._post(body, options.on_text))
@@ -106,7 +136,7 @@ class OpenAIModel(ABC):
             except ModelError as error:
                 if len(key := self._client.api_key) >= _SHORTEST_KEY:  # a key given in code is in no variable
                     error.args = (str(error).replace(key, "***"),)
-                change = form.change_after(error, options.on_text is not None, self._state_fields(messages))
+                change = form.change_after(error, options.on_text is not None, self._state_fields(messages), fields)
                 if not change:
                     raise
                 form = form._replace(**change)
@@ -120,6 +150,11 @@ class OpenAIModel(ABC):
     def refuses_state(self) -> bool:
         """True if the server has refused its own state, which is no longer sent."""
         return not self._form.state
+
+    @property
+    def refused_fields(self) -> frozenset[str]:
+        """The fields of a request that the server has refused, and that are no longer sent."""
+        return self._form.unsent
 
     async def close(self) -> None:
         if not self._lent:
@@ -221,6 +256,7 @@ class ChatModel(OpenAIModel):
     ) -> dict[str, Any]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
         parallel = options.parallel_tool_calls is False or form.limit == "max_tokens"
+        schema = form.schema(options)
         return {
             "messages": [self._wire(message, form.state) for message in messages],
             **form.as_fields(options.on_text is not None),
@@ -231,6 +267,9 @@ class ChatModel(OpenAIModel):
             "seed": options.seed,
             "tools": [tool.as_openai() for tool in tools] or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
+            "tool_choice": options.tool_choice if tools else None,
+            "stop": [*options.stop] or None,
+            "response_format": {"type": "json_schema", "json_schema": schema} if schema else None,
         }
 
     def _wire(self, message: Message, with_state: bool) -> dict[str, Any]:
@@ -325,6 +364,7 @@ class ResponsesModel(OpenAIModel):
     ) -> dict[str, Any]:
         # Strict mode makes optional parameters required.
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
+        schema = form.schema(options)
         return {
             "store": False,
             "include": ["reasoning.encrypted_content"],
@@ -336,6 +376,8 @@ class ResponsesModel(OpenAIModel):
             "reasoning": {"effort": options.reasoning_effort} if options.reasoning_effort else None,
             "tools": functions or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools else None,
+            "tool_choice": options.tool_choice if tools else None,
+            "text": {"format": {"type": "json_schema", **schema}} if schema else None,
         }
 
     def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:

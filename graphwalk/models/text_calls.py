@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from graphwalk.models.call_formats import PREFIX, CallSpan, python_calls, tagged_calls
+
 _LONGEST_TEXT = 200_000
 """Characters that are searched, since hostile text takes long."""
 _MOST_FAILURES = 1000
@@ -27,6 +29,11 @@ _TAG = re.compile(r"""<function=([\w.-]+)>\s*\Z|<\w+\s+name=["']([\w.-]+)["']\s+
 _WRITTEN_CALL = re.compile(r"([A-Za-z_][\w-]{0,63})\(\s*\Z")
 _CLOSED = re.compile(r"\s*\)[;,]?")
 _NOTHING = re.compile(r"(?:```[\w-]*|[\s`;,])*")
+_MARKER = r"`{3}[\w-]*|</?[\w|｜▁=\"' .-]{1,60}>|\[/?TOOL_CALLS\]"
+_BETWEEN = re.compile(rf"(?:\s|[;,)\]]|{_MARKER})*")
+"""What may be between two calls of one block."""
+_CLOSERS = re.compile(r"(?:\s*(?:`{3}(?!\w)|</[\w｜▁|]+>|<[\w|｜▁]*end[\w|｜▁]*>|[)\]]))*")
+"""What closes a call after its JSON."""
 _DECODER = json.JSONDecoder()
 
 
@@ -35,6 +42,11 @@ class CallsInText(NamedTuple):
 
     calls: tuple[tuple[str, str], ...]
     rest: str
+
+
+def visible(text: str) -> str:
+    """Return a reply without the reasoning before it."""
+    return text[text.rfind("</think>") + len("</think>") :] if "</think>" in text else text
 
 
 def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool) -> CallsInText:
@@ -47,15 +59,9 @@ def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
     if written := _written_calls(text, begin, values, tools):
         return CallsInText(written, "")
-    spans: list[tuple[int, int]] = []
-    calls: list[tuple[str, str]] = []
-    for start, end, value in values:
-        tag = _TAG.search(text, max(0, start - 100), start)
-        call = {"name": tag[1] or tag[2], "arguments": value} if tag is not None and isinstance(value, dict) else value
-        parsed = _calls_in(call, tools, lenient)
-        if parsed:
-            calls += parsed
-            spans.append((start, end))
+    found = _spans(text, begin, values, tools, lenient)
+    spans = [(span.start, span.end) for span in found]
+    calls = [call for span in found for call in span.calls]
     for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT) if lenient else ():
         # The first call to a known tool with malformed JSON.
         if match[1] in tools and not any(start <= match.start() < end for start, end, _ in values):
@@ -70,6 +76,42 @@ def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool
     starts = [*(start for start, _ in sorted(spans)), len(text)]
     rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
     return CallsInText(tuple(calls), _EMPTY_SHELL.sub("", rest).strip())
+
+
+def first_calls(text: str, tools: Mapping[str, Collection[str]]) -> str:
+    """Return a reply up to the end of its first calls, with nothing but fences and tags between these."""
+    begin = text.rfind("</think>") + 1
+    values = list(_json_values(text[:_LONGEST_TEXT], begin))
+    found = _spans(text, begin, values, tools, lenient=True)
+    if not found or _written_calls(text, begin, values, tools):
+        return text
+    end = found[0].end
+    for span in found[1:]:
+        if not _BETWEEN.fullmatch(text, end, max(end, span.start)):
+            break
+        end = max(end, span.end)
+    closers = _CLOSERS.match(text, end)
+    return text[: end if closers is None else closers.end()].rstrip()
+
+
+def _spans(
+    text: str, begin: int, values: list[tuple[int, int, Any]], tools: Mapping[str, Collection[str]], lenient: bool
+) -> list[CallSpan]:
+    """Return the calls in the order of the text; `values`: its JSON values. `lenient`: formats of all families."""
+    spans = list(tagged_calls(text[:_LONGEST_TEXT], begin, tools)) if lenient else []
+    for start, end, value in values:
+        tag = _TAG.search(text, max(0, start - 100), start)
+        name = "" if tag is None else tag[1] or tag[2]
+        prefix = PREFIX.search(text, max(begin, start - 100), start) if lenient else None
+        if prefix is not None:
+            name = prefix[1] or prefix[2] or (prefix[3] if prefix[3] in tools else name)
+        call = {"name": name, "arguments": value} if name and isinstance(value, dict) else value
+        if parsed := _calls_in(call, tools, lenient):
+            spans.append(CallSpan(start if prefix is None or not name else prefix.start(), end, parsed))
+    for span in python_calls(text[:_LONGEST_TEXT], begin, tools) if lenient else ():
+        if all(span.end <= other.start or other.end <= span.start for other in spans):
+            spans.append(span)
+    return sorted(spans)
 
 
 def _written_calls(
@@ -103,8 +145,9 @@ def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
 
 def _calls_in(value: Any, tools: Mapping[str, Collection[str]], lenient: bool) -> list[tuple[str, str]]:
     """Return the calls of a JSON value; none if a part of it is not a call."""
-    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
-        value = value["tool_calls"]
+    for key in ("tool_calls", "calls") if lenient else ("tool_calls",):
+        if isinstance(value, dict) and isinstance(value.get(key), list):
+            value = value[key]
     calls = [_call(item, tools, lenient) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(calls) else []
 

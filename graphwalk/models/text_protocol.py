@@ -4,14 +4,16 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
+from os.path import commonprefix
 from typing import Any, Protocol
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.config.prompts import Prompts
-from graphwalk.models.text_calls import find_calls
+from graphwalk.errors import ModelError
+from graphwalk.models.provider_replies import NoToolsError
+from graphwalk.models.text_calls import find_calls, first_calls
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
-_PREFIX = "text_call_"
+CALL_PREFIX = "text_call_"
 """Beginning of the ids of calls that were found in a text."""
 Request = tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]
 
@@ -20,7 +22,11 @@ class ToolProtocol(Protocol):
     """How tools are offered in a request, and calls are read from its reply, which keeps its text, calls included."""
 
     fallback: "ToolProtocol | None"
-    """The protocol for a server that takes no tools; None if there is no other."""
+    """The protocol for a server that refuses this one; None if there is no other."""
+    refusal: type[ModelError]
+    """The error of a server that refuses this protocol."""
+    after_refusal: str
+    """What the server refuses and what is done about it, for a note."""
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         """Return the request in the form of this protocol."""
@@ -31,16 +37,11 @@ class ToolProtocol(Protocol):
         ...
 
 
-def protocol_of(agent: AgentConfig) -> ToolProtocol | None:
-    """Return the protocol of an agent; None for native calls alone."""
-    if agent.tool_protocol == "native":
-        return None
-    in_text = TextProtocol(agent.texts)
-    return AutoProtocol(in_text) if agent.tool_protocol == "auto" else in_text
-
-
 class AutoProtocol:
     """Tools are sent natively, and well-formed calls in the text are accepted too."""
+
+    refusal: type[ModelError] = NoToolsError
+    after_refusal = "takes no tools; they are in the prompt now"
 
     def __init__(self, fallback: ToolProtocol) -> None:
         self.fallback: ToolProtocol | None = fallback
@@ -56,24 +57,47 @@ class TextProtocol:
     """Tools are in the system prompt, results are user messages, calls are parsed from the reply."""
 
     fallback: ToolProtocol | None = None
+    refusal: type[ModelError] = NoToolsError
+    after_refusal = ""
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
-        return sent, (), replace(options, parallel_tool_calls=None)
+        stop = options.stop or self._stop(tools)
+        return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=stop)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
-        return _with_calls(reply, tools, sent, lenient=True)
+        """Cut the reply after its first block of calls, and before a result that the model invented."""
+        content = reply.message.content
+        if not tools or reply.message.tool_calls or not content:
+            return reply
+        names = _parameters(tools)
+        for tool in tools:
+            before, heading, _ = content.partition(f"\n{self._result_of(tool.name)}")
+            content = before if heading and find_calls(before, names, lenient=True).calls else content
+        content = first_calls(content, names)
+        return _with_calls(replace(reply, message=replace(reply.message, content=content)), tools, sent, lenient=True)
+
+    def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+        """Return the beginning of a result, at which a reply ends: small models go on and invent one."""
+        heading = commonprefix([self._result_of(tool.name) for tool in tools])  # noqa: RUF071
+        return (f"\n{heading}",) if heading.strip() else ()
+
+    def _result_of(self, tool: str) -> str:
+        """Return the heading of a tool's results."""
+        results = [{"name": tool, "content": "\0"}]
+        return self._prompts.render("text_protocol_results.j2", results=results).partition("\0")[0].rstrip()
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
-        plain = list(self._plain(messages))
-        if tools:
+        plain = list(self._plain(messages, parallel))
+        if description := self._description(tools, parallel):
             system = [m.content or "" for m in plain if m.role == "system"]
             plain = [m for m in plain if m.role != "system"]
-            plain.insert(0, Message("system", "\n\n".join([*system, self._description(tools, parallel)])))
+            plain.insert(0, Message("system", "\n\n".join([*system, description])))
+        if tools:
             plain.append(self._reminder(messages, tools))
         merged: list[Message] = []
         for role, group in groupby(plain, key=lambda message: message.role):
@@ -82,6 +106,10 @@ class TextProtocol:
         return merged
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
+        """Return the tools and the form of a reply for the system prompt, "" if there is nothing to describe."""
+        return self._rendered("text_protocol.j2", tools, parallel) if tools else ""
+
+    def _rendered(self, name: str, tools: Sequence[ToolSpec], parallel: bool) -> str:
         described = [
             {
                 "name": tool.name,
@@ -92,7 +120,7 @@ class TextProtocol:
             }
             for tool in tools
         ]
-        return self._prompts.render("text_protocol.j2", tools=described, parallel=parallel).rstrip()
+        return self._prompts.render(name, tools=described, parallel=parallel).rstrip()
 
     def _reminder(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         """Return the end of the last user message; small models forget the system prompt."""
@@ -105,31 +133,40 @@ class TextProtocol:
         )
         return Message("user", text.strip())
 
-    def _plain(self, messages: Sequence[Message]) -> Iterator[Message]:
+    def _plain(self, messages: Sequence[Message], parallel: bool) -> Iterator[Message]:
         names: dict[str | None, str] = {}
         for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
             if is_result:
-                results = [{"name": names.get(m.tool_call_id, "the tool"), "content": m.content or ""} for m in group]
+                results = [{"name": names.get(m.tool_call_id) or "the tool", "content": m.content or ""} for m in group]
                 yield Message("user", self._prompts.render("text_protocol_results.j2", results=results).rstrip())
                 continue
             for message in group:
                 names.update((call.id, call.name) for call in message.tool_calls)
-                yield written_out(message) if message.tool_calls else replace(message, provider_state=None)
+                yield self._written(message, parallel)
+
+    def _written(self, message: Message, parallel: bool) -> Message:
+        """Return a message as a model of this protocol would write it."""
+        return written_out(message) if message.tool_calls else replace(message, provider_state=None)
 
 
 def _with_calls(reply: Reply, tools: Sequence[ToolSpec], sent: int, *, lenient: bool) -> Reply:
     """Return the reply with the calls in its text, unless it has native ones."""
     content = reply.message.content
-    if not tools or reply.message.tool_calls or not content or "{" not in content:
+    if not tools or reply.message.tool_calls or not content or not (lenient or "{" in content):
         return reply
-    parsed = find_calls(content, {tool.name: tool.parameters.get("properties", ()) for tool in tools}, lenient=lenient)
-    calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(parsed.calls))
+    parsed = find_calls(content, _parameters(tools), lenient=lenient)
+    calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(parsed.calls))
     return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
+
+
+def _parameters(tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    """Return the JSON schemas of the parameters of each tool."""
+    return {tool.name: tool.parameters.get("properties", {}) for tool in tools}
 
 
 def _as_native(message: Message) -> Message:
     """Return a message whose calls, found in its text, are native only and no longer part of the text."""
-    if not message.tool_calls or not message.tool_calls[0].id.startswith(_PREFIX):
+    if not message.tool_calls or not message.tool_calls[0].id.startswith(CALL_PREFIX):
         return message
     names: dict[str, Any] = dict.fromkeys((call.name for call in message.tool_calls), ())
     return replace(message, content=find_calls(message.content or "", names, lenient=False).rest or None)
@@ -137,6 +174,6 @@ def _as_native(message: Message) -> Message:
 
 def written_out(message: Message) -> Message:
     """Write native calls (of another model, or of an example) as text, as a model of this protocol would."""
-    written = [call for call in message.tool_calls if not call.id.startswith(_PREFIX)]
+    written = [call for call in message.tool_calls if not call.id.startswith(CALL_PREFIX)]
     blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in written]
     return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))

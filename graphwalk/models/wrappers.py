@@ -13,15 +13,14 @@ from dataclasses import asdict, replace
 from random import Random
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
+from graphwalk.models.provider_replies import OverloadedError, bounded
 from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.text_protocol import ToolProtocol, protocol_of
+from graphwalk.models.text_protocol import ToolProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
@@ -278,7 +277,7 @@ class Retrying(Wrapper):
 
 
 class TextTools(Wrapper):
-    """A model with tools by a protocol. If the server takes none, the protocol's fallback is used from then on."""
+    """A model with tools by a protocol. If the server refuses it, the protocol's fallback is used from then on."""
 
     def __init__(self, inner: Model, protocol: ToolProtocol, note: Callable[[str], object]) -> None:
         super().__init__(inner)
@@ -289,14 +288,12 @@ class TextTools(Wrapper):
             protocol = self._protocol
             try:
                 reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
-            except NoToolsError:
-                if protocol.fallback is None:
+            except ModelError as error:
+                if protocol.fallback is None or not isinstance(error, protocol.refusal):
                     raise
                 if self._protocol is protocol:  # another call may have changed it meanwhile
                     self._protocol = protocol.fallback
-                    self._note(
-                        f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)"
-                    )
+                    self._note(f"{self.name}: its server {protocol.after_refusal} (--tool-protocol text)")
             else:
                 return protocol.incoming(reply, tools, len(messages))
 
@@ -349,7 +346,6 @@ class Cached(Wrapper):
 def wrap(
     provider: Model,
     limits: Limits,
-    agent: AgentConfig,
     *,
     budget: Budget,
     price: KnownPrice | None = None,
@@ -357,13 +353,11 @@ def wrap(
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
-    """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
+    """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
     seconds = limits.call_seconds
     model: Model = Budgeted(provider, budget, price, seconds=seconds, ready=ready, note=note)
     model = RateLimited(model, limits, budget.check, note)
-    model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
-    protocol = protocol_of(agent)
-    return model if protocol is None else TextTools(model, protocol, note)
+    return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
 
 
 def _canonical(value: Any) -> bytes:

@@ -5,7 +5,7 @@ The server plays a model that does what the conformance prompts ask for, in both
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -36,11 +36,23 @@ def clever(request: Request) -> Answer:
     if body.get("temperature") == "hot":
         return error(400, "temperature must be a number")
     heard = json.dumps(body.get("messages") or body["input"], ensure_ascii=False)
+    if "Norway" in heard:
+        return _say(request, '{"answer": "blue"}')
+    if "two, three" in heard:
+        return _say(request, "one, two, " if body.get("stop") == ["three"] else "one, two, three, four, five")
+    if body.get("tool_choice") == "required":
+        return _say(request, None, [("get_population", {"city": "Oslo"})])
+    if "Hanoi" in json.dumps(body.get("tools")):
+        return _say(request, None, [("get_population", {"city": "Hanoi"})])
     cities = [city for city in ("Oslo", "Lima") if city in heard]
     text, calls = _react(heard, cities[: 1 if body.get("parallel_tool_calls") is False else 2])
+    return _say(request, text, calls)
+
+
+def _say(request: Request, text: str | None, calls: Sequence[tuple[str, Any]] = ()) -> Answer:
     if "/responses" in request.path:
         return Answer(responses(text, calls))
-    if calls and "tools" not in body:
+    if calls and "tools" not in request.body:
         text, calls = "\n".join(json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls), []
     return Answer(chat(text, calls))
 
@@ -78,6 +90,9 @@ async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> 
         "reasoning",
         "reasoning_state",
         "one_call_at_a_time",
+        "stop",
+        "tool_choice",
+        "strict_tools",
     }
     assert all(capability.seconds > 0 for capability in capabilities)
 

@@ -8,6 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
+from graphwalk.models.protocols import with_tools
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
@@ -64,8 +65,9 @@ def in_run(
 ) -> Cached:
     """A model as one episode of a run calls it."""
     budget = budget or Budget()
-    shared = wrap(model, limits or Limits(), agent or AgentConfig(), budget=budget, **rest)
-    return Cached(shared, cache, budget, key)
+    shared = wrap(model, limits or Limits(), budget=budget, **rest)
+    note = rest.get("note", lambda text: None)
+    return Cached(with_tools(shared, agent or AgentConfig(), note), cache, budget, key)
 
 
 def texts(messages: Iterable[Message]) -> list[tuple[str, str | None]]:

@@ -1,14 +1,17 @@
 """The conformance check itself: it finds what is wrong with a backend, and survives all of it."""
 
+import json
 from typing import Any
 
 import pytest
 
 from graphwalk.errors import ModelError
 from graphwalk.models.conformance import check_model
+from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
 from tests.models.player import Player, said
+from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.models.stateful_servers import SERVERS, AnthropicServer, GroqServer
 
 
@@ -81,3 +84,38 @@ class PlainServer(AnthropicServer):
 
     def thoughts(self, topic: str, step: int) -> list[dict[str, Any]]:
         return []
+
+
+LEVERS = ("tool_choice", "strict_tools", "response_format", "stop")
+
+
+async def test_a_server_that_honours_the_levers(server: ModelServer, model: OpenAIModel) -> None:
+    def respond(request: Request) -> Answer:
+        body = request.body
+        city = (json.dumps(body.get("tools", "")).count("Hanoi") and "Hanoi") or "Oslo"
+        if "response_format" in body:
+            return Answer(chat('{"answer": "red"}'))
+        if "tools" in body:
+            return Answer(chat(None, [("get_population", {"city": city})]))
+        return Answer(chat("one, two, " if "stop" in body else "one, two, three, four"))
+
+    server.respond = respond
+    found = {one.name: one.status for one in await check_model(model)}
+    assert [found[name] for name in LEVERS] == ["ok"] * 4
+
+
+async def test_a_server_that_ignores_or_refuses_the_levers(server: ModelServer, model: OpenAIModel) -> None:
+    def ignores(request: Request) -> Answer:
+        offered = "tools" in request.body and "tool_choice" not in request.body
+        return Answer(chat(None, [("get_population", {"city": "Oslo"})]) if offered else chat("one, two, three, four"))
+
+    def refuses(request: Request) -> Answer:
+        for field in {"response_format", "tool_choice", "stop"} & request.body.keys():
+            return error(400, f"Unsupported parameter: {field}")
+        return ignores(request)
+
+    for respond in (ignores, refuses):
+        server.respond = respond
+        found = {one.name: one for one in await check_model(model)}
+        assert [found[name].status for name in LEVERS] == ["absent"] * 4
+    assert "--tool-protocol json becomes text" in found["response_format"].detail

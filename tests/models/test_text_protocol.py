@@ -1,12 +1,18 @@
 """The text protocol and the automatic one, seen from both sides."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
+from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said, texts
+from tests.models.protocol_servers import in_turn
+from tests.models.server import ModelServer
 
 PROMPT = (Message("system", "You walk."), Message("user", "Where?"))
 CALL = 'Let me see.\n```json\n{"name": "look", "arguments": {"key": "a"}}\n```'
@@ -120,3 +126,40 @@ async def test_the_state_of_a_provider_is_not_sent_in_text() -> None:
     assert [message.provider_state for message in player.sent[0][0]] == [None] * len(player.sent[0][0])
     await speaking(player, "native").complete([*ASK, *messages], (LOOK,), CallOptions())
     assert [message.provider_state for message in player.sent[1][0]] == [None, state, state]
+
+
+async def test_a_reply_ends_where_it_would_invent_a_result(server: ModelServer, model: OpenAIModel) -> None:
+    """A server that knows no stop strings sends it all; the conversation keeps what was called."""
+    invented = f'{CALL}\n\nResult of look:\n[{{}}]\n\n```json\n{{"name": "walk", "arguments": {{}}}}\n```'
+
+    def check(body: Any) -> None:
+        assert "tools" not in body
+        offered = "# Tools" in body["messages"][0]["content"]
+        assert body.get("stop") == (["\nResult of look:"] if offered else None)
+
+    server.respond = in_turn([invented, f"{CALL}\nThe result is b."], check)
+    speaker = in_run(model, Limits(retries=0), AgentConfig(tool_protocol="text"))
+    for _ in range(2):
+        reply = await speaker.complete(PROMPT, (LOOK,), CallOptions())
+        assert [call.name for call in reply.message.tool_calls] == ["look"]
+        assert reply.message.content == CALL
+    await speaker.complete(PROMPT, (), CallOptions())
+    assert "stop" not in server.requests[-1].body
+
+
+async def test_the_stop_string_is_the_heading_of_the_users_own_template(tmp_path: Path) -> None:
+    for text, stop in (
+        ("{{ results[0].content }}", ()),
+        ("# {{ results[0].name }} = {{ results[0].content }}", ("\n# ",)),
+    ):
+        (tmp_path / "text_protocol_results.j2").write_text(text, encoding="utf-8")
+        player = Player()
+        agent = AgentConfig(tool_protocol="text", prompts=str(tmp_path))
+        await in_run(player, Limits(), agent).complete(PROMPT, (LOOK, WALK), CallOptions())
+        assert player.sent[0][2].stop == stop
+
+
+async def test_an_answer_is_not_cut() -> None:
+    answer = "Result of look:\nThere is one node.\nResult of look:\n[1]"
+    reply = await speaking(Player(said(answer)), "text").complete(PROMPT, (LOOK,), CallOptions())
+    assert (reply.message.content, reply.message.tool_calls) == (answer, ())

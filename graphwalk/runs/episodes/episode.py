@@ -11,12 +11,14 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from graphwalk.agent import Episode, Watcher, run_episode
+from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError, counted
 from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction, extract_with_model
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
+from graphwalk.models.protocols import with_tools
 from graphwalk.models.replay import ReplayModel
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.tracing import Reporting, callback_manager
@@ -55,18 +57,19 @@ class RunModels:
         check_results: Callable[[], None] = lambda: None,
     ) -> None:
         self.experiment = experiment
-        self._check_results = check_results
+        self._check_results, self._note = check_results, note
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
         if self._cache is not None and self._cache.damaged:
             note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         self._models: dict[str, Model] = {}
+        self._with_tools: dict[tuple[Any, ...], Model] = {}
+        """Model and the fields of an agent about its calls → the model that variants with these fields share."""
         for spec in {*experiment.called} & {*experiment.opened}:
             self._models[spec] = wrap(
                 experiment.opened[spec],
                 limits,
-                config.agent,
                 budget=self.budget,
                 price=experiment.prices.get(spec),
                 seed=config.seed,
@@ -92,7 +95,8 @@ class RunModels:
         key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
         model: Model
         if spec in self._models:
-            model = Cached(self._models[spec], self._cache, self.budget, f"{key.text}\x1fplayer")
+            shared = self._of_agent(spec, self.experiment.of(key.setting).agent)
+            model = Cached(shared, self._cache, self.budget, f"{key.text}\x1fplayer")
         elif spec in self._recorded:
             trajectory = self._recorded[spec].get((key.task_id, key.setting, key.repeat))
             if trajectory is None:
@@ -108,6 +112,14 @@ class RunModels:
                 yield model, Cached(self._models[extractor], self._cache, self.budget, f"{key.text}\x1fextractor")
         finally:
             await model.close()
+
+    def _of_agent(self, spec: str, agent: AgentConfig) -> Model:
+        """Return a model that calls tools as the agent of an episode does."""
+        fields = ("tool_protocol", "tool_choice", "strict_tools", "max_calls_per_turn", "prompts")
+        key = (spec, *(getattr(agent, field) for field in fields))
+        if key not in self._with_tools:
+            self._with_tools[key] = with_tools(self._models[spec], agent, self._note)
+        return self._with_tools[key]
 
     def _check_files(self) -> None:
         """Raise RunLogError if replies or results could not be written."""

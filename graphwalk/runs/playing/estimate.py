@@ -18,8 +18,9 @@ from graphwalk.errors import StoreError
 from graphwalk.evaluation.statistics import minimum_detectable_effect
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, context_window
+from graphwalk.models.protocols import protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.models.text_protocol import ToolProtocol, protocol_of
+from graphwalk.models.text_protocol import ToolProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.reports.text_table import OVER_QUESTIONS
 from graphwalk.runs.episodes.ceiling import ceiling_notes, ceilings_of, expert_of

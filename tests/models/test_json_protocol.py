@@ -1,0 +1,261 @@
+"""The protocol `json`: what is sent, what is read, and what a server may refuse."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.models.json_protocol import NO_CALL
+from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.wrappers import Cached
+from graphwalk.reports.scene import call_of
+from graphwalk.suites.task import AnswerForm, Prompt
+from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
+from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
+from tests.models.protocol_servers import allows, cut_off, holding_to_schema, schema_of
+from tests.models.server import Answer, ModelServer, chat, error, take_text
+
+KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"], "additionalProperties": False}
+KEYS = {"type": "array", "items": KEY}
+STEP = ToolSpec("step", "Step to a node.", {**KEY, "properties": {"key": {"type": "string", "enum": ["a", "b"]}}})
+CALL = {"thought": "a first", "calls": [{"tool": "step", "arguments": {"key": "a"}}]}
+
+
+class Steps:
+    """A toolbox that counts its calls."""
+
+    ordered = False
+
+    def __init__(self) -> None:
+        self.specs = (STEP,)
+        self.calls: list[ToolCall] = []
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        self.calls.append(call)
+        return ToolResult(call, '[{"key": "b"}]', rows=1)
+
+
+def speaking(model: Any, protocol: str = "json", **agent: Any) -> Cached:
+    notes = agent.pop("note", lambda text: None)
+    config = AgentConfig.model_validate({"tool_protocol": protocol, **agent})
+    return in_run(model, Limits(retries=0), config, note=notes)
+
+
+async def played(model: OpenAIModel, form: AnswerForm | None = None, **agent: Any) -> tuple[Trajectory, Steps]:
+    steps = Steps()
+    config = AgentConfig.model_validate({"tool_protocol": "json", "turn_limit": 4, **agent})
+    prompt = Prompt((Message("user", "Which keys?"),), steps, answer=form)
+    options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
+    return await run_episode(Episode(prompt, speaking(model, **agent), config, options)), steps
+
+
+FORM = AnswerForm(KEYS, json.dumps)
+
+
+@pytest.mark.parametrize("kind", ["chat", "responses"])
+async def test_an_episode_by_either_api(
+    server: ModelServer, model: OpenAIModel, reasoning_model: OpenAIModel, kind: str
+) -> None:
+    model = reasoning_model if kind == "responses" else model
+    answer = {"thought": "b follows", "answer": [{"key": "b"}]}
+    server.respond = holding_to_schema(json.dumps(CALL), json.dumps(answer))
+    trajectory, steps = await played(model, FORM)
+    assert trajectory.error is None
+    assert [(call.name, json.loads(call.arguments)) for call in steps.calls] == [("step", {"key": "a"})]
+    assert (trajectory.reply, trajectory.exit_status) == ('[{"key": "b"}]', ExitStatus.ANSWERED)
+    assert [turn.message.reasoning for turn in trajectory.turns] == ["a first", "b follows"]
+    assert call_of(trajectory.turns[0].results[0], trajectory.turns[0].message.content).thought is None
+    first, second = (request.body for request in server.requests)
+    schema = schema_of(first)
+    assert allows(schema, CALL)
+    assert allows(schema, answer)
+    wrong: list[Any] = [
+        {"calls": [{"tool": "fly", "arguments": {}}]},
+        {"calls": [{"tool": "step", "arguments": {"key": "c"}}]},
+        {"calls": [*CALL["calls"]] * 9},
+        {"calls": []},
+        {"answer": "b"},
+        {"answer": [{"label": "X"}]},
+        {"thought": "only"},
+    ]
+    assert not any(allows(schema, value) for value in wrong)
+    if kind == "chat":
+        told = second["messages"][-1]["content"]
+        assert json.loads(second["messages"][-2]["content"]) == CALL
+        assert 'Result of step:\n[{"key": "b"}]' in told
+
+
+async def test_one_call_at_a_time_is_one_object(server: ModelServer, model: OpenAIModel) -> None:
+    one = {"tool": "step", "arguments": {"key": "a"}}
+    server.respond = holding_to_schema(json.dumps(one), '{"answer": "b"}')
+    trajectory, steps = await played(model, parallel_tool_calls=False)
+    assert (len(steps.calls), trajectory.reply) == (1, "b")
+    schema = schema_of(server.requests[0].body)
+    assert allows(schema, {"thought": "…", **one})
+    assert not allows(schema, {"calls": [one]})
+    for alternative in schema["anyOf"]:
+        assert next(iter(alternative["properties"])) == "thought"  # llama.cpp keeps the order
+
+
+async def test_a_forced_answer_allows_only_the_answer(server: ModelServer, model: OpenAIModel) -> None:
+    server.respond = holding_to_schema(json.dumps(CALL), '{"answer": []}')
+    trajectory, _ = await played(model, FORM, turn_limit=1)
+    assert (trajectory.reply, trajectory.exit_status) == ("[]", ExitStatus.TURN_LIMIT)
+    schema = schema_of(server.requests[-1].body)
+    assert allows(schema, {"answer": []})
+    assert not allows(schema, CALL)
+
+
+async def test_the_tool_answer_replaces_the_answer(server: ModelServer, model: OpenAIModel) -> None:
+    server.respond = holding_to_schema("{}")
+    answer = ToolSpec("answer", "Answers.", {"type": "object", "properties": {}})
+    await speaking(model).complete(ASK, (LOOK, answer), CallOptions())
+    schema = schema_of(server.requests[0].body)
+    assert not allows(schema, {"answer": "b"})
+    assert allows(schema, {"calls": [{"tool": "answer", "arguments": {}}]})
+
+
+async def test_alternatives_of_arguments_stay(server: ModelServer, model: OpenAIModel) -> None:
+    pairs = [{**KEY, "properties": {"key": {"enum": [key]}, "near": {"enum": [near]}}} for key, near in ("ab", "cd")]
+    server.respond = holding_to_schema("{}")
+    await speaking(model).complete(ASK, (ToolSpec("walk", "Walks.", {**KEY, "anyOf": pairs}),), CallOptions())
+    schema = schema_of(server.requests[0].body)
+    forms = schema["anyOf"][0]["properties"]["calls"]["items"]["anyOf"][0]["properties"]["arguments"]
+    assert forms["anyOf"] == pairs
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (cut_off('{"thought": "long", "calls": [{"tool": "step", "arguments": {"key": "a"}}, {"tool": "st'), "cut_off"),
+        (cut_off(json.dumps(CALL)), "cut_off"),
+        (chat('{"calls": [{"tool": "step", "arguments": {"key": "a"}}, {"tool": "st'), "no_json"),
+        (chat("I should look at a first."), "no_json"),
+        (chat(""), "no_json"),
+        (chat('{"calls": "step"}'), "no_json"),
+        (chat('[{"key": "b"}]'), "no_json"),
+    ],
+    ids=["cut off", "cut off after a call", "ends early", "prose", "empty", "no list", "bare rows"],
+)
+async def test_no_call_of_a_broken_reply_is_made(
+    server: ModelServer, model: OpenAIModel, reply: Any, error: str
+) -> None:
+    server.respond = holding_to_schema(reply, '{"answer": "b"}')
+    trajectory, steps = await played(model)
+    assert steps.calls == []
+    assert {result.error for result in trajectory.turns[0].results} == {error}
+    assert trajectory.reply == "b"
+    assert trajectory.turns[0].results[0].content in server.requests[1].body["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps({"calls": [{"tool": "look", "arguments": {"key": "a"}}]}),
+        json.dumps({"tool": "look", "arguments": {"key": "a"}}),
+        "<think>{…}</think>\n" + json.dumps({"tool": "look", "arguments": {"key": "a"}}),
+        "```json\n" + json.dumps({"thought": "…", "tool": "look", "arguments": {"key": "a"}}) + "\n```",
+        json.dumps({"name": "look", "arguments": {"key": "a"}}),
+    ],
+)
+async def test_a_server_without_grammar_is_read_leniently(content: str) -> None:
+    reply = await speaking(Player(said(content))).complete(ASK, (LOOK, WALK), CallOptions())
+    assert [(call.name, json.loads(call.arguments)) for call in reply.message.tool_calls] == [("look", {"key": "a"})]
+    assert reply.message.content == content
+
+
+async def test_an_unknown_tool_is_a_call_that_the_tools_refuse() -> None:
+    reply = await speaking(Player(said('{"tool": "fly", "arguments": {}}'))).complete(ASK, (LOOK,), CallOptions())
+    assert [call.name for call in reply.message.tool_calls] == ["fly"]
+    reply = await speaking(Player(said("Hm."))).complete(ASK, (LOOK,), CallOptions())
+    assert [call.name for call in reply.message.tool_calls] == [NO_CALL]
+
+
+async def test_examples_are_written_in_the_form_of_the_protocol() -> None:
+    player = Player()
+    example = [
+        Message("assistant", "Let me see.", (ToolCall("1", "look", '{"key": "a"}'),)),
+        Message("tool", "[]", tool_call_id="1"),
+        Message("assistant", '[{"key": "b"}]'),
+    ]
+    for parallel in (True, False):
+        options = CallOptions(parallel_tool_calls=parallel, answer_schema={"type": "string"})
+        await speaking(player).complete([*ASK, *example, *ASK], (LOOK,), options)
+    first, second = ([json.loads(m.content or "") for m in sent if m.role == "assistant"] for sent, *_ in player.sent)
+    call = {"tool": "look", "arguments": {"key": "a"}}
+    assert first == [{"thought": "Let me see.", "calls": [call]}, {"answer": [{"key": "b"}]}]
+    assert second[0] == {"thought": "Let me see.", **call}
+
+
+async def test_a_summary_is_free_text() -> None:
+    player = Player()
+    await speaking(player).complete([*ASK, Message("assistant", "a")], (), CallOptions())
+    messages, _, options = player.sent[0]
+    assert options.response_schema is None
+    assert [message.content for message in messages] == ["hi", "a"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This response_format type is unavailable now",
+        "This model does not support response format `json_schema`. See supported models",
+        "Failed to parse grammar",
+        "The provided JSON schema contains features not supported by xgrammar.",
+    ],
+    ids=["DeepSeek", "Groq", "llama.cpp", "vLLM"],
+)
+async def test_a_refused_schema_leads_to_the_text_protocol(
+    server: ModelServer, model: OpenAIModel, message: str
+) -> None:
+    def respond(request: Any) -> Answer:
+        if "response_format" in request.body:
+            return error(400, message)
+        return Answer(chat('```json\n{"name": "look", "arguments": {"key": "a"}}\n```'))
+
+    server.respond = respond
+    notes: list[str] = []
+    speaker = speaking(model, note=notes.append)
+    for _ in range(2):
+        reply = await speaker.complete(ASK, (LOOK,), CallOptions())
+        assert [call.name for call in reply.message.tool_calls] == ["look"]
+    assert len(notes) == 1
+    assert "takes no response_format" in notes[0]
+    assert "response_format" not in server.requests[-1].body
+
+
+async def test_a_schema_that_is_not_strict_enough_is_sent_without_strict(
+    server: ModelServer, model: OpenAIModel
+) -> None:
+    """OpenAI refuses alternatives at the root of a strict schema."""
+
+    def refused(body: Any) -> Answer | None:
+        strict = body["response_format"]["json_schema"]["strict"]
+        return (
+            error(400, "Invalid schema for response_format 'reply': schema must not have 'anyOf'") if strict else None
+        )
+
+    server.respond = holding_to_schema(json.dumps(CALL), '{"answer": "b"}', refuses=refused)
+    trajectory, steps = await played(model)
+    assert (len(steps.calls), trajectory.reply) == (1, "b")
+    assert server.served[400] == 1
+
+
+async def test_other_protocols_send_no_schema() -> None:
+    for protocol in ("native", "auto", "text"):
+        player = Player()
+        await speaking(player, protocol).complete(ASK, (LOOK,), CallOptions(answer_schema=KEYS))
+        assert player.sent[0][2].response_schema is None
+
+
+async def test_replies_are_not_shown_as_they_arrive() -> None:
+    """A user who watches gets the answer, not its JSON."""
+    player = Player(said('{"answer": "a"}'))
+    options = CallOptions(on_text=take_text)
+    await speaking(player).complete(ASK, (LOOK,), options)
+    await speaking(player, "text").complete(ASK, (LOOK,), options)
+    assert [sent[2].on_text is None for sent in player.sent] == [True, False]

@@ -1,0 +1,165 @@
+"""Required calls and strict schemas of native tools, by a real server."""
+
+import json
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from pydantic import Field
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.models.langchain import LangchainModel
+from graphwalk.models.native_calls import strict_schema
+from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.wrappers import Cached
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from tests.models.player import ASK, LOOK, Player, in_run
+from tests.models.protocol_servers import check_tools, in_turn
+from tests.models.server import Answer, ModelServer, Request, chat, error, responses
+
+REQUIRED = CallOptions(tool_choice="required")
+FIND = ToolSpec(
+    "find",
+    "Finds nodes.",
+    {
+        "type": "object",
+        "properties": {
+            "label": {"type": "string"},
+            "value": {"type": ["string", "number"]},
+            "direction": {"type": "string", "enum": ["in", "out"]},
+            "rows": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": ["null", "number"]}}}},
+        },
+        "required": ["label"],
+    },
+)
+CALL = chat(None, [("look", {"key": "a"})])
+
+
+def calling(model: Any, notes: list[str], protocol: str = "native", **agent: Any) -> Cached:
+    config = AgentConfig.model_validate({"tool_protocol": protocol, "tool_choice": "required", **agent})
+    return in_run(model, Limits(retries=0), config, note=notes.append)
+
+
+async def test_a_call_is_required_by_either_api(
+    server: ModelServer, model: OpenAIModel, reasoning_model: OpenAIModel
+) -> None:
+    def check(body: Any) -> None:
+        assert body.get("tool_choice") == ("required" if "tools" in body else None)
+
+    notes: list[str] = []
+    for opened, reply in ((model, CALL), (reasoning_model, responses(None, [("look", {"key": "a"})]))):
+        server.respond = in_turn([reply], check)
+        got = await calling(opened, notes).complete(ASK, (LOOK,), REQUIRED)
+        assert [call.name for call in got.message.tool_calls] == ["look"]
+        await opened.complete(ASK, (), REQUIRED)  # with tool_choice alone a server refuses it
+    assert notes == []
+
+
+@pytest.mark.parametrize("protocol", ["native", "auto"])
+async def test_a_server_that_ignores_it_is_noted_once(server: ModelServer, model: OpenAIModel, protocol: str) -> None:
+    server.respond = in_turn(["The answer is a."], lambda body: None)
+    notes: list[str] = []
+    speaker = calling(model, notes, protocol)
+    for _ in range(2):
+        reply = await speaker.complete(ASK, (LOOK,), REQUIRED)
+        assert reply.message.content == "The answer is a."
+    assert len(notes) == 1
+    assert "ignores tool_choice: required" in notes[0]
+
+
+@pytest.mark.parametrize("field", ["tool_choice", "stop"])
+async def test_a_server_that_refuses_a_field_gets_it_no_longer(
+    server: ModelServer, model: OpenAIModel, field: str
+) -> None:
+    def respond(request: Request) -> Answer:
+        if field in request.body:
+            return error(400, f"Unsupported parameter: '{field}' is not supported with this model.")
+        return Answer(CALL)
+
+    server.respond = respond
+    for _ in range(2):
+        reply = await model.complete(ASK, (LOOK,), CallOptions(tool_choice="required", stop=("\nResult of ",)))
+        assert reply.message.tool_calls
+    assert server.served == {400: 1, 200: 2}
+    assert {"tool_choice", "stop"} - server.requests[-1].body.keys() == {field}
+
+
+async def test_strict_schemas_are_sent_and_nulls_are_left_out(
+    server: ModelServer, model: OpenAIModel, reasoning_model: OpenAIModel
+) -> None:
+    arguments = {"label": "Hik", "value": None, "direction": None, "rows": [{"n": None}]}
+    calls = [("find", arguments)]
+    for opened, reply in ((model, chat(None, calls)), (reasoning_model, responses(None, calls))):
+        server.respond = in_turn([reply], lambda body: None)
+        got = await calling(opened, [], strict_tools=True, tool_choice="auto").complete(ASK, (FIND,), CallOptions())
+        assert json.loads(got.message.tool_calls[0].arguments) == {"label": "Hik", "rows": [{"n": None}]}
+        tool = server.requests[-1].body["tools"][0]
+        function = tool.get("function", tool)
+        assert function["strict"] is True
+        assert function["parameters"]["required"] == ["label", "value", "direction", "rows"]
+        assert function["parameters"]["properties"]["direction"]["enum"] == ["in", "out", None]
+        assert function["parameters"]["properties"]["value"]["type"] == ["string", "number", "null"]
+        assert function["parameters"]["properties"]["rows"]["items"]["required"] == ["n"]
+        assert function["parameters"]["properties"]["rows"]["items"]["additionalProperties"] is False
+
+
+def test_a_strict_schema_passes_the_check_of_the_server() -> None:
+    strict = {"name": "find", "parameters": strict_schema(FIND.parameters), "strict": True}
+    check_tools({"tools": [strict]})
+    with pytest.raises(AssertionError):
+        check_tools({"tools": [{**strict, "parameters": FIND.parameters | {"additionalProperties": False}}]})
+
+
+async def test_broken_arguments_stay_as_they_are() -> None:
+    player = Player()
+    for arguments in ("{", "[]", '{"label": null}', '{"label": "a", "value": 1}'):
+        player.acts = [Reply(Message("assistant", None, (ToolCall("1", "find", arguments),)))]
+        got = await calling(player, [], strict_tools=True, tool_choice="auto").complete(ASK, (FIND,), CallOptions())
+        assert got.message.tool_calls[0].arguments == arguments
+
+
+async def test_other_agents_send_neither(server: ModelServer, model: OpenAIModel) -> None:
+    server.respond = in_turn([CALL], lambda body: None)
+    await in_run(model).complete(ASK, (LOOK,), CallOptions())
+    assert {"tool_choice", "stop", "response_format"}.isdisjoint(server.requests[0].body)
+    assert "strict" not in server.requests[0].body["tools"][0]["function"]
+
+
+class Bound(GenericFakeChatModel):
+    """A chat model that keeps what it is called with; `takes`: the arguments that its API knows."""
+
+    takes: tuple[str, ...] = ("tools", "tool_choice", "response_format")
+    calls: list[Any] = Field(default_factory=list)
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self.bind(tools=tools, **kwargs)
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+        for name in kwargs.keys() - {*self.takes}:
+            raise TypeError(f"create() got an unexpected keyword argument {name!r}")
+        self.calls.append({"stop": stop, **kwargs})
+        return super()._generate(messages, stop, run_manager)
+
+
+async def test_langchain_is_asked_in_its_own_words() -> None:
+    chat_model = Bound(messages=iter([AIMessage('{"answer": "a"}')] * 2))
+    model = LangchainModel(chat_model)
+    await model.complete(ASK, (LOOK,), CallOptions(tool_choice="required", stop=("\nResult",)))
+    schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+    await model.complete(ASK, (), CallOptions(response_schema=schema))
+    required, held = chat_model.calls
+    assert (required["tool_choice"], required["stop"]) == ("any", ["\nResult"])
+    assert held["response_format"]["json_schema"]["schema"] == schema
+
+
+async def test_a_langchain_model_without_response_format_gets_the_text_protocol() -> None:
+    chat_model = Bound(messages=iter([AIMessage("[]")] * 2), takes=())
+    notes: list[str] = []
+    agent = AgentConfig(tool_protocol="json")
+    reply = await in_run(LangchainModel(chat_model), Limits(retries=0), agent, note=notes.append).complete(
+        ASK, (LOOK,), CallOptions()
+    )
+    assert reply.message.content == "[]"
+    assert ["takes no response_format" in note for note in notes] == [True, False]
