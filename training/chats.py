@@ -16,6 +16,10 @@ from typing import Any
 
 from graphwalk.environments.stage import Stage
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.models.json_protocol import ANY_TEXT
+from graphwalk.models.protocols import protocol_of
+from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.types.chat import CallOptions, Message
 from training.commands import run_module
 from training.data import SPLITS
 
@@ -43,9 +47,10 @@ def walking_chats(folder: Path, experiments: Path, graphs: int | None) -> Path:
         scratch.mkdir(exist_ok=True)
         for split in SPLITS:
             file = experiments / f"{split}.yaml"
-            models = [word for model in load_experiment(str(file)).models for word in ("--model", model)]
+            config = load_experiment(str(file))
+            models = [word for model in config.models for word in ("--model", model)]
             number = ["--graphs", graphs] if graphs and split == "train" else []
-            form = ("--protocol", "text", "--out", scratch / f"{split}.jsonl")
+            form = ("--protocol", config.agent.tool_protocol, "--out", scratch / f"{split}.jsonl")
             run_module("graphwalk", "generate", "traces", file, *models, *number, *form)
         files = [scratch / f"{split}.jsonl" for split in SPLITS]
         run_module("graphwalk", "export", "check-splits", *files, "--wordings")
@@ -78,8 +83,11 @@ async def _read_lines(experiments: Path, fields: dict[str, Any]) -> list[str]:
     for number in range(len(stage)):
         episode = await stage.begin(number)
         # Of tied rows one is enough.
-        answer = json.dumps(episode.task.target[: episode.task.target_size])
-        messages = [*(message.as_openai() for message in episode.prompt), {"role": "assistant", "content": answer}]
+        answer = Message("assistant", json.dumps(episode.task.target[: episode.task.target_size]))
+        protocol = protocol_of(stage.experiment.agent)
+        assert isinstance(protocol, TextProtocol)
+        sent, _, _ = protocol.outgoing(episode.prompt, (), CallOptions(answer_schema=ANY_TEXT))
+        messages = [message.as_openai() for message in (*sent, protocol.written(answer, False))]
         lines.append(json.dumps({"messages": messages, "task_id": episode.task.task_id}) + "\n")
     await stage.close()
     return lines

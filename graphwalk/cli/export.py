@@ -44,7 +44,9 @@ app = App(cls=_ExportGroup, help="Write runs in other programs' formats, or trai
 Arguments = Annotated[
     Literal["object", "string"], typer.Option(help="Call arguments as object (TRL) or string (APIs).")
 ]
-Protocol = Annotated[Literal["native", "text"], typer.Option(help="Tool calls native, or written as text.")]
+Protocol = Annotated[
+    Literal["native", "text", "json"], typer.Option(help="Tool calls native, as text, or as JSON objects.")
+]
 Grounded = Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")]
 
 

@@ -51,7 +51,7 @@ class JsonProtocol(TextProtocol):
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
         return self._rendered("json_protocol.j2", tools, parallel)
 
-    def _written(self, message: Message, parallel: bool) -> Message:
+    def written(self, message: Message, parallel: bool) -> Message:
         """Return a message of an example, of another protocol, or with an answer in this protocol's form."""
         if message.role != "assistant" or any(call.id.startswith(CALL_PREFIX) for call in message.tool_calls):
             return Message(message.role, message.content)

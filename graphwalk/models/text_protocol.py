@@ -142,9 +142,9 @@ class TextProtocol:
                 continue
             for message in group:
                 names.update((call.id, call.name) for call in message.tool_calls)
-                yield self._written(message, parallel)
+                yield self.written(message, parallel)
 
-    def _written(self, message: Message, parallel: bool) -> Message:
+    def written(self, message: Message, parallel: bool) -> Message:
         """Return a message as a model of this protocol would write it."""
         return written_out(message) if message.tool_calls else replace(message, provider_state=None)
 

@@ -17,7 +17,8 @@ from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files.bulk import Rows
 from graphwalk.levers.setup import with_levers
-from graphwalk.models.text_protocol import TextProtocol, written_out
+from graphwalk.models.json_protocol import ANY_TEXT, JsonProtocol
+from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.runs.episodes.episode import RunModels, play
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import PlannedGraph, episodes_about
@@ -42,7 +43,7 @@ class ChatForm:
     """
 
     arguments: Literal["object", "string"] = "object"
-    protocol: Literal["native", "text"] = "native"
+    protocol: Literal["native", "text", "json"] = "native"
 
 
 class NoObjectError(ValueError):
@@ -66,9 +67,9 @@ def chats_of(
             yield waiting, first_new
             waiting = []
         first_new = first_new if waiting else len(sent)
-        message = turn.message
-        if form.protocol == "text" and message.tool_calls:
-            message = written_out(message)
+        message, protocol = turn.message, _protocol(form, agent)
+        if protocol is not None:
+            message = protocol.written(message, agent.parallel_tool_calls)
         waiting = [*sent, _message(message, form)]
     if waiting:
         yield waiting, first_new
@@ -91,16 +92,23 @@ def _sent(
         messages = [*trajectory.prompt, summary_message(turn.summary, agent)]
     if turn.forced:
         messages, tools = [*messages, answer_now(agent)], ()
-    if form.protocol == "text":
-        options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls)
-        messages, _, _ = TextProtocol(agent.texts).outgoing(messages, tools, options)
+    if (protocol := _protocol(form, agent)) is not None:
+        options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls, answer_schema=ANY_TEXT)
+        messages, _, _ = protocol.outgoing(messages, tools, options)
     return [_message(message, form) for message in messages]
+
+
+def _protocol(form: ChatForm, agent: AgentConfig) -> TextProtocol | None:
+    """Return the protocol that writes calls into texts; None for native calls."""
+    if form.protocol == "json":
+        return JsonProtocol(agent.texts, TextProtocol(agent.texts), agent.max_calls_per_turn)
+    return TextProtocol(agent.texts) if form.protocol == "text" else None
 
 
 def _message(message: Message, form: ChatForm) -> WireMessage:
     wire = message.as_openai()
     wire["content"] = message.content or ""
-    if form.protocol == "text":
+    if form.protocol != "native":
         return {"role": message.role, "content": wire["content"]}
     if form.arguments == "object":
         for call in wire.get("tool_calls", ()):

@@ -70,6 +70,8 @@ def ceiling_notes(ceilings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     typed = {setting: Ceiling(**fields) for setting, fields in ceilings.items()}
     if typed:
         each = ", ".join(f"{setting} {ceiling}" for setting, ceiling in typed.items())
+        if len({*map(str, typed.values())}) == 1 < len(typed):
+            each = f"{next(iter(typed.values()))} in each setting"
         yield f"Ceiling under this setup, of an agent without mistakes that knows what its messages hold: {each}."
     shares = [ceiling.share for ceiling in typed.values()]
     if low := [setting for setting, ceiling in typed.items() if ceiling.share < LOW]:
