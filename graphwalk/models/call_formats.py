@@ -37,7 +37,7 @@ _KEY = re.compile(r"([\w.-]+):")
 _PYTHON = re.compile(r"(?:^|<\|[a-z_]+\|>)[ \t]*(\[\s*)?([A-Za-z_]\w*)\(", re.MULTILINE)
 _CLOSING = re.compile(r"[)\]]")
 _AFTER = re.compile(r"[ \t]*(?:<\|[a-z_]+\|>|[;,]?[ \t]*(?:```)?[ \t]*(?:\n|\Z))")
-"""What follows a call: a tag, or the end of its line."""
+"""A tag or the end of the line, after a call."""
 
 
 class CallSpan(NamedTuple):
