@@ -28,12 +28,13 @@ _TOOLS = "tools"
 
 def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[str]) -> None:
     """Raise ConfigError for levers that contradict each other, or that this suite or these settings do not have."""
-    in_text = agent.tool_protocol in ("text", "json")
+    required, protocol = agent.tool_choice == "required", agent.tool_protocol
+    native = protocol in ("native", "auto")
     answers_in_words = suite.task_type.answer_form is Task.answer_form
     rules = (
-        ("tool_choice", agent.tool_choice == "required" and in_text, f"not with tool_protocol: {agent.tool_protocol}"),
-        ("strict_tools", agent.strict_tools and in_text, f"not with tool_protocol: {agent.tool_protocol}"),
-        ("tool_choice", agent.tool_choice == "required" and agent.answer != "tool", "required needs answer: tool"),
+        ("tool_choice", required and protocol == "text", f"not with tool_protocol: {protocol}"),
+        ("strict_tools", agent.strict_tools and not native, f"not with tool_protocol: {protocol}"),
+        ("tool_choice", required and native and agent.answer != "tool", "required needs answer: tool, or json"),
         ("moves", agent.moves == "seen" and _TOOLS not in settings, f"seen needs the setting {_TOOLS}"),
         (
             "nudges",

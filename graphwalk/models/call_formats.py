@@ -5,12 +5,15 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NamedTuple
 
 Tools = Mapping[str, Collection[str]]
 """Tool → its parameters: their names, or their JSON schemas by name."""
-_LONGEST = 20_000
-"""Characters of one call."""
+_LONGEST, _MOST_TRIED = 2_000, 200
+"""Characters of a call as Python or in tags, and beginnings and ends of calls as Python that are tried: hostile text
+takes long."""
+_BODY = f"(.{{0,{_LONGEST}}}?)"
 PREFIX = re.compile(
     r"\[TOOL_CALLS\]\s*([\w.-]+)(?:\[CALL_ID\]\w*)?(?:\[ARGS\])?\s*\Z"  # Mistral
     r"|(?:function<｜tool▁sep｜>|<｜tool▁call▁begin｜>)([\w.-]+)(?:<｜tool▁sep｜>|\n```(?:json)?)\s*\Z"  # DeepSeek
@@ -18,9 +21,9 @@ PREFIX = re.compile(
 )
 """The name of a tool before its arguments as a JSON object."""
 _TAGGED = re.compile(
-    r"<function=([\w.-]+)>(.*?)</function>"  # Qwen3-Coder
-    r"|<tool_call>\s*([\w.-]+)\s*((?:<arg_key>.*?)?)</tool_call>"  # GLM-4.5
-    r'|<(?:｜DSML｜)?invoke name="([\w.-]+)">(.*?)</(?:｜DSML｜)?invoke>',  # DeepSeek V3.2
+    rf"<function=([\w.-]+)>{_BODY}</function>"  # Qwen3-Coder
+    rf"|<tool_call>\s*([\w.-]+)\s*(?=<){_BODY}</tool_call>"  # GLM-4.5
+    rf'|<(?:｜DSML｜)?invoke name="([\w.-]+)">{_BODY}</(?:｜DSML｜)?invoke>',  # DeepSeek V3.2
     re.DOTALL,
 )
 _ARGUMENT = re.compile(
@@ -30,14 +33,15 @@ _ARGUMENT = re.compile(
     re.DOTALL,
 )
 _GEMMA = re.compile(
-    r"(?:<start_function_call>|<\|tool_call>)\s*call:([\w.-]+)\{(.*?)\}(?:<end_function_call>|<tool_call\|>)", re.DOTALL
+    rf"(?:<start_function_call>|<\|tool_call>)\s*call:([\w.-]+)\{{{_BODY}\}}(?:<end_function_call>|<tool_call\|>)",
+    re.DOTALL,
 )
 _QUOTE = re.compile(r'<escape>|<\|"\|>')
 _KEY = re.compile(r"([\w.-]+):")
 _PYTHON = re.compile(r"(?:^|<\|[a-z_]+\|>)[ \t]*(\[\s*)?([A-Za-z_]\w*)\(", re.MULTILINE)
 _CLOSING = re.compile(r"[)\]]")
 _AFTER = re.compile(r"[ \t]*(?:<\|[a-z_]+\|>|[;,]?[ \t]*(?:```)?[ \t]*(?:\n|\Z))")
-"""What follows a call: a tag, or the end of its line."""
+"""A tag or the end of the line, after a call."""
 
 
 class CallSpan(NamedTuple):
@@ -78,7 +82,9 @@ def _typed(text: str, parameters: Collection[str], name: str) -> Any:
 def python_calls(text: str, begin: int, tools: Tools) -> Iterator[CallSpan]:
     """Yield calls like `[look(key="a"), look(key="b")]`, each on lines of its own. Only literals are arguments."""
     position = begin
-    while (match := _PYTHON.search(text, position)) is not None:
+    for _ in range(_MOST_TRIED):
+        if (match := _PYTHON.search(text, position)) is None:
+            return
         position = match.end()
         start = match.start(1) if match[1] else match.start(2)
         if match[2] in tools and (span := _python_call(text, start, tools)) is not None:
@@ -87,7 +93,7 @@ def python_calls(text: str, begin: int, tools: Tools) -> Iterator[CallSpan]:
 
 
 def _python_call(text: str, start: int, tools: Tools) -> CallSpan | None:
-    for closing in _CLOSING.finditer(text, start, start + _LONGEST):
+    for closing in islice(_CLOSING.finditer(text, start, start + _LONGEST), _MOST_TRIED):
         end = closing.end()
         if (text[start] == "[") != (closing[0] == "]") or not _AFTER.match(text, end):
             continue

@@ -23,7 +23,10 @@ _DECODER = json.JSONDecoder()
 
 
 class JsonProtocol(TextProtocol):
-    """A reply is one JSON object with calls or the answer, by `response_format`. `most_calls`: calls of one reply."""
+    """A reply is one JSON object with calls or the answer, by `response_format`. `most_calls`: calls of one reply.
+
+    `tool_choice: required`: the first reply has calls, since small models answer before they have seen anything.
+    """
 
     refusal: type[ModelError] = NoSchemaError
     after_refusal = "takes no response_format; replies are free text now"
@@ -37,7 +40,9 @@ class JsonProtocol(TextProtocol):
         if not tools and options.answer_schema is None:  # a summary, say, is free text
             return TextProtocol(self._prompts).outgoing(messages, tools, options)
         most = self._most_calls if options.parallel_tool_calls is not False else None
-        schema = reply_schema(tools, options.answer_schema or ANY_TEXT, most)
+        answered = any(message.role == "tool" for message in messages)
+        must_call = options.tool_choice == "required" and bool(tools) and not answered
+        schema = reply_schema(tools, None if must_call else options.answer_schema or ANY_TEXT, most)
         sent, _, in_text = super().outgoing(messages, tools, options)
         return sent, (), replace(in_text, response_schema=schema, stop=options.stop, on_text=None)
 
@@ -63,18 +68,18 @@ class JsonProtocol(TextProtocol):
         return Message("assistant", json.dumps({**thought, **called}, ensure_ascii=False))
 
 
-def reply_schema(tools: Sequence[ToolSpec], answer: Mapping[str, Any], most_calls: int | None) -> dict[str, Any]:
+def reply_schema(tools: Sequence[ToolSpec], answer: Mapping[str, Any] | None, most_calls: int | None) -> dict[str, Any]:
     """Return the JSON schema of a reply: calls or an answer, after an optional thought.
 
-    `most_calls`: a reply is a list of at most this many calls; None: it is one call. llama.cpp writes properties in
-    the order of the schema, so the thought comes first.
+    `answer` None: no answer is allowed yet. `most_calls`: a reply is a list of at most this many calls; None: it is one
+    call. llama.cpp writes properties in the order of the schema, so the thought comes first.
     """
     thought = {_THOUGHT: {"type": "string"}}
     forms = [{_TOOL: {"type": "string", "enum": [tool.name]}, _ARGUMENTS: dict(tool.parameters)} for tool in tools]
     if forms and most_calls is not None:
         calls = {"type": "array", "items": {"anyOf": [_object(form) for form in forms]}}
         forms = [{_CALLS: {**calls, "minItems": 1, "maxItems": most_calls}}]
-    if all(tool.name != _ANSWER for tool in tools):  # else the answer is a call
+    if answer is not None and all(tool.name != _ANSWER for tool in tools):  # else the answer is a call
         forms.append({_ANSWER: dict(answer)})
     objects = [_object(form, thought) for form in forms]
     return objects[0] if len(objects) == 1 else {"type": "object", "anyOf": objects}

@@ -31,9 +31,9 @@ _CLOSED = re.compile(r"\s*\)[;,]?")
 _NOTHING = re.compile(r"(?:```[\w-]*|[\s`;,])*")
 _MARKER = r"`{3}[\w-]*|</?[\w|｜▁=\"' .-]{1,60}>|\[/?TOOL_CALLS\]"
 _BETWEEN = re.compile(rf"(?:\s|[;,)\]]|{_MARKER})*")
-"""What may be between two calls of one block."""
+"""Text between two calls of one block."""
 _CLOSERS = re.compile(r"(?:\s*(?:`{3}(?!\w)|</[\w｜▁|]+>|<[\w|｜▁]*end[\w|｜▁]*>|[)\]]))*")
-"""What closes a call after its JSON."""
+"""Fences and tags that close a call after its JSON."""
 _DECODER = json.JSONDecoder()
 
 

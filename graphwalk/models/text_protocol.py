@@ -26,7 +26,7 @@ class ToolProtocol(Protocol):
     refusal: type[ModelError]
     """The error of a server that refuses this protocol."""
     after_refusal: str
-    """What the server refuses and what is done about it, for a note."""
+    """The refusal and its consequence in words, for a note."""
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         """Return the request in the form of this protocol."""
@@ -81,7 +81,7 @@ class TextProtocol:
         return _with_calls(replace(reply, message=replace(reply.message, content=content)), tools, sent, lenient=True)
 
     def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-        """Return the beginning of a result, at which a reply ends: small models go on and invent one."""
+        """Return the beginning of a result, at which a reply ends: small models invent one."""
         heading = commonprefix([self._result_of(tool.name) for tool in tools])  # noqa: RUF071
         return (f"\n{heading}",) if heading.strip() else ()
 

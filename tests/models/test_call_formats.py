@@ -189,7 +189,7 @@ def test_prose_and_answers_are_no_calls(text: str, before: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("form", range(5))
 def test_a_reply_that_was_cut_off_has_no_whole_call_beyond_its_end(family: str, form: int) -> None:
-    """What is read of a beginning is what the whole reply says, or broken arguments that the tool refuses."""
+    """A beginning is read to the calls of the whole reply, or to broken arguments that the tool refuses."""
     calls: list[Call] = [("find", {"label": "Hik", "name": "yip", "value": "seven"})]
     text = FAMILIES[family][form](calls)
     for end in range(text.find("</think>") + 1, len(text)):

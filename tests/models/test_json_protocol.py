@@ -110,6 +110,17 @@ async def test_a_forced_answer_allows_only_the_answer(server: ModelServer, model
     assert not allows(schema, CALL)
 
 
+async def test_a_first_call_can_be_required(server: ModelServer, model: OpenAIModel) -> None:
+    server.respond = holding_to_schema(json.dumps(CALL), '{"answer": "b"}')
+    trajectory, steps = await played(model, tool_choice="required")
+    assert (len(steps.calls), trajectory.reply) == (1, "b")
+    first, second = (schema_of(request.body) for request in server.requests)
+    assert [allows(schema, {"answer": "b"}) for schema in (first, second)] == [False, True]
+    assert allows(first, CALL)
+    assert allows(second, CALL)
+    assert "tool_choice" not in server.requests[0].body
+
+
 async def test_the_tool_answer_replaces_the_answer(server: ModelServer, model: OpenAIModel) -> None:
     server.respond = holding_to_schema("{}")
     answer = ToolSpec("answer", "Answers.", {"type": "object", "properties": {}})
