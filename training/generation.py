@@ -93,7 +93,7 @@ def attend_in_rows(
     groups = heads // key.shape[1]
     stacked = query.reshape(rows, key.shape[1], groups * length, width)
     attended = scaled_dot_product_attention(stacked, key, value, attn_mask=mask.repeat(1, 1, groups, 1), scale=scaling)
-    return attended.view(rows, heads, length, width).transpose(1, 2).contiguous(), None
+    return attended.reshape(rows, heads, length, width).transpose(1, 2).contiguous(), None
 
 
 class Recorded(NamedTuple):
