@@ -102,6 +102,8 @@ class Recorded(NamedTuple):
     graph: Any
     tokens: torch.Tensor
     places: torch.Tensor
+    rows: torch.Tensor
+    """Kept, since the graph reads its memory."""
     logits: torch.Tensor
 
 
@@ -253,7 +255,7 @@ class Generator:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             logits = self._forward(*step)
-        return Recorded(graph, tokens, places, logits)
+        return Recorded(graph, tokens, places, rows, logits)
 
     def _add(self, row: Row, token: int) -> None:
         """Add a token to the reply of a row, which may end by it."""
