@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.experiments.loading import load_experiment
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -66,3 +68,19 @@ def test_the_commands_that_quickstart_prints_can_be_pasted(tmp_path: Path) -> No
     )
     assert pasted.returncode == 0, pasted.stderr
     assert "scripted/expert" in pasted.stdout
+
+
+def test_untaught_models_are_asked_experiments_that_exist(tmp_path: Path) -> None:
+    command, log = tmp_path / ".venv" / "bin" / "graphwalk", tmp_path / "log"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\necho "$@" >> {log}\n', encoding="utf-8")
+    command.chmod(0o755)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / ".venv" / ".installed").touch()
+    done = make(tmp_path, "untaught-results", "NAME=m")
+    assert done.returncode == 0, done.stderr
+    runs = [words.split() for words in log.read_text(encoding="utf-8").splitlines() if words.startswith("run ")]
+    assert [load_experiment(ROOT / run[1] if "/" in run[1] else run[1]).name for run in runs] == [
+        *("levers", "untaught-comparison", "untaught-mazes", "untaught-graphwalks", "untaught-magma")
+    ]
+    assert all("openai-api/local/m" in run for run in runs)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PositiveInt, ValidationInfo, field_validator, model_validator
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
@@ -14,7 +14,7 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.experiments.protocols import DEFAULT_PROTOCOL, protocols
-from graphwalk.experiments.variants import checked, combinations, overridden
+from graphwalk.experiments.variants import checked, combinations, overridden, values_or_fields
 from graphwalk.sanitise import credentials_in
 from graphwalk.suites.registry import SUITES, suite_class, suite_named
 from graphwalk.variables import server_variable
@@ -34,6 +34,10 @@ class Extractor(Strict):
     @classmethod
     def _named(cls, data: Any) -> Any:
         return {"model": data} if isinstance(data, str) else data
+
+
+Variation = Annotated[tuple[Any, ...] | dict[str, Any], BeforeValidator(values_or_fields)]
+"""Values of a field, or the fields of a named variant."""
 
 
 class ExperimentConfig(Strict, Generic[C]):
@@ -80,7 +84,7 @@ class ExperimentConfig(Strict, Generic[C]):
     scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
-    vary: dict[str, tuple[Any, ...] | dict[str, Any]] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
+    vary: dict[str, Variation] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
     played on the same tasks. Or named variants, with their fields: `base: {}`, `notes: {agent.compaction: summary}`."""
 

@@ -19,6 +19,13 @@ Overrides = Mapping[str, Any]
 """Dotted field → value."""
 
 
+def values_or_fields(variation: Any) -> Any:
+    """Return the values of a field, or the fields of a named variant. Raise ValueError for anything else."""
+    if not isinstance(variation, list | tuple | Mapping):
+        raise ValueError("must be a list of values, or the fields of a named variant")
+    return variation
+
+
 def checked(vary: Any, config: Mapping[str, Any], context: Any) -> Any:
     """Return `vary` with validated values: paths are absolute. Raise ValueError for an unknown field or a bad value.
 

@@ -20,12 +20,11 @@ def run(folder: Path, *words: str) -> dict[str, Any]:
 
 
 def test_compaction_study(tmp_path: Path) -> None:
-    report = run(tmp_path, "compaction-study", *ONE, "-o", "suite.graphs=[{nodes: 20}]")
+    report = run(tmp_path, "compaction-study", *ONE, "-o", "suite.graphs=[{nodes: 20}]", "-m", "scripted/expert")
     assert {row["setting"] for row in report["rows"]} == {
         f"tools:compaction={name}" for name in ("none", "window", "summary", "scratchpad")
     }
-    assert {row["model"] for row in report["rows"]} == {"scripted/forgetful", "scripted/forgetful:128k"}
-    assert all(row["accuracy"] == 100 and row["tokens"] > 0 for row in report["rows"])
+    assert all(row["accuracy"] == 100 for row in report["rows"])
 
 
 def test_turn_budget(tmp_path: Path) -> None:

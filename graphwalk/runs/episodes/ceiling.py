@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent import Episode, simulate_episode
 from graphwalk.errors import StoreError
 from graphwalk.models.memoryless import MemorylessModel
 from graphwalk.models.prices import context_window
@@ -171,8 +171,7 @@ async def solvable(planned: PlannedEpisode, experiment: Experiment, context: int
     if expert is None:
         return None if prompt.toolbox is not None else _fits(prompt.messages, planned.task.target, experiment, context)
     model = await memoryless(planned, expert, experiment, context)
-    episode = Episode(prompt, model, experiment.agent, experiment.options, secrets=experiment.variables.secrets)
-    trajectory = await run_episode(episode)
+    trajectory = await simulate_episode(Episode(prompt, model, experiment.agent, experiment.options))
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {planned.key.task_id}: {trajectory.error}")
     _, score = judge(planned.task, planned.key.setting, trajectory, scoring=experiment.config.scoring)

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent import Episode, simulate_episode
 from graphwalk.config.calls import Price
 from graphwalk.errors import StoreError
 from graphwalk.evaluation.statistics import minimum_detectable_effect
@@ -157,8 +157,8 @@ async def _of_expert(
     player = await planned.scripted(expert, experiment) if expert else target
     model = _CountingModel(player, protocol_of(agent), size, price)
     try:
-        prompt, secrets = await planned.prompt(experiment), experiment.variables.secrets
-        trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, secrets=secrets))
+        prompt = await planned.prompt(experiment)
+        trajectory = await simulate_episode(Episode(prompt, model, agent, experiment.options))
     finally:
         await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:

@@ -65,7 +65,7 @@ def remark(result: ResultRecord) -> str | None:
     if task.get("tied_rows"):
         return (
             f"{task['template']}: the paper's query returns one of several tied rows, and only this one is correct."
-            f" The accuracy of {REFERENCE}, which names one of them at random, is the ceiling."
+            f" The accuracy of {REFERENCE}, which names one of them at random, is the most that can be expected."
         )
     if task.get("repeated_rows"):
         return f"{task['template']}: the paper's query repeats rows; each counts once."
@@ -81,8 +81,8 @@ def question_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
-    ceiling = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
-    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=ceiling)
+    reference = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
+    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
     yield walked_against_text(report)
     yield outcomes(report)
     yield from effort_plots(report)

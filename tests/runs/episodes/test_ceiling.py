@@ -59,6 +59,14 @@ async def test_a_limit_lowers_the_ceiling_and_is_named(flags: dict[str, Any], ca
     assert cause in str(ceiling)
 
 
+async def test_a_context_window_lowers_the_ceiling() -> None:
+    """GPT-4 reads 8,192 tokens."""
+    flags = {**GRAPH, **ONE_CALL, "models": ["openai/gpt-4"]}
+    ceiling = (await ceilings_of("quickstart", **flags))["tools"]
+    assert 0 < ceiling.share < 1
+    assert ceiling.because == ("the context window",)
+
+
 @pytest.mark.parametrize(("compaction", "least"), [("scratchpad", 0.9), ("summary", 0.6)])
 async def test_notes_and_summaries_replace_removed_results(compaction: str, least: float) -> None:
     flags = {**GRAPH, **ONE_CALL, "agent.compaction": compaction}

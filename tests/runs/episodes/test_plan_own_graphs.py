@@ -84,7 +84,7 @@ async def test_wrong_answers_on_a_graph_with_dates_are_explained(graph: Property
         "name": "dates",
         "suite": {"name": "questions", "graphs": [{"file": file}]},
         "settings": ["tools"],
-        "models": ["scripted/random", "scripted/forgetful"],
+        "models": ["scripted/random", "scripted/flawed"],
         "seed": 1,
     }
     new = NewRun.make("dates", tmp_path / "run")

@@ -159,8 +159,7 @@ async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Pa
         extractor = {"model": "openai/gpt-4.1-mini", "required": False}
         flags = {"suite.questions": ["node_count"], "extractor": extractor}
         await start(tmp_path / "run", local(**flags), served(server), progress)
-    assert len(progress.notes) == 1
-    assert "gpt-4.1-mini" in progress.notes[0]
+    assert ["gpt-4.1-mini" in note for note in progress.notes].count(True) == 1
     folder = RunFolder.open(tmp_path / "run")
     assert folder.read_manifest()["fingerprint"]["stage_2"] is None
     assert [note for note in report_of(folder).notes if "without the extractor openai/gpt-4.1-mini" in note]
@@ -173,7 +172,7 @@ async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(t
         done = await start(tmp_path / "run", local(**limits), served(server), progress)
     assert done.budget_reached
     assert len(server.requests) == 1
-    assert ["does not report" in note for note in progress.notes] == [True]
+    assert ["does not report" in note for note in progress.notes].count(True) == 1
 
 
 async def test_the_price_that_a_run_began_with_stays(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def walker(request: Request) -> Answer:
         return error(418, "native tools beside response_format")
     if not heard:
         return Answer(cut_off(json.dumps(THOUGHT)[:-9]))
-    reply = THOUGHT if len(heard) == 1 else {"thought": "Nothing.", "answer": "[]"}
+    reply = THOUGHT if len(heard) == 1 else {"thought": "Nothing.", "answer": []}
     if not allows(schema_of(request.body), reply):
         return error(418, f"the schema does not allow {reply}")
     return Answer(chat(json.dumps(reply)))

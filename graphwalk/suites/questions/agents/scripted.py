@@ -4,16 +4,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from random import Random
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.base import Model
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.flawed import flawed, player_with, varied
-from graphwalk.suites.questions.agents.forgetful import CONTEXTS, ForgetfulModel
-from graphwalk.suites.questions.agents.walker import Steps, Walker, neighborhood, nodes, read, unique_values
+from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Player
@@ -36,21 +33,16 @@ def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Po
 
     The agent knows only what a language model knows.
     """
-    plan = plan_of(question, parameters, schema)
+    python = python_part(question)
+    if python is None:
+        raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
+    plan = python(**parameters).plan(Walker(schema))
 
     def play() -> Policy:
         rows = yield from plan
         return json.dumps(rows, ensure_ascii=False)
 
     return play()
-
-
-def plan_of(question: str, parameters: Mapping[str, Value], schema: Schema) -> Steps[list[Row]]:
-    """Return the plan of a question, which returns the rows. Raise ConfigError if it has none."""
-    python = python_part(question)
-    if python is None:
-        raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
-    return python(**parameters).plan(Walker(schema))
 
 
 def own_cypher(task: QuestionTask) -> Policy:
@@ -146,17 +138,6 @@ def _any_call(draw: Random, memory: _Memory, schema: Schema) -> Ask:
     return unique_values(name, owner, "node" if (owner, name) in owners else "relationship")
 
 
-@dataclass(frozen=True)
-class ForgetfulPlayer(Player[QuestionTask]):
-    """The forgetful agent, which reads the messages; `context` is its window in tokens."""
-
-    context: int | None = None
-
-    def model(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Model:
-        plan = partial(plan_of, task.template, task.parameters, _shown(schema))
-        return ForgetfulModel(name, task, plan, self.context)
-
-
 def _shown(schema: Schema | None) -> Schema:
     assert schema is not None
     return schema
@@ -177,8 +158,6 @@ PLAYERS: Mapping[str, Player[QuestionTask]] = {
     "expert": replace(_EXPERT, default=True),
     "varied": player_with(_EXPERT, varied),
     "cypher": Player(lambda task, setting, schema, random: own_cypher(task), ("write_cypher",)),
-    "forgetful": ForgetfulPlayer(**vars(_EXPERT)),
-    **{f"forgetful:{name}": ForgetfulPlayer(**vars(_EXPERT), context=size) for name, size in CONTEXTS.items()},
     "flawed": player_with(replace(_EXPERT, default=True), flawed),
     "random": Player(lambda task, setting, schema, random: random_walk(task, _shown(schema), random), default=True),
 }

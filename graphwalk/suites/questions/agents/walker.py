@@ -29,17 +29,8 @@ class Centre(NamedTuple):
     value: Value
 
 
-class Page(NamedTuple):
-    """Rows of a result without its text, and the number of the next page."""
-
-    rows: list[Row]
-    next: int | None = None
-
-
-Result = str | Page
-"""Result of a call: the text that a model reads, or its rows if the text is not needed."""
 T = TypeVar("T")
-Steps = Generator[list[Ask], Sequence[Result], T]
+Steps = Generator[list[Ask], Sequence[str], T]
 """Part of a scripted agent: yields the calls of a turn, receives their results, and returns what it found."""
 
 
@@ -56,7 +47,7 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
         results = yield [ask for _, ask in turn]
         refused = []
         for (number, ask), result in zip(turn, results, strict=True):
-            page_rows, following = (read_rows(result), next_page(result)) if isinstance(result, str) else result
+            page_rows, following = read_rows(result), next_page(result)
             if page_rows is None:
                 refused.append((number, ask))
                 continue
