@@ -143,26 +143,15 @@ def origin(name: str) -> str:
     return f"commit {manifest['commit'][:8]}, {manifest['created'][:10]}"
 
 
-def answer_calls(name: str, model: str) -> tuple[int, int, int]:
-    """Return the numbers of calls of a model with tools, of its calls of `answer`, and of those that were refused."""
-    records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == "tools")
-    turns = chain.from_iterable(record["trajectory"]["turns"] for record in records if model in record["model"])
-    results = list(chain.from_iterable(turn.get("results", ()) for turn in turns))
-    answers = [result for result in results if result["call"]["name"] == "answer"]
-    return len(results), len(answers), sum(result.get("error") is not None for result in answers)
-
-
-def only_answer(name: str, template: str) -> tuple[str, int]:
-    """Return the one answer that all questions of a kind got, and their number."""
-    records = [r for r in RunFolder.open(RESULTS / f"{name}.zip").records() if r["task"]["template"] == template]
-    (answer,) = {str(value) for record in records for row in record["answer"] for value in row.values()}
-    return answer, len(records)
-
-
 def training(name: str) -> Mapping[str, Any]:
     """Return the facts of the training of a pupil."""
     facts: Mapping[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return facts
+
+
+def learnt_tokens(name: str) -> str:
+    """Return the tokens of replies that a pupil learnt."""
+    return f"{training(name)['learnt_tokens']:,}"
 
 
 def learnt(name: str) -> str:
@@ -180,17 +169,19 @@ def trainings() -> str:
     def rows() -> Iterator[list[str]]:
         for path in sorted(RESULTS.glob("*.json")):
             facts, last = training(path.stem), training(path.stem)["losses"][-LAST_STEPS:]
-            pupil = path.stem.partition("-")[2]
-            yield [f"`{pupil}`", f"{facts['tokens']:,}", learnt(path.stem), f"{fmean(last):.3f}"]
+            pupil, learnt_now = path.stem.partition("-")[2], facts.get("learnt_tokens")
+            number = "–" if learnt_now is None else f"{learnt_now:,}"
+            yield [f"`{pupil}`", f"{facts['tokens']:,}", number, learnt(path.stem), f"{fmean(last):.3f}"]
 
-    return table(["pupil", "tokens", "replies, % of characters", f"loss, last {LAST_STEPS} steps"], rows())
+    head = ["pupil", "tokens", "of these learnt", "replies, % of characters", f"loss, last {LAST_STEPS} steps"]
+    return table(head, rows())
 
 
 def verdicts() -> str:
     """Return what the report of each run of untaught models concludes, as a list."""
 
     def lines() -> Iterator[str]:
-        for name in [*published("questions-*"), *published("mazes-*")]:
+        for name in UNTAUGHT:
             sentences = [text for text in together(name).verdict if not text.startswith("Wrong answers")]
             yield f"* `{name}`: {' '.join(sentences)}"
 
@@ -198,6 +189,8 @@ def verdicts() -> str:
 
 
 CHANCE_PLAYER = Player(CHANCE, BASELINE)
+UNTAUGHT = ("comparison-qwen-1.5b", "graphwalks-qwen-1.5b", "mazes-qwen-1.5b")
+"""Published runs of an untaught model."""
 
 
 MAGMA = (
@@ -229,7 +222,15 @@ def magma_table() -> str:
     return table(["model", "asked", "traces", *(title for title, *_ in MAGMA)], rows())
 
 
-WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
+WALKING = tuple(
+    Player(model, setting)
+    for setting, models in {
+        "tools": ("walk-0", "walk-1", "walk-0-free"),
+        "no_tools": ("read-0", "read-1", "read-0-free"),
+    }.items()
+    for model in models
+)
+"""The pupils in the table by size and kind."""
 
 
 def algorithm_table() -> str:
@@ -259,12 +260,25 @@ def walking_table() -> str:
         yield ["all", *cells([*report.rows, *report.baselines])]
 
     def cells(rows: Sequence[Row]) -> Iterator[str]:
-        yield str(rows[0]["tasks"])
-        yield from (number(row_of(rows, one), "accuracy") for one in [*players, CHANCE_PLAYER])
+        yield str(max(row["tasks"] for row in rows))
+        by_player = {player(row): row for row in rows}
+        yield from (
+            number(by_player[one], "accuracy") if one in by_player else "–" for one in [*players, CHANCE_PLAYER]
+        )
 
     return table(["", "questions", *(f"`{one.words}`" for one in players), "chance"], rows())
 
 
+QWEN = "comparison-qwen-1.5b"
+SETUPS = (
+    ("tools:paper", "no_tools:paper"),
+    ("tools:guided", "no_tools:guided"),
+    ("tools:guided", "tools:paper"),
+    ("no_tools:guided", "no_tools:paper"),
+    ("write_cypher:paper", "tools:paper"),
+    ("write_cypher:guided", "tools:guided"),
+)
+"""Compared settings of the untaught model."""
 PAIRS = (
     ("magma-*", "is-0 is", "magma-*", "io-0 io"),
     ("magma-*", "is-1 is", "magma-*", "io-1 io"),
@@ -277,11 +291,10 @@ PAIRS = (
     ("magma-*", "is-0 is", *COPYING),
     ("magma-*", "is-1 is", *COPYING),
     ("walking-*", "walk-0 tools", "walking-*", "read-0 no_tools"),
-    ("questions-qwen-1.5b", "qwen-1.5b tools", "questions-qwen-1.5b", "qwen-1.5b no_tools"),
-    ("questions-qwen-1.5b", "qwen-1.5b write_cypher", "questions-qwen-1.5b", "qwen-1.5b no_tools"),
-    ("questions-qwen-1.5b", "qwen-1.5b tools", "questions-qwen-1.5b", "qwen-1.5b write_cypher"),
-    ("questions-qwen-1.5b", "qwen-1.5b tools", "questions-qwen-1.5b-native", "qwen-1.5b tools"),
-    ("questions-qwen-1.5b", "qwen-1.5b write_cypher", "questions-qwen-1.5b-native", "qwen-1.5b write_cypher"),
+    ("walking-*", "walk-1 tools", "walking-*", "read-1 no_tools"),
+    ("walking-*", "walk-0 tools", "walking-*", "walk-0-free tools"),
+    ("walking-*", "read-0 no_tools", "walking-*", "read-0-free no_tools"),
+    *((QWEN, f"qwen-1.5b {first}", QWEN, f"qwen-1.5b {second}") for first, second in SETUPS),
 )
 """Compared players, first and second, each after its published runs."""
 
@@ -297,55 +310,78 @@ def differences() -> str:
             in_magma = runs.startswith("magma")
             states = lead((runs, first), (others, second), "step_exact") if in_magma else "–"
             guesses = chance(runs, first.rpartition(" ")[2])
-            names = (f"`{who}`" + " native" * of.endswith("native") for of, who in ((runs, first), (others, second)))
             final = lead((runs, first), (others, second))
-            yield [*names, str(len(tasks)), str(graphs), guesses, final, states]
+            yield [f"`{first}`", f"`{second}`", str(len(tasks)), str(graphs), guesses, final, states]
 
     return table(
         ["first", "second", "tasks", "graphs", "chance %", "correct, or final state", "states of both"], rows()
     )
 
 
-def untaught_table() -> str:
-    """Return how untaught models did on questions and mazes, and why answers were wrong; a row per run and setting.
+def size_table() -> str:
+    """Return accuracy of the untaught model by number of nodes, with that of chance; – without an answer yet."""
+    report = together(QWEN)
+    players = [player(row) for row in report.rows]
+    grouped = [*report.groups["nodes"], *report.baseline_groups["nodes"]]
 
-    The rows of chance, and of an agent without mistakes under the same setups, show what the setup allows.
-    """
+    def cell(rows: Sequence[Row], one: Player) -> str:
+        row = next((row for row in rows if player(row) == one), None)
+        return "–" if row is None else f"{number(row, 'accuracy')} of {row['scored']}"
 
     def rows() -> Iterator[list[str]]:
-        runs = [*published("questions-*"), *published("mazes-*")]
-        for name in [*runs, *published("ceiling-questions*")]:
-            report = together(name)
-            what, _, model = name.partition("-")
-            if what == "ceiling":
-                what, model = (
-                    "questions",
-                    {"window": "forgetful", "none": "forgetful, all results kept"}[config(name)["agent"]["compaction"]],
-                )
+        for nodes in dict.fromkeys(row["nodes"] for row in grouped):
+            same = [row for row in grouped if row["nodes"] == nodes]
+            yield [
+                f"{nodes} nodes",
+                *(cell(same, one) for one in players),
+                number(row_of(same, CHANCE_PLAYER), "accuracy"),
+            ]
+
+    return table(["", *(f"`{one.setting}`" for one in players), "chance"], rows())
+
+
+def ceilings(name: str) -> Mapping[str, float]:
+    """Return the ceiling of each setting of a published run in percent."""
+    manifest = RunFolder.open(RESULTS / f"{name}.zip").read_manifest()
+    return {setting: 100 * ceiling["share"] for setting, ceiling in manifest["ceilings"].items()}
+
+
+def untaught_table() -> str:
+    """Return how the untaught model did, and why answers were wrong; a row per run and setting, with its ceiling."""
+
+    def rows() -> Iterator[list[str]]:
+        for name in UNTAUGHT:
+            report, what, highest = together(name), name.partition("-")[0], ceilings(name)
             for row in report.rows:
-                yield [what, f"`{model}`", row["setting"], *cells(row, report)]
-        for name in (runs[0], published("mazes-*")[0]):
-            report = together(name)
-            row = next(row for row in report.baselines if row["model"] in (CHANCE, "always empty"))
+                yield [what, row["setting"], *cells(row, report), f"{highest[row['setting']]:.0f}"]
+            row = next((row for row in report.baselines if row["model"] in (CHANCE, "always empty")), None)
             row = next((row for row in report.baselines if row["model"] == CHANCE), row)
-            yield [name.partition("-")[0], row["model"], "–", str(row["tasks"]), number(row, "accuracy"), *["–"] * 6]
+            if row is not None:
+                yield [what, row["model"], str(row["tasks"]), number(row, "accuracy"), number(row, "f1", 2), *["–"] * 4]
 
     def cells(row: Row, report: Report) -> Iterator[str]:
         causes = {cause.text.lower(): row.get(cause.field) or 0 for cause in report.suite.causes}
         commonest = sorted(causes, key=lambda words: -causes[words])[:3]
-        yield from (str(row["tasks"]), number(row, "accuracy"))
-        for count in ("tool_calls", "turn_limits", "repeat_limits"):
-            yield "–" if row["setting"] == "no_tools" else str(row[count])
-        yield from (str(row.get("last_mile", "–")), number(row, "grounded", 2))
+        yield from (str(row["scored"]), number(row, "accuracy"), number(row, "f1", 2))
+        yield "–" if row["setting"].startswith("no_tools") else str(row["tool_calls"])
+        yield str(refused_calls(report, row["setting"]))
         yield ", ".join(f"{words} {causes[words]}" for words in commonest if causes[words]) or "–"
 
-    head = "task, model, setting, tasks, correct %, calls, turn limit, repeat limit, last mile, grounded"
-    return table([*head.split(", "), "causes of wrong answers"], rows())
+    head = "task, setting, answers, correct %, F1, calls, refused, causes of wrong answers, ceiling %"
+    return table(head.split(", "), rows())
+
+
+def refused_calls(report: Report, setting: str) -> int:
+    """Return the number of calls of a setting that were refused."""
+    name = next(name for name in UNTAUGHT if together(name) is report)
+    records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == setting)
+    turns = chain.from_iterable(record["trajectory"]["turns"] for record in records)
+    return sum(result.get("error") is not None for turn in turns for result in turn.get("results", ()))
 
 
 PICTURES = {
     ("magma", "states-average"): ("io-0 io", "is-0 is", "is-0-free is", "ish-0 ish", "qwen-1.5b is", "base is"),
-    ("walking", "accuracy-by-nodes"): ("walk-0 tools", "read-0 no_tools"),
+    ("walking", "accuracy-by-nodes"): ("walk-0 tools", "walk-1 tools", "read-0 no_tools", "read-1 no_tools"),
 }
 """Players of a picture, by runs and the plot of their report."""
 

@@ -16,8 +16,17 @@ from graphwalk.variables import Variables
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "results").glob("*.zip"))
-QUICK = {"magma-is-0-free", "magma-ish-0", "mazes-qwen-1.5b", "questions-qwen-1.5b", "walking-walk-0"}
+QUICK = {"magma-is-0-free", "magma-ish-0", "mazes-qwen-1.5b", "graphwalks-qwen-1.5b", "walking-walk-0"}
 """A run of each suite and way; the others are left to `make test-all`."""
+UNFINISHED = {
+    "walking-walk-1": 108,
+    "walking-walk-0-free": 116,
+    "walking-base-free": 135,
+    "comparison-qwen-1.5b": 266,
+    "graphwalks-qwen-1.5b": 109,
+    "mazes-qwen-1.5b": 32,
+}
+"""Scored episodes of the runs that the page calls unfinished."""
 
 
 @pytest.mark.parametrize(
@@ -31,7 +40,15 @@ def test_published_run_is_small_and_recomputed_without_difference(path: Path) ->
     assert verification.holds, verification.error
     scored = [record for record in folder.records() if record["score"] is not None]
     episodes = {tuple(record[part] for part in ("task_id", "model", "setting", "repeat")) for record in scored}
-    assert folder.planned_episodes() == len(episodes) == len(scored)
+    assert len(episodes) == len(scored) == UNFINISHED.get(path.stem, folder.planned_episodes())
+
+
+def test_the_page_names_the_unfinished_runs() -> None:
+    text = " ".join((ROOT / "docs" / "results.md").read_text("utf-8").split())
+    for name, scored in UNFINISHED.items():
+        planned = RunFolder.open(ROOT / "results" / f"{name}.zip").planned_episodes()
+        assert scored < planned
+        assert re.search(rf"`{name}` \({scored} of {planned}", text)
 
 
 @pytest.fixture
@@ -47,9 +64,7 @@ def test_published_runs_are_few() -> None:
 
 
 def test_every_pupil_has_its_training() -> None:
-    pupils = [
-        path.stem.removesuffix("-free") for path in PUBLISHED if path.stem.removesuffix("-free")[-2:] in {"-0", "-1"}
-    ]
+    pupils = [name for path in PUBLISHED if (name := path.stem.removesuffix("-free"))[-2:] in {"-0", "-1"}]
     assert pupils
     for name in pupils:
         training = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
@@ -73,18 +88,23 @@ def ends(difference: str) -> tuple[float, float]:
 
 
 def test_what_the_page_calls_not_shown_is_not_shown(results: ModuleType) -> None:
-    reader = results.row_of(results.together("walking-*").rows, results.Player("read-0", "no_tools"))
-    assert reader["intervals"]["accuracy"][0] <= float(results.chance("walking-*"))
-    untaught = "questions-qwen-1.5b"
-    assert any("No difference is shown" in text for text in results.together(untaught).verdict)
-    tools = [(runs, "qwen-1.5b tools") for runs in (untaught, f"{untaught}-native")]
-    copying = [("magma-*", "is-0 is"), results.COPYING]
-    steps = [("magma-*", "is-0 is"), ("magma-*", "qwen-1.5b is")]
-    for pair in (tools, copying, steps):
-        low, high = ends(results.lead(*pair))
-        assert low <= 0 <= high
-    small = results.row_of(results.together("questions-qwen-0.5b").rows, results.Player("qwen-0.5b", "no_tools"))
-    assert small["intervals"]["accuracy"][0] <= float(results.chance("questions-qwen-0.5b"))
+    untaught = results.QWEN
+    for first, second in (
+        (("walking-*", "walk-1 tools"), ("walking-*", "read-1 no_tools")),
+        (("walking-*", "walk-0 tools"), ("walking-*", "walk-0-free tools")),
+        ((untaught, "qwen-1.5b tools:paper"), (untaught, "qwen-1.5b no_tools:paper")),
+        ((untaught, "qwen-1.5b tools:guided"), (untaught, "qwen-1.5b tools:paper")),
+        ((untaught, "qwen-1.5b no_tools:guided"), (untaught, "qwen-1.5b no_tools:paper")),
+        (("magma-*", "is-0 is"), results.COPYING),
+        (("magma-*", "is-0 is"), ("magma-*", "qwen-1.5b is")),
+    ):
+        low, high = ends(results.lead(first, second))
+        assert low <= 0 <= high, (first, second)
+
+
+def test_setups_that_are_compared_have_equal_ceilings(results: ModuleType) -> None:
+    assert {*results.ceilings(results.QWEN).values()} == {100.0}
+    assert {*results.ceilings("walking-walk-0").values(), *results.ceilings("walking-read-0").values()} == {100.0}
 
 
 def test_leads_on_the_page_are_shown(results: ModuleType) -> None:
@@ -118,26 +138,7 @@ def page_tables() -> list[list[list[str]]]:
 
 def test_every_table_of_scores_has_the_row_of_chance() -> None:
     tables = [table for table in page_tables() if table[0][0] != "pupil"]
-    assert len(tables) == 7
+    assert len(tables) == 8
     for table in tables:
         cells = [cell for row in table for cell in (row[0], row[1], *table[0])]
         assert any("chance" in cell or "random" in cell for cell in cells), table[0]
-
-
-def test_limits_that_ended_walks_are_those_of_the_logs() -> None:
-    (table,) = [table for table in page_tables() if "repeat limit" in table[0]]
-    turns, repeats = (table[0].index(f"{name} limit") for name in ("turn", "repeat"))
-    checked = 0
-    for task, model, setting, *_ in [row for row in table[1:] if row[2] in ("tools", "write_cypher")]:
-        path = ROOT / "results" / f"{task}-{model.strip('`')}.zip"
-        if not path.exists():
-            continue
-        folder = RunFolder.open(path)
-        limit = folder.read_manifest()["config"]["agent"]["turn_limit"]
-        logged = [record for record in folder.records() if record["setting"] == setting]
-        forced = [record["turns"] - 1 for record in logged if record["trajectory"]["turns"][-1].get("forced")]
-        (row,) = [row for row in table if row[:3] == [task, model, setting]]
-        used_up = sum(number >= limit for number in forced)
-        assert (row[turns], row[repeats]) == (str(used_up), str(len(forced) - used_up)), row
-        checked += 1
-    assert checked == 8
