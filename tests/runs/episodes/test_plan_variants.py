@@ -82,7 +82,7 @@ def test_a_dry_run_counts_all_variants() -> None:
         ("agent.turn_limit: []", "agent.turn_limit: needs at least one value"),
         ("agent.turn_limit: [many]", 'agent.turn_limit: must be a valid integer, not "many"'),
         ("agent.turn_limit: [5, 5]", "two variants are named turn_limit=5"),
-        ("agent.turn_limit: 5", "must be a valid list"),
+        ("agent.turn_limit: 5", "must be a list of values, or the fields"),
         ("agent.call_limit: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", "121 combinations, more than 100"),
     ],
 )
