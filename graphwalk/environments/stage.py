@@ -180,8 +180,8 @@ class OpenEpisode:
 
     @property
     def _limit_reached(self) -> ExitStatus | None:
-        asked = (number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None)
-        first = max((number for number in asked if number not in self.nudged), default=0)
+        follow_ups = (number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None)
+        first = max((number for number in follow_ups if number not in self.nudged), default=0)
         messages = [turn.message for turn in self.turns[first:]]
         return limit_reached(messages, self.stage.experiment.agent) if self.tools else None
 

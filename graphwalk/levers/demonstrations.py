@@ -26,27 +26,27 @@ async def demonstrations(
 ) -> Prompt:
     """Return the prompt with demonstrations behind its system messages, the same for all tasks of a kind."""
     key = ("demonstrations", setting, agent, task.template)
-    if not (made := about.once(key, list[Message])):
+    if not (walks_shown := about.once(key, list[Message])):
         instructions = {line for one in prompt.messages for line in (one.content or "").splitlines()}
         walks = await _walks(task, about, setting, agent, start, set() if setting == _READING else instructions)
-        made[:] = made or _renumbered(walks)
+        walks_shown[:] = walks_shown or _renumbered(walks)
     system = [message for message in prompt.messages if message.role == "system"]
-    return replace(prompt, messages=(*system, *made, *prompt.messages[len(system) :]))
+    return replace(prompt, messages=(*system, *walks_shown, *prompt.messages[len(system) :]))
 
 
 async def _walks(
-    task: Task, about: LoadedGraph, setting: str, agent: AgentConfig, start: Start, known: set[str]
+    task: Task, about: LoadedGraph, setting: str, agent: AgentConfig, start: Start, repeated: set[str]
 ) -> list[Message]:
-    """Return the messages of the walks; lines of their system prompts that are `known` are left out."""
+    """Return the messages of the walks; lines of their system prompts in `repeated` are left out."""
     messages = list[Message]()
     for number, (shown, small) in enumerate(await _tasks(task, about, agent)):
         if number == agent.demonstrations:
             break
         begun = await start(shown, small, setting)
         texts = [message.content or "" for message in begun.messages]
-        if known:
+        if repeated:
             *system, question = texts
-            lines = (line for text in system for line in text.splitlines() if line.strip() and line not in known)
+            lines = (line for text in system for line in text.splitlines() if line.strip() and line not in repeated)
             texts = ["\n".join(lines), question]
         messages.append(Message("user", agent.texts.message("demonstration", text="\n\n".join(texts))))
         if setting == _READING:

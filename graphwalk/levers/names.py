@@ -76,9 +76,9 @@ def _groups(tool: Tool, owner: str, schema: Schema) -> list[Values]:
     Properties are left out where the schema may lack some of them.
     """
     entities: list[NodeType | RelationshipType] = [*schema.nodes, *schema.relationships]
-    known = all(entity.sampled in (None, entity.count) for entity in entities)
+    complete = all(entity.sampled in (None, entity.count) for entity in entities)
     kinds, of = _OWNERS[tool.parameters[owner].role], tool.parameters[owner].of
-    properties = [name for name in tool.with_role("property") if tool.parameters[name].of == owner and known]
+    properties = [name for name in tool.with_role("property") if tool.parameters[name].of == owner and complete]
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for kind, name, names in _entities(schema):
         if kind in kinds and (names or not properties):

@@ -50,8 +50,8 @@ class JsonProtocol(TextProtocol):
         if not tools or reply.message.tool_calls:
             return reply
         calls = _calls(reply.message.content or "", tools)
-        made = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
-        return replace(reply, message=replace(_with_thought(reply.message), tool_calls=made))
+        tool_calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
+        return replace(reply, message=replace(_with_thought(reply.message), tool_calls=tool_calls))
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
         return self._rendered("json_protocol.j2", tools, parallel)

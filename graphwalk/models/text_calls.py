@@ -59,9 +59,9 @@ def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
     if written := _written_calls(text, begin, values, tools):
         return CallsInText(written, "")
-    found = _spans(text, begin, values, tools, lenient)
-    spans = [(span.start, span.end) for span in found]
-    calls = [call for span in found for call in span.calls]
+    call_spans = _spans(text, begin, values, tools, lenient)
+    spans = [(span.start, span.end) for span in call_spans]
+    calls = [call for span in call_spans for call in span.calls]
     for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT) if lenient else ():
         # The first call to a known tool with malformed JSON.
         if match[1] in tools and not any(start <= match.start() < end for start, end, _ in values):
@@ -82,11 +82,11 @@ def first_calls(text: str, tools: Mapping[str, Collection[str]]) -> str:
     """Return a reply up to the end of its first calls, with nothing but fences and tags between these."""
     begin = text.rfind("</think>") + 1
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
-    found = _spans(text, begin, values, tools, lenient=True)
-    if not found or _written_calls(text, begin, values, tools):
+    call_spans = _spans(text, begin, values, tools, lenient=True)
+    if not call_spans or _written_calls(text, begin, values, tools):
         return text
-    end = found[0].end
-    for span in found[1:]:
+    end = call_spans[0].end
+    for span in call_spans[1:]:
         if not _BETWEEN.fullmatch(text, end, max(end, span.start)):
             break
         end = max(end, span.end)
