@@ -34,6 +34,8 @@ class MemorylessModel:
         """The move that waits for results or a user message; None: the policy has not begun."""
         self._used: dict[str, str] = {}
         """Calls with the results that the policy was sent; it begins anew when one of them is no longer shown."""
+        self._states: set[tuple[frozenset[tuple[str, str]], tuple[str, ...]]] = set()
+        """Results that were shown, with the calls that followed."""
         self._texts = 0
         """User messages that the policy was sent."""
         self._size = cache(lambda message: count_messages((message,)))
@@ -68,6 +70,10 @@ class MemorylessModel:
             return Message("assistant", self._forced_answer())
         waiting = [ask for ask in self._move or () if isinstance(ask, Ask) and _signature(ask) not in results]
         calls = tuple(map(self._call, waiting if parallel else waiting[:1]))
+        state = frozenset(results.items()), tuple(map(_name, calls))
+        if state in self._states:  # it knows no more than before, and would go on in this circle
+            return Message("assistant", NO_ANSWER)
+        self._states.add(state)
         asked_for_notes = any(NOTES_STAY in (message.content or "") for message in messages if message.role == "user")
         notes = [_note(name, results[name]) for name in _last_calls(messages) if name in results]
         return Message("assistant", "\n".join(notes) or None if asked_for_notes else None, calls)
