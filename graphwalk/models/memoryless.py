@@ -71,7 +71,7 @@ class MemorylessModel:
         waiting = [ask for ask in self._move or () if isinstance(ask, Ask) and _signature(ask) not in results]
         calls = tuple(map(self._call, waiting if parallel else waiting[:1]))
         state = frozenset(results.items()), tuple(map(_name, calls))
-        if state in self._states:  # it knows no more than before, and would go on in this circle
+        if state in self._states:  # it knows no more than before, and would repeat itself
             return Message("assistant", NO_ANSWER)
         self._states.add(state)
         asked_for_notes = any(NOTES_STAY in (message.content or "") for message in messages if message.role == "user")
