@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from math import isnan
 from pathlib import Path
 from statistics import fmean
@@ -226,7 +226,7 @@ WALKING = tuple(
     Player(model, setting)
     for setting, models in {
         "tools": ("walk-0", "walk-1", "walk-0-free"),
-        "no_tools": ("read-0", "read-1", "read-0-free"),
+        "no_tools": ("read-0", "read-1", "read-0-free", "read-long"),
     }.items()
     for model in models
 )
@@ -294,6 +294,8 @@ PAIRS = (
     ("walking-*", "walk-1 tools", "walking-*", "read-1 no_tools"),
     ("walking-*", "walk-0 tools", "walking-*", "walk-0-free tools"),
     ("walking-*", "read-0 no_tools", "walking-*", "read-0-free no_tools"),
+    ("walking-*", "read-long no_tools", "walking-*", "read-0 no_tools"),
+    ("walking-*", "read-long no_tools", "walking-*", "walk-0 tools"),
     *((QWEN, f"qwen-1.5b {first}", QWEN, f"qwen-1.5b {second}") for first, second in SETUPS),
 )
 """Compared players, first and second, each after its published runs."""
@@ -338,6 +340,55 @@ def size_table() -> str:
             ]
 
     return table(["", *(f"`{one.setting}`" for one in players), "chance"], rows())
+
+
+LEVERS = ("levers-qwen-1.5b", "levers-qwen-0.5b")
+
+
+def lever_table(name: str) -> str:
+    """Return the ablation of a published run: each lever added to the base, and left out of all."""
+    report = together(name)
+    answers = {row["setting"].partition(":")[2]: row["scored"] for row in report.rows}
+
+    def cells(row: Row, which: str, variant: str, difference: str) -> Iterator[str]:
+        share, value, interval = row[which], row[difference], row["intervals"].get(difference)
+        yield "–" if share is None else f"{share:.0f} of {answers[variant]}"
+        ends = f" ({interval[0]:+.0f} to {interval[1]:+.0f})" if interval else ""
+        yield "–" if value is None else f"{value:+.0f}{ends}"
+
+    def rows() -> Iterator[list[str]]:
+        for row in report.ablation:
+            lever = row["lever"]
+            if lever == "all levers":
+                share, base = (
+                    f"{row[which]:.0f} of {answers[of]}" for which, of in (("alone", "all"), ("left_out", "base"))
+                )
+                yield [
+                    "all",
+                    share,
+                    next(islice(cells(row, "alone", "all", "gain"), 1, None)),
+                    f"{base} (the base)",
+                    "–",
+                ]
+            else:
+                alone = cells(row, "alone", f"+{lever}", "gain")
+                yield [f"`{lever}`", *alone, *cells(row, "left_out", f"-{lever}", "worth")]
+        yield ["chance", chance(name), "–", "–", "–"]
+
+    return table(["lever", "alone, %", "− base", "left out, %", "all − left out"], rows())
+
+
+def correct(name: str, setting: str) -> str:
+    """Return the number of correct answers of a setting of a published run."""
+    return str(next(row["correct"] for row in together(name).rows if row["setting"] == setting))
+
+
+def name_errors(name: str, setting: str) -> str:
+    """Return how many calls of a setting of a published run name what the graph does not have: "2 of 43"."""
+    records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == setting)
+    turns = chain.from_iterable(record["trajectory"]["turns"] for record in records)
+    errors = [result.get("error") for turn in turns for result in turn.get("results", ())]
+    return f"{errors.count('unknown_name')} of {len(errors)}"
 
 
 def ceilings(name: str) -> Mapping[str, float]:

@@ -3,13 +3,39 @@
 It is made of the variants `base`, `all`, `+LEVER` (this one alone) and `-LEVER` (all others) of one run.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
+from graphwalk.reports.observations import Player
 from graphwalk.reports.suite_report import SIDES, ReportRow
 
 Place = tuple[str, str]
 """Model and setting."""
+PLANNED = ({"base", "+"}, {"all", "-"}, {"base", "all"})
+"""Variants of an ablation that are compared; + and - stand for those with the name of a lever."""
+
+
+def planned_pairs(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
+    """Yield the pairs to compare: all of them, or those of an ablation.
+
+    These are a lever alone with the base, all levers with those without one, all with the base, and models in the same
+    variant.
+    """
+    players = list(players)
+    ablation = {"base", "all"} <= {_parts(player)[1] for player in players}
+    for pair in combinations(players, 2):
+        (setting, variant), (other_setting, other) = map(_parts, pair)
+        same_model = pair[0].model == pair[1].model and setting == other_setting
+        kinds = {(name[:1] if name[:1] in ("+", "-") else name) for name in (variant, other)}
+        if not ablation or (kinds in PLANNED if same_model else variant == other):
+            yield pair
+
+
+def _parts(player: Player) -> tuple[str, str]:
+    """Return the setting and the variant, which may be empty."""
+    setting, _, variant = player.setting.partition(":")
+    return setting, variant
 
 
 def ablation_rows(rows: Sequence[ReportRow], pairs: Sequence[Mapping[str, Any]], measure: str) -> list[dict[str, Any]]:
@@ -55,5 +81,5 @@ def _differences(
         first, second = ((str(pair[f"{side}_model"]), str(pair[f"{side}_setting"])) for side in SIDES)
         difference, interval = (pair["measures"][measure][name] for name in ("difference", "interval"))
         yield (first, second), {"difference": difference, "interval": interval}
-        opposite = None if difference is None else -difference
+        opposite = None if difference is None else 0.0 - difference
         yield (second, first), {"difference": opposite, "interval": interval and [-end for end in reversed(interval)]}

@@ -7,13 +7,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.evaluation.statistics import Comparison, Outcomes, Unit, compare, holm, least_p_value, outcomes_of
+from graphwalk.reports.ablation import planned_pairs
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.player_rows import row_of
 from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping, ReportRow
@@ -43,7 +44,9 @@ def player_outcomes(observed: Observations, numbers: NDArray[np.int64]) -> Outco
 
 
 def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = None) -> list[dict[str, Any]]:
-    """Compare all pairs of players that share tasks, overall or within each group of a grouping.
+    """Compare the pairs of players that share tasks, overall or within each group of a grouping.
+
+    In an ablation of levers these are the pairs of `planned_pairs`, else all.
 
     A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
     Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
@@ -72,7 +75,7 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
 def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], seed: int) -> Iterator[dict[str, Any]]:
     outcomes = {player: player_outcomes(observed, rows) for player, rows in numbers.items()}
     kinds = {measure.name: measure.kind for measure in observed.suite.measures}
-    for players in combinations(outcomes, 2):
+    for players in planned_pairs(outcomes):
         compared = compare(*(outcomes[player] for player in players), seed=seed)
         if compared[0].difference.n:
             sides = zip(SIDES, players, strict=True)

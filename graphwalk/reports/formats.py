@@ -86,7 +86,8 @@ class OnTerminal:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report, heads = self.report, list[Column]()
         if report.incomplete:
-            yield _line(report.incomplete + "\n", style="bold yellow")
+            yield _line(report.incomplete, style="bold yellow")
+            yield Text()
         if report.verdict:
             yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
         for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:

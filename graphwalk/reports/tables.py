@@ -22,11 +22,11 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     source = " ".join([published.explanation, *published.notes])
     rows = [*report.rows, *report.baselines, *_mark_published(published.rows)]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
-    if report.comparisons:
-        yield comparison_table(report.comparisons, report.suite.compared)
     if report.ablation:
         columns = (*PLAYER, Column("Lever", "lever", name=True), *layout("comparisons")["ablation"])
         yield table_of("Levers", columns, report.ablation, _ABLATION_NOTE)
+    if report.comparisons:
+        yield comparison_table(report.comparisons, report.suite.compared)
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.memorisation_test:

@@ -19,12 +19,13 @@ PUBLISHED = sorted((ROOT / "results").glob("*.zip"))
 QUICK = {"magma-is-0-free", "magma-ish-0", "mazes-qwen-1.5b", "graphwalks-qwen-1.5b", "walking-walk-0"}
 """A run of each suite and way; the others are left to `make test-all`."""
 UNFINISHED = {
-    "walking-walk-1": 108,
     "walking-walk-0-free": 116,
     "walking-base-free": 135,
-    "comparison-qwen-1.5b": 266,
-    "graphwalks-qwen-1.5b": 109,
+    "comparison-qwen-1.5b": 323,
+    "graphwalks-qwen-1.5b": 124,
     "mazes-qwen-1.5b": 32,
+    "levers-qwen-1.5b": 287,
+    "levers-qwen-0.5b": 84,
 }
 """Scored episodes of the runs that the page calls unfinished."""
 
@@ -138,7 +139,7 @@ def page_tables() -> list[list[list[str]]]:
 
 def test_every_table_of_scores_has_the_row_of_chance() -> None:
     tables = [table for table in page_tables() if table[0][0] != "pupil"]
-    assert len(tables) == 8
+    assert len(tables) == 9
     for table in tables:
         cells = [cell for row in table for cell in (row[0], row[1], *table[0])]
         assert any("chance" in cell or "random" in cell for cell in cells), table[0]
