@@ -83,6 +83,13 @@ class Task(TaskRecord, ABC):
         """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
         return score
 
+    def potential(self, trajectory: Trajectory) -> float | None:
+        """Return how much of the answer the results so far have shown, in [0, 1]; None, the default, if unknown.
+
+        It depends on results, never on the words of the model.
+        """
+        return None
+
     def confirm(self, instance: GraphInstance) -> str | None:
         """Compute the target again without the code that made it, for `graphwalk verify`.
 

@@ -18,6 +18,7 @@ from graphwalk.suites.graphwalks.config import Operation
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
 from graphwalk.suites.walked import keys_scene
+from graphwalk.tools.observed import observed_graph
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
 
@@ -97,6 +98,24 @@ class GraphwalksTask(Task):
             last_line_correct=last_line == target,
             error_class=error,
         )
+
+    def potential(self, trajectory: Trajectory) -> float:
+        """Return the share of the nodes of the search whose neighbours are known.
+
+        It is the mean over the levels of the search; a level counts as far as those before it are known.
+        """
+        observed = observed_graph(trajectory.results)
+        known = observed.complete_nodes()
+        ends = [(link.source, link.target) for link in observed.relationships.values()]
+        ends = ends if self.template == "bfs" else [(target, source) for source, target in ends]
+        level, earlier, share, depth = {str(self.parameters["node"])}, set[str](), 1.0, int(self.parameters["depth"])
+        total = 0.0
+        for _ in range(depth):
+            share *= len(level & known) / len(level) if level else 1.0
+            total += share / depth
+            earlier |= level
+            level = {target for source, target in ends if source in level & known} - earlier
+        return total
 
     def confirm(self, instance: GraphInstance) -> str:
         import networkx as nx

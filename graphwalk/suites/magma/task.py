@@ -14,7 +14,7 @@ from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace, check_states
 from graphwalk.suites.magma.scene import magma_scene
-from graphwalk.suites.magma.score import MagmaScore, score_episode
+from graphwalk.suites.magma.score import MagmaScore, judge, score_episode
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.types.episode import Trajectory
@@ -74,6 +74,15 @@ class MagmaTask(Task):
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> MagmaScore:
         return score_episode(self, setting, trajectory, extraction)
+
+    def potential(self, trajectory: Trajectory) -> float:
+        """Return the share of the requested states that are right so far; here the replies are the results."""
+        stepwise = self.whole and any(turn.next_user is not None for turn in trajectory.turns)
+        states = self.requested_states("is" if stepwise else "io")
+        replies = [turn.message.content or "" for turn in trajectory.turns if not turn.message.tool_calls]
+        pairs = zip(states, replies, strict=False)
+        right = (judge(self.algorithm, step, self.read(reply).answer, state).exact for (step, state), reply in pairs)
+        return sum(right) / len(states)
 
     def confirm(self, instance: GraphInstance) -> str:
         states = dict(enumerate(self.target, self.first_step)) if self.step is None else {self.step: self.target}

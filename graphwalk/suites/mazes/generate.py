@@ -214,14 +214,19 @@ class Maze:
         """Return True if both cells are in the grid and share an edge."""
         return 0 <= one < self.size**2 and other in neighbours(one, self.size)
 
-    def shortest_path(self) -> list[int]:
-        """Return the lexicographically first shortest path from start to goal, or [] if there is none."""
-        distance, queue = {self.goal: 0}, deque([self.goal])
+    def distances(self, cell: int) -> dict[int, int]:
+        """Return the steps from a cell to each cell that can be reached."""
+        distance, queue = {cell: 0}, deque([cell])
         while queue:
             cell = queue.popleft()
             new = [n for n in self.open_neighbours(cell) if n not in distance]
             distance.update(dict.fromkeys(new, distance[cell] + 1))
             queue += new
+        return distance
+
+    def shortest_path(self) -> list[int]:
+        """Return the lexicographically first shortest path from start to goal, or [] if there is none."""
+        distance = self.distances(self.goal)
         if self.start not in distance:
             return []
         path = [self.start]

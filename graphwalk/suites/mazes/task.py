@@ -13,7 +13,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze, check_path
 from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
-from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
+from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path, walk_of
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
 from graphwalk.tools.tool import load_tools
@@ -67,6 +67,24 @@ class MazeTask(Task):
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> MazeScore:
         return score_path(self, setting, trajectory, extraction)
+
+    def potential(self, trajectory: Trajectory) -> float:
+        """Return 1 − distance to the goal ÷ that of the start, for the nearest cell that was walked to from the start.
+
+        A visited cell counts if it is the start or next to one that counts.
+        """
+        distances = self._distances
+        reached = {self.start}
+        for step in walk_of(self.maze, trajectory.results).steps:
+            if step.kind in ("visit", "jump") and step.cell is not None:
+                near = step.cell in reached or not reached.isdisjoint(self.maze.open_neighbours(step.cell))
+                reached |= {step.cell} if near else set()
+        return 1 - min(distances[cell] for cell in reached) / distances[self.start]
+
+    @cached_property
+    def _distances(self) -> dict[int, int]:
+        """Return the steps from each cell to the goal."""
+        return self.maze.distances(self.goal)
 
     def confirm(self, instance: GraphInstance) -> str:
         assert instance.graph is not None

@@ -134,6 +134,19 @@ class OwnQuestionTask(Task):
             invented=None if target else bool(answer),
         )
 
+    def potential(self, trajectory: Trajectory) -> float | None:
+        """Return the share of the target's rows whose texts are in results.
+
+        None if the target has no rows, or values other than texts, which a query may compute.
+        """
+        texts = [[row[field] for field in self.fields] for row in self.target]
+        if not texts or not all(isinstance(text, str) for row in texts for text in row):
+            return None
+        seen = tool_evidence(trajectory)
+        return sum(all(any(map(seen.holds, {text, *self.names.get(text, ())})) for text in row) for row in texts) / len(
+            texts
+        )
+
     def scene(self, record: ResultRecord) -> Scene:
         return ask_scene(record)
 

@@ -18,6 +18,7 @@ from graphwalk.suites.questions.config import RowBounds
 from graphwalk.suites.questions.scene import question_scene
 from graphwalk.suites.questions.scoring.altered_questions import views_of
 from graphwalk.suites.questions.scoring.failures import WrongAnswer
+from graphwalk.suites.questions.scoring.potential import shown_share
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
@@ -98,6 +99,9 @@ class QuestionTask(Task):
     ) -> QuestionScore:
         failure = WrongAnswer(self, setting, trajectory, answer, score, views_of(about)).failure()
         return score.model_copy(update=vars(failure))
+
+    def potential(self, trajectory: Trajectory) -> float | None:
+        return shown_share(self, trajectory)
 
     def confirm(self, instance: GraphInstance) -> str | None:
         """Compute the target again over networkx; a question with a fast enough Python part has one."""

@@ -1,0 +1,54 @@
+"""How much of the target of a question the tool results have shown (docs/training.md, Rewards of steps)."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from graphwalk.evaluation.rows import row_set
+from graphwalk.evaluation.values import normalise
+from graphwalk.suites.graph_prompts import QUERY_TOOLS
+from graphwalk.suites.questions.catalogue import python_part
+from graphwalk.suites.questions.scoring.groundedness import HiddenError, ObservedIndex, supported_rows
+from graphwalk.tools.observed import observed_graph
+from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.values import Row
+
+if TYPE_CHECKING:
+    from graphwalk.suites.questions.task import QuestionTask
+
+
+def shown_share(task: "QuestionTask", trajectory: Trajectory) -> float | None:
+    """Return the mean over the rows of the target, or that of the best row if one is enough.
+
+    A row is the mean of its facts: each value that is not computed is in a result; each computed number is found in the
+    observed part of the graph, in proportion; the results prove the row. None if the question has no evaluator, or a
+    result is that of a query of the model, which may contain anything.
+    """
+    part = python_part(task.template) if task.oracles == 2 else None
+    if part is None or not task.target or any(result.call.name in QUERY_TOOLS for result in trajectory.results):
+        return None
+    proven = supported_rows(task, trajectory, task.target) or frozenset()
+    evidence = tool_evidence(trajectory)
+    plain = [field for field in task.scored_fields if field not in task.computed_fields]
+    found: list[Row] = []
+    if computed := task.computed_fields.intersection(task.scored_fields):
+        with suppress(HiddenError):
+            found = list(part(**task.parameters).rows(ObservedIndex(observed_graph(trajectory.results))))
+
+    def facts(row: Row) -> Iterator[float]:
+        yield from (float(evidence.holds(row[field])) for field in plain if row.get(field) is not None)
+        same = [other for other in found if all(normalise(other.get(f)) == normalise(row.get(f)) for f in plain)]
+        for field in computed:
+            yield max((_share(other.get(field), row[field]) for other in same), default=0.0)
+        yield float(row_set([row], task.scored_fields) <= proven)
+
+    shares = [fmean(facts(row)) for row in task.target]
+    return fmean(shares) if task.mode == "set" else max(shares)
+
+
+def _share(observed: object, number: object) -> float:
+    """Return an observed number as a share of the right one, 0 beyond it."""
+    known = isinstance(observed, int | float) and isinstance(number, int | float)
+    return float(observed / number) if known and number and 0 < observed <= number else 0.0  # type: ignore[operator]

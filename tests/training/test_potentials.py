@@ -1,0 +1,109 @@
+"""Potentials of states and rewards of steps, on episodes of scripted agents of every suite."""
+
+import asyncio
+from dataclasses import replace
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.environments.stage import Stage
+from graphwalk.errors import ConfigError
+from graphwalk.runs.episodes.episode import RunModels
+from graphwalk.suites.task import Task
+from graphwalk.training.potentials import potentials, step_rewards
+from graphwalk.types.episode import Trajectory
+
+GRAPH = {"nodes": 20, "labels": 3, "relationship_types": 2, "properties": 2, "mean_degree": 2, "count": 2}
+SUITES: dict[str, dict[str, Any]] = {
+    "questions": {"suite": {"name": "questions", "graphs": [GRAPH]}, "settings": ["tools"]},
+    "mazes": {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 5}]}, "settings": ["tools"]},
+    "graphwalks": {
+        "suite": {
+            "name": "graphwalks",
+            "problems": [{"nodes": 30, "depth": 3, "count": 3}, {"nodes": 30, "operations": ["parents"], "count": 3}],
+        },
+        "settings": ["tools"],
+    },
+    "magma": {
+        "suite": {
+            "name": "magma",
+            "free_running": True,
+            "traces": [{"algorithm": ["bfs", "mst_prim"], "nodes": 5, "count": 2}],
+        },
+        "settings": ["is", "io"],
+    },
+}
+Played = list[tuple[Task, Trajectory]]
+
+
+def play(suite: str, model: str) -> Played:
+    """Play all tasks of a suite with a scripted agent."""
+
+    async def played() -> Played:
+        stage = await Stage.open({"name": "steps", "models": [model], **SUITES[suite]})
+        episodes = []
+        async with RunModels(stage.experiment) as players:
+            for planned in stage.planned:
+                async with players.for_episode(planned) as (player, _):
+                    start = await planned.prompt(stage.experiment)
+                    agent = stage.experiment.agent
+                    episodes.append((planned.task, await run_episode(Episode(start, player, agent, stage.experiment.options))))
+        await stage.close()
+        return episodes
+
+    return asyncio.run(played())
+
+
+@pytest.fixture(scope="module", params=SUITES)
+def expert(request: pytest.FixtureRequest) -> Played:
+    return play(request.param, "scripted/expert")
+
+
+def test_the_expert_begins_at_zero_never_steps_back_and_ends_at_one(expert: Played) -> None:
+    assert len(expert) >= 4
+    for task, trajectory in expert:
+        values = potentials(task, trajectory)
+        assert values is not None, task.template
+        assert len(values) == len(trajectory.turns) + 1
+        assert values[0] == 0, task.template
+        assert all(after >= before for before, after in pairwise(values)), (task.template, values)
+        assert values[-1] == pytest.approx(1), (task.template, values)
+
+
+def test_rewards_of_steps_add_up_to_the_difference_of_the_ends(expert: Played) -> None:
+    for task, trajectory in expert:
+        values = potentials(task, trajectory)
+        assert values is not None
+        assert sum(step_rewards(values, trajectory)) == pytest.approx(values[-1] - values[0])
+
+
+@pytest.mark.parametrize("suite", ["questions", "mazes"])
+def test_random_calls_earn_little(suite: str) -> None:
+    means = []
+    for task, trajectory in play(suite, "scripted/random"):
+        values = potentials(task, trajectory)
+        assert values is not None
+        assert all(0 <= value <= 1 for value in values)
+        means.append(fmean(step_rewards(values, trajectory)))
+    assert abs(fmean(means)) < 0.4
+
+
+def test_a_loop_of_two_calls_earns_nothing_and_pays_its_price(expert: Played) -> None:
+    for task, trajectory in expert:
+        if not trajectory.results:
+            continue
+        loop = replace(trajectory, turns=trajectory.turns[:-1] * 3)
+        values = potentials(task, loop)
+        assert values is not None
+        once = len(trajectory.turns) - 1
+        assert sum(step_rewards(values, loop)[once:]) == pytest.approx(0)
+        assert sum(step_rewards(values, loop, price=0.1)[once:]) == pytest.approx(-0.2 * len(trajectory.results))
+
+
+def test_a_trajectory_of_another_task_is_refused(expert: Played) -> None:
+    (task, _), (_, other) = expert[0], expert[-1]
+    with pytest.raises(ConfigError, match="is not of task"):
+        potentials(task, other)
