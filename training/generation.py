@@ -42,6 +42,7 @@ class Request:
     prompt: list[int]
     most: int
     stop: tuple[str, ...] = ()
+    temperature: float = 0.0
     matcher: Any = None
     written: list[int] = field(default_factory=list)
     reply: Future[Reply] = field(default_factory=Future)
@@ -108,7 +109,7 @@ class Recorded(NamedTuple):
 
 
 class Generator:
-    """Write replies greedily, up to `batch` at a time, each of at most `most` tokens."""
+    """Write replies, up to `batch` at a time, each of at most `most` tokens; those of temperature 0 greedily."""
 
     def __init__(self, folder: str, most: int, batch: int, context: int, eager: bool = False) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -193,7 +194,9 @@ class Generator:
         ]
         if constraints and self.grammars:
             self.grammars.restrict(logits, constraints)
-        chosen = logits.argmax(dim=-1).tolist()
+        heat = torch.tensor([[row.request.temperature if row.request else 0.0] for row in rows], device=logits.device)
+        noise = -torch.empty_like(logits).exponential_().log()  # of the Gumbel distribution: the argmax is a sample
+        chosen = (logits + heat * noise).argmax(dim=-1).tolist()
         for place, row in ready:
             self._add(row, chosen[place])
 

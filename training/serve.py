@@ -3,9 +3,9 @@
     python -m training.serve tuned/ --port 8080
     LOCAL_BASE_URL=http://127.0.0.1:8080/v1 graphwalk run training/held_out.yaml --model openai-api/local/tuned
 
-The server knows `max_tokens`, `stop` and, with xgrammar, `response_format` with a JSON schema. It writes greedily, and
-refuses `tools`: use the text or the JSON protocol. For more than a trial use a server made for it (vLLM, llama.cpp
-after a conversion); the folder is as they take it.
+The server knows `max_tokens`, `stop`, `temperature` (default 0) and, with xgrammar, `response_format` with a JSON
+schema. It refuses `tools`: use the text or the JSON protocol. For more than a trial use a server made for it (vLLM,
+llama.cpp after a conversion); the folder is as they take it.
 """
 
 import argparse
@@ -66,7 +66,8 @@ def request_of(body: dict[str, Any], generator: Generator) -> Request:
     most = body.get("max_completion_tokens") or body.get("max_tokens") or generator.most
     stop = body.get("stop") or ()
     stops = (stop,) if isinstance(stop, str) else tuple(stop)
-    return Request(prompt, min(generator.most, most, room), stops, matcher_of(body, generator))
+    heat = float(body.get("temperature") or 0)
+    return Request(prompt, min(generator.most, most, room), stops, heat, matcher_of(body, generator))
 
 
 def matcher_of(body: dict[str, Any], generator: Generator) -> Any:

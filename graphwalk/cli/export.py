@@ -89,6 +89,9 @@ def traces(
     model: Models = None,
     arguments: Arguments = "object",
     protocol: Protocol = "native",
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Add the potentials: before the first turn of the episode and after each.")
+    ] = False,
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
 
@@ -99,7 +102,7 @@ def traces(
     from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
 
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(correct, grounded, over_par, tuple(model or ()), form)
+    options = TraceOptions(correct, grounded, over_par, tuple(model or ()), form, steps)
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
     manifest = export_traces(opened, out, options)
     for kind, number in manifest["kinds"].items():

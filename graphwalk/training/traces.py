@@ -28,6 +28,7 @@ from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
+from graphwalk.training.potentials import potentials
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, Turn, setting_of
 from graphwalk.variables import Variables
@@ -187,7 +188,7 @@ class TraceOptions:
     """Selection and format of episodes.
 
     `correct`: only correct answers. `grounded`: only answers fully supported by tool results. `over_par`: maximum ratio
-    of calls to the expert's. `models`: only these.
+    of calls to the expert's. `models`: only these. `steps`: lines have the `potentials` of their episode.
     """
 
     correct: bool = False
@@ -195,6 +196,7 @@ class TraceOptions:
     over_par: float | None = None
     models: tuple[str, ...] = ()
     form: ChatForm = field(default_factory=ChatForm)
+    steps: bool = False
 
 
 @dataclass
@@ -280,6 +282,8 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
 def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> Iterator[Line]:
     agent = run.experiment.of(result.key.setting).agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
+    task = suite_named(result.task["suite"]).task_type.model_validate(result.task)
+    extra = {"potentials": potentials(task, result.trajectory)} if options.steps else {}
     offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
     for part, (messages, first_new) in enumerate(chats_of(result.trajectory, tools, agent, options.form)):
         yield {
@@ -295,6 +299,7 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
             "first_new": first_new,
             "graph_digest": result.task["graph_digest"],
             "correct": bool(result.score and result.score["correct"]),
+            **extra,
         }
 
 

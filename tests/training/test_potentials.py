@@ -50,7 +50,9 @@ def play(suite: str, model: str) -> Played:
                 async with players.for_episode(planned) as (player, _):
                     start = await planned.prompt(stage.experiment)
                     agent = stage.experiment.agent
-                    episodes.append((planned.task, await run_episode(Episode(start, player, agent, stage.experiment.options))))
+                    episodes.append(
+                        (planned.task, await run_episode(Episode(start, player, agent, stage.experiment.options)))
+                    )
         await stage.close()
         return episodes
 
