@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import verifiers.v1 as vf
 
-from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.training.reward import Reward
 
@@ -38,7 +38,8 @@ class GraphwalkTools(vf.Toolset[vf.ToolsetConfig, vf.State]):
 
     def register(self, mcp: Any) -> None:
         for spec in self._episode.tools:
-            mcp.add_tool(tool_function(spec, self._call), name=spec.name, description=spec.description)
+            function = tool_function(spec, self._call, whole_schemas=True)
+            mcp.add_tool(function, name=spec.name, description=spec.description)
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> str:
         (result,) = await _in_background(self._episode.call((name, arguments)))
@@ -74,6 +75,8 @@ class GraphwalkTask(vf.Task[GraphwalkData, vf.State, vf.TaskConfig]):
         """The calls of the trace made once more, since it has their texts alone; tools give the same again."""
         episode = await _in_background(_begin(self.data))
         for message in trace.assistant_messages:
+            if episode.ended:  # `agent.answer: tool`; the loop asks for a text all the same
+                break
             calls = [(call.name, call.arguments) for call in message.tool_calls or ()]
             if calls and episode.tools:
                 await _in_background(episode.call(*calls, said=_text(message.content)))
@@ -84,7 +87,7 @@ class GraphwalkTask(vf.Task[GraphwalkData, vf.State, vf.TaskConfig]):
 
 class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
     def load(self) -> Iterator[GraphwalkTask]:
-        stage = run_in_background(Stage.open(self.config.experiment))
+        stage = run_in_background(Stage.open(self.config.experiment, lacks=(*LOOP_OF_ANOTHER, "nudges")))
         for number, planned in enumerate(stage.planned):
             if self.config.setting in (None, planned.key.setting):
                 yield self._task(run_in_background(stage.begin(number)))
@@ -109,7 +112,7 @@ async def _stage(data: GraphwalkData) -> Stage:
 
 
 async def _begin(data: GraphwalkData) -> OpenEpisode:
-    return await (await _stage(data)).begin(0)
+    return await (await _stage(data)).begin(0, listed_once=True)
 
 
 async def _in_background(work: Coroutine[Any, Any, T]) -> T:
