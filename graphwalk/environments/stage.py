@@ -269,6 +269,10 @@ def tool_function(
         arguments = {**dict(zip(schemas, positional, strict=False)), **named}
         return call(*owner, spec.name, arguments)
 
+    async def awaiting(*positional: Any, **named: Any) -> Any:
+        return await function(*positional, **named)
+
+    offered: Any = awaiting if inspect.iscoroutinefunction(call) else function  # mcp awaits what is declared so
     required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter("self", kind)] if method else []
     for name, annotation in types.items():
@@ -276,11 +280,11 @@ def tool_function(
         parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=default))
     described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
     arguments = ["", "Args:", *described] if described else []
-    function.__name__ = function.__qualname__ = spec.name
-    function.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
-    function.__annotations__ = {**types, "return": str}
-    function.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
-    return function
+    offered.__name__ = offered.__qualname__ = spec.name
+    offered.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
+    offered.__annotations__ = {**types, "return": str}
+    offered.__signature__ = inspect.Signature(parameters, return_annotation=str)
+    return offered
 
 
 def _type(schema: Mapping[str, Any], whole: bool) -> Any:

@@ -10,6 +10,7 @@ import verifiers.v1 as vf
 from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.training.reward import Reward
+from graphwalk.types.chat import Message
 
 T = TypeVar("T")
 
@@ -95,7 +96,7 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
 
     def _task(self, episode: OpenEpisode) -> GraphwalkTask:
         key, system = episode.planned.key, [m for m in episode.prompt if m.role == "system"]
-        messages = [{**m.as_openai(), "content": m.content or ""} for m in episode.prompt if m.role != "system"]
+        messages = [_as_verifiers(m) for m in episode.prompt if m.role != "system"]
         data = GraphwalkData(
             name=f"{key.task_id}/{key.setting}",
             prompt=messages[0]["content"] if len(messages) == 1 else messages,
@@ -105,6 +106,12 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
             task=json.loads(episode.task.model_dump_json()),
         )
         return GraphwalkTask(data, self.config.task)
+
+
+def _as_verifiers(message: Message) -> dict[str, Any]:
+    """Return a message of the prompt; demonstrations (`agent.demonstrations`) have calls and results."""
+    calls = [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in message.tool_calls]
+    return {**message.as_openai(), "content": message.content or "", **({"tool_calls": calls} if calls else {})}
 
 
 async def _stage(data: GraphwalkData) -> Stage:
