@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import WithJsonSchema
 
@@ -284,7 +284,7 @@ def tool_function(
     offered.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
     offered.__annotations__ = {**types, "return": str}
     offered.__signature__ = inspect.Signature(parameters, return_annotation=str)
-    return offered
+    return cast(Callable[..., Any], offered)
 
 
 def _type(schema: Mapping[str, Any], whole: bool) -> Any:
