@@ -35,7 +35,6 @@ from graphwalk.tools.tool import (
     OPERATIONS,
     SEARCH,
     SWITCHES,
-    Role,
     Tool,
     load_tools,
     shipped_declaration,
@@ -58,8 +57,6 @@ LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
 OWN_GRAPH_TOOLS = ("search_nodes", *GRAPH_TOOLS, LOOK_CLOSER)
 """The tools for a user's own graph."""
-_ROLES: Mapping[str, Role] = {"label": "label", "neighbor_label": "label", "type": "relationship_type"}
-"""Column of an example → role of its name."""
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
@@ -360,23 +357,10 @@ class GraphToolbox:
             return " ".join(text.partition("\n\n")[0].split())
         example = tool.example
         examples = example.several_labels if self._schema.several_labels and example.several_labels else example.rows
-        arguments = {
-            name: self._own_name(value, tool.parameters[name].role) for name, value in example.arguments.items()
-        }
-        rows = [
-            {k: self._own_name(v, _ROLES.get(k)) for k, v in row.items() if self._switches.get(k, True)}
-            for row in examples
-        ]
-        call = self._say("example", arguments=json.dumps(arguments, ensure_ascii=False))
+        rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in examples]
+        call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([text, call, result])
-
-    def _own_name(self, name: Any, role: Role | None) -> Any:
-        """Return the only label or type of the graph in place of one in an example, which models copy."""
-        nodes, relationships = self._schema.nodes, {one.type for one in self._schema.relationships}
-        if role in ("label", "entity_name") and len(nodes) == 1:
-            return nodes[0].label
-        return next(iter(relationships)) if role == "relationship_type" and len(relationships) == 1 else name
 
 
 def _retried(checked: CheckedArguments, result: _Matches) -> list[str]:

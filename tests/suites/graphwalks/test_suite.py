@@ -223,16 +223,3 @@ async def test_a_picture_shows_right_and_missing_nodes(tmp_path: Path) -> None:
     fates = {node.about["key"]: node.fate for node in task.scene(record).nodes}
     assert (fates["d3"], fates["a0"], fates["b1"]) == ("right", "asked", "way")
     assert {node.about["key"]: node.fate for node in task.scene({**record, "answer": []}).nodes}["d3"] == "missed"
-
-
-async def test_examples_of_tools_name_the_label_of_the_graph() -> None:
-    """A model copies the names of an example, even if its schema has one label only."""
-    (instance,) = GraphwalksSuite().graphs(GraphwalksConfig(problems=[ProblemSpec(nodes=20)]), 0)
-    assert instance.graph is not None
-    about = LoadedGraph(instance, await EmbeddedDatabase().load(instance.graph))
-    words = {spec.name: spec.description for spec in (await about.toolbox(AgentConfig())).specs}
-    assert not [name for name, text in words.items() if "Film" in text or "Person" in text or "DIRECTED" in text]
-    example = words["get_all_nearest_neighbors"].partition("Example: ")[2]
-    assert '"label": "Node"' in example
-    assert '"neighbor_label": "Node"' in example
-    assert '"type": "EDGE"' in example
