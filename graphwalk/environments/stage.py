@@ -3,13 +3,16 @@
 import inspect
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import WithJsonSchema
 
 from graphwalk.agent import Episode, call_tools, limit_reached, run_episode
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.episode import RunModels, judge
@@ -19,11 +22,14 @@ from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Prompt, Task
-from graphwalk.tools.toolbox import begin_turn
+from graphwalk.tools.toolbox import begin_turn, list_once
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.variables import read_variables
+
+LOOP_OF_ANOTHER = ("tool_protocol", "tool_choice", "strict_tools")
+"""Fields of `agent` that take effect in requests, which here another program sends."""
 
 
 @dataclass
@@ -38,14 +44,23 @@ class Stage:
 
     @classmethod
     async def open(
-        cls, experiment: Any, *, weights: Mapping[str, float] | None = None, graphs: int | None = None, **flags: Any
+        cls,
+        experiment: Any,
+        *,
+        weights: Mapping[str, float] | None = None,
+        graphs: int | None = None,
+        lacks: Collection[str] = (),
+        **flags: Any,
     ) -> "Stage":
         """Open the tasks of an experiment (a name, path or fields). `flags` override fields; `weights` are those of
-        rewards; `graphs` is the number of graphs, mazes or traces of each kind.
+        rewards; `graphs` is the number of graphs, mazes or traces of each kind; `lacks` are the fields of `agent` that
+        the loop of the harness does not have.
 
-        Raise ConfigError for an invalid experiment, StoreError if the store cannot be reached.
+        Raise ConfigError for an invalid experiment or such a field, StoreError if the store cannot be reached.
         """
         resolved, sources = _resolve(experiment, flags, graphs)
+        for one in (resolved, *resolved.variants.values()):
+            _check_levers(one.agent, lacks)
         try:
             plan = await make_plan(resolved, sources, lambda number: None)
         except BaseException:
@@ -78,15 +93,30 @@ class Stage:
     def __len__(self) -> int:
         return len(self.planned)
 
-    async def begin(self, number: int) -> "OpenEpisode":
-        """Start an episode of the task with this number."""
+    async def begin(self, number: int, *, listed_once: bool = False) -> "OpenEpisode":
+        """Start an episode of the task with this number. `listed_once`: its tools are described once for all turns."""
         planned = self.planned[number]
-        return OpenEpisode(self, planned, await planned.prompt(self.experiment))
+        start = await planned.prompt(self.experiment)
+        if listed_once:
+            list_once(start.toolbox)
+        return OpenEpisode(self, planned, start)
+
+    async def check_tools(self) -> None:
+        """Raise ConfigError if the tools differ from task to task, for a harness that has one list of them for all."""
+        described: dict[str, ToolSpec] = {}
+        for number in range(len(self)):
+            for spec in (await self.begin(number, listed_once=True)).tools:
+                if described.setdefault(spec.name, spec) != spec:
+                    raise ConfigError(
+                        f"the tool {spec.name} differs from task to task, and this program has one for all of them",
+                        hint="one graph and one kind of question; or agent.names_in_tools=0 and agent.answer=text",
+                    )
 
     async def expert(self, number: int) -> Reward:
         """Return the reward of the scripted expert, which is 1 for a valid task."""
-        planned, experiment = self.planned[number], self.experiment
-        async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
+        planned = self.planned[number]
+        experiment = self.experiment.of(planned.key.setting)
+        async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
             start, secrets = await planned.prompt(experiment), experiment.variables.secrets
             walk = Episode(start, model, experiment.agent, experiment.options, secrets=secrets)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
@@ -100,6 +130,18 @@ def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = Non
     config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
     resolved = resolve(config, variables, keys=False)
     return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
+
+
+def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
+    """Raise ConfigError for a field in `lacks` that is switched on. Native tools are what all harnesses have."""
+    usual = {**{name: one.default for name, one in AgentConfig.model_fields.items()}, "tool_protocol": "auto"}
+    values = {**vars(agent), "tool_protocol": agent.tool_protocol.replace("native", "auto")}
+    for name in lacks:
+        if values[name] != usual[name]:
+            raise ConfigError(
+                f"agent.{name}: {values[name]} needs the loop of a run; here another program calls the model",
+                hint=f"-o agent.{name}={usual[name]}; docs/training.md, Environments, lists the levers of each program",
+            )
 
 
 @dataclass
@@ -126,6 +168,11 @@ class OpenEpisode:
         return self.planned.task
 
     @property
+    def agent(self) -> AgentConfig:
+        """The agent of the experiment, or of its variant."""
+        return self.stage.experiment.of(self.planned.key.setting).agent
+
+    @property
     def prompt(self) -> tuple[Message, ...]:
         return self.start.messages
 
@@ -145,7 +192,7 @@ class OpenEpisode:
             ToolCall(f"call_{earlier + number}", name, args if isinstance(args, str) else json.dumps(args))
             for number, (name, args) in enumerate(calls, 1)
         )
-        agent = self.stage.experiment.agent
+        agent = self.agent
         if agent.turn_limit is not None and len(self.turns) >= agent.turn_limit:
             return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
         begin_turn(self.start.toolbox, len(self.turns) + 1)
@@ -168,7 +215,7 @@ class OpenEpisode:
         return next_user
 
     def _nudge(self, text: str) -> str | None:
-        if len(self.nudged) == self.stage.experiment.agent.nudges or (nudge := self.start.nudge(text)) is None:
+        if len(self.nudged) == self.agent.nudges or (nudge := self.start.nudge(text)) is None:
             return None
         self.nudged.append(len(self.turns) + 1)
         return nudge
@@ -183,7 +230,7 @@ class OpenEpisode:
         follow_ups = (number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None)
         first = max((number for number in follow_ups if number not in self.nudged), default=0)
         messages = [turn.message for turn in self.turns[first:]]
-        return limit_reached(messages, self.stage.experiment.agent) if self.tools else None
+        return limit_reached(messages, self.agent) if self.tools else None
 
     @property
     def trajectory(self) -> Trajectory:
@@ -206,30 +253,44 @@ Call = Callable[..., Any]
 _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
 
 
-def tool_function(spec: ToolSpec, call: Call, *, method: bool = False) -> Callable[..., Any]:
-    """Return a function that calls the tool. `method`: it takes `self` and passes it to `call`."""
+def tool_function(
+    spec: ToolSpec, call: Call, *, method: bool = False, whole_schemas: bool = False
+) -> Callable[..., Any]:
+    """Return a function that calls the tool. `method`: it takes `self` and passes it to `call`.
+
+    `whole_schemas`: pydantic makes the tool's own JSON schema of its types, and checks no lists of values, so that the
+    tool itself answers what does not fit. Else these are `Literal`s.
+    """
     schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
+    types = {name: _type(schema, whole_schemas) for name, schema in schemas.items()}
 
     def function(*positional: Any, **named: Any) -> Any:
         owner, positional = (positional[:1], positional[1:]) if method else ((), positional)
         arguments = {**dict(zip(schemas, positional, strict=False)), **named}
         return call(*owner, spec.name, arguments)
 
+    async def awaiting(*positional: Any, **named: Any) -> Any:
+        return await function(*positional, **named)
+
+    offered: Any = awaiting if inspect.iscoroutinefunction(call) else function  # mcp awaits what is declared so
     required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter("self", kind)] if method else []
-    for name, schema in schemas.items():
+    for name, annotation in types.items():
         default = inspect.Parameter.empty if name in required else 1
-        parameters.append(inspect.Parameter(name, kind, annotation=_type(schema), default=default))
+        parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=default))
     described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
     arguments = ["", "Args:", *described] if described else []
-    function.__name__ = function.__qualname__ = spec.name
-    function.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
-    function.__annotations__ = {**{name: _type(schema) for name, schema in schemas.items()}, "return": str}
-    function.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
-    return function
+    offered.__name__ = offered.__qualname__ = spec.name
+    offered.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
+    offered.__annotations__ = {**types, "return": str}
+    offered.__signature__ = inspect.Signature(parameters, return_annotation=str)
+    return cast(Callable[..., Any], offered)
 
 
-def _type(schema: Mapping[str, Any]) -> Any:
-    """Return the Python type, or a union of several."""
+def _type(schema: Mapping[str, Any], whole: bool) -> Any:
+    """Return the Python type, or a union of several; `whole`: with its JSON schema."""
     names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    return reduce(or_, (_TYPES[name] for name in names))
+    held = reduce(or_, (_TYPES[name] for name in names))
+    if whole:
+        return Annotated[held, WithJsonSchema(dict(schema))]
+    return Literal[tuple(schema["enum"])] if "enum" in schema else held

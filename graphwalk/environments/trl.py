@@ -10,7 +10,7 @@ TRL is not imported here. All environments of a class share its graphs.
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
 from graphwalk.errors import ConfigError
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import ToolSpec
@@ -33,12 +33,12 @@ class _Environment:
 
     def reset(self, task: int = 0, **row: Any) -> None:
         """Start the episode of a row of the data set, which already contains the prompt."""
-        self._episode = run_in_background(self._stage.begin(task))
+        self._episode = run_in_background(self._stage.begin(task, listed_once=True))
 
     def get_reward(self) -> float:
         """Return the reward of the answer; an episode without an answer has an empty one."""
         assert self._episode is not None
-        if not self._episode.ended:
+        while not self._episode.ended:  # a nudge does not end it
             self._episode.reply("")
         return self._episode.earned.total if self._episode.earned else 0.0
 
@@ -47,8 +47,7 @@ class _Environment:
         if self._episode.ended:
             return "The answer was given already."
         if name == _ANSWER.name and name in arguments:  # `agent.answer: tool` takes rows
-            self._episode.reply(str(arguments["answer"]))
-            return "The answer is noted."
+            return self._episode.reply(str(arguments["answer"])) or "The answer is noted."
         (result,) = run_in_background(self._episode.call((name, arguments)))
         return result.content
 
@@ -59,11 +58,12 @@ def environment(experiment: Any, **flags: Any) -> type[Any]:
     The answer is a call too: TRL passes the calls of a model to an environment, but not its final text.
     Raise ConfigError if the tasks have different tools.
     """
-    stage = run_in_background(Stage.open(experiment, **flags))
-    setups = [run_in_background(stage.begin(number)) for number in range(len(stage))]
+    stage = run_in_background(Stage.open(experiment, lacks=LOOP_OF_ANOTHER, **flags))
+    setups = [run_in_background(stage.begin(number, listed_once=True)) for number in range(len(stage))]
     tools = setups[0].tools
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
         raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
+    run_in_background(stage.check_tools())
     members: dict[str, Any] = {
         spec.name: tool_function(spec, _Environment._call, method=True) for spec in (_ANSWER, *tools)
     }

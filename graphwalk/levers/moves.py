@@ -56,7 +56,7 @@ class SeenMoves(ToolboxWrapper):
     @property
     def specs(self) -> Sequence[ToolSpec]:
         """The tools, without those that need a value as long as there is none."""
-        if not self._listable or len(self._values) > MOST_LISTED:
+        if not self._listable or self.listed_once or len(self._values) > MOST_LISTED:
             return self.inner.specs
         specs = []
         for spec in self.inner.specs:

@@ -33,6 +33,8 @@ class ToolboxWrapper:
 
     turn = 0
     """The model's turn whose calls are made, from 1 on; 0 where turns are not counted."""
+    listed_once = False
+    """The descriptions are read once for all turns."""
 
     def __init__(self, inner: Toolbox) -> None:
         self.inner = inner
@@ -57,6 +59,13 @@ def begin_turn(toolbox: Toolbox | None, number: int) -> None:
     """Tell the wrappers which turn of the model makes the next calls."""
     while isinstance(toolbox, ToolboxWrapper):
         toolbox.turn = number
+        toolbox = toolbox.inner
+
+
+def list_once(toolbox: Toolbox | None) -> None:
+    """Tell the wrappers that a harness reads the descriptions once for all turns."""
+    while isinstance(toolbox, ToolboxWrapper):
+        toolbox.listed_once = True
         toolbox = toolbox.inner
 
 

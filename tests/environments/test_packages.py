@@ -41,6 +41,28 @@ REPLAYED: dict[str, Any] = {
     "graphwalks": {"suite": {"problems": [{"nodes": 20, "count": 5}]}},
     "own_questions": {"suite": {"graphs": [{"file": "example"}], "dataset": "example"}},
 }
+LEVERS: dict[str, dict[str, Any]] = {
+    "names": {"names_in_tools": 200},
+    "moves": {"moves": "seen"},
+    "answer": {"answer": "tool"},
+    "guidance": {"guidance": True},
+    "demonstrations": {"demonstrations": 1},
+}
+"""Fields of `agent` that each harness has."""
+REPLAYED |= {
+    f"questions {name}": {"suite": {"graphs": [{"nodes": 20}]}, "agent": {"turn_limit": 6, **fields}}
+    for name, fields in {
+        **LEVERS,
+        "nudges": {"nudges": 1},
+        "required": {"answer": "tool", "tool_choice": "required"},
+        # Without `moves`: inspect_ai refuses an answer with another key in its own words.
+        "together": {
+            **{name: value for lever in LEVERS.keys() - {"moves"} for name, value in LEVERS[lever].items()},
+            "nudges": 2,
+            "tool_choice": "required",
+        },
+    }.items()
+}
 SETTINGS = {"magma": ["io", "is"]}
 AGENTS = {"own_questions": ["scripted/look"], "mazes": ["scripted/expert", "scripted/random"]}
 """Scripted agents that play a suite; by default a good and a bad one. In mazes `flawed` makes calls without arguments,
@@ -119,11 +141,95 @@ async def test_the_commands_for_verifiers_validate_and_play_on_this_machine(tmp_
 def think_and_answer(request: Any) -> Answer:
     """Stream a call of `think`, and an empty answer after its result."""
     called = request.body["messages"][-1]["role"] == "tool"
-    body = chat("[]") if called else chat(calls=[("think", {"thought": "An empty list."})])
+    return streamed(chat("[]") if called else chat(calls=[("think", {"thought": "An empty list."})]))
+
+
+def streamed(body: dict[str, Any]) -> Answer:
     (choice,) = body["choices"]
     delta = choice.pop("message")
     delta["tool_calls"] = [{"index": i, **call} for i, call in enumerate(delta.get("tool_calls", ()))]
     return stream({**body, "object": "chat.completion.chunk", "choices": [{**choice, "delta": delta}]})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lever", LEVERS)
+async def test_vf_eval_plays_the_expert_with_every_lever(tmp_path: Path, lever: str) -> None:
+    binaries, path, question = python_of("verifiers").parent, tmp_path / "experiment.yaml", "node_by_property"
+    suite = {"name": "questions", "graphs": [{"nodes": 20}], "questions": [question]}
+    agent = LEVERS[lever]
+    path.write_text(json.dumps({"name": "q", "suite": suite, "settings": ["tools"], "agent": agent}))
+    run = await graphwalk.arun(path, models=["scripted/expert"], out=tmp_path / "run")
+    (result,) = run.results()
+    unknown = ("get_unique_property_values", {"entity_name": "Nolabel", "property_name": "key", "entity_type": "node"})
+    replies = [chat(calls=[unknown])]
+    for turn in result.trajectory.turns:
+        replies.append(chat(turn.message.content, [(one.name, one.arguments) for one in turn.message.tool_calls]))
+    prompt = len(result.trajectory.prompt)
+
+    def reply(request: Any) -> Answer:
+        number = sum(message["role"] == "assistant" for message in request.body["messages"][prompt:])
+        return streamed([*replies, chat("Done.")][number])
+
+    async with ModelServer(reply) as server:
+        words = commands("verifiers")[2]
+        values = {"URL": server.url, "NAME": "LOCAL_API_KEY", "MODEL": "m", "quickstart": str(path), "5": "1"}
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [values.get(word, word) for word in words],
+            env={
+                **os.environ,
+                "HOME": str(tmp_path),
+                "PATH": f"{binaries}:{os.environ['PATH']}",
+                "LOCAL_API_KEY": "no-secret",
+            },
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (log,) = tmp_path.rglob("traces.jsonl")  # noqa: ASYNC240 -- nothing else runs
+    (trace,) = json.loads(log.read_text())["traces"]
+    assert trace["metrics"]["exact"] == 1, done.stdout + done.stderr
+    sent = [request.body for request in server.requests]
+    assert Counter(message["role"] for message in sent[0]["messages"]) == Counter(
+        message.role for message in result.trajectory.prompt
+    )
+    tools = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in sent[0]["tools"]}
+    assert {"get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"} <= tools.keys()
+    assert ("enum" in tools["get_node_by_property"]["label"]) == (lever == "names")
+    if lever == "answer":
+        assert list(tools["answer"]["rows"]["items"]["properties"]) == ["node_key"]
+    refusal, *results = [one["content"] for one in sent[-1]["messages"][prompt:] if one["role"] == "tool"]
+    assert results == [one.content for turn in result.trajectory.turns for one in turn.results][: len(results)] != []
+    assert ("Correct the call" in refusal) == (lever == "guidance")
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "tool_protocol": {"tool_protocol": "json"},
+    "strict_tools": {"strict_tools": True},
+    "tool_choice": {"answer": "tool", "tool_choice": "required"},
+    "nudges": {"nudges": 1},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("harness", ["verifiers", "inspect"])
+@pytest.mark.parametrize("lever", REFUSED)
+def test_levers_of_the_loop_are_refused_at_load(tmp_path: Path, harness: str, lever: str) -> None:
+    if harness == "inspect" and lever in ("tool_choice", "nudges"):
+        pytest.skip("inspect_ai has it")
+    binaries, path = python_of(harness).parent, tmp_path / "experiment.yaml"
+    suite = {"name": "questions", **EXPERIMENTS["questions"]}
+    path.write_text(json.dumps({"name": "q", "suite": suite, "settings": ["tools"], "agent": REFUSED[lever]}))
+    validate = [binaries / "vf-validate", "graphwalk_verifiers", "--taskset.experiment", path, "--no-rich"]
+    evaluate = [binaries / "inspect", "eval", "graphwalk_inspect/questions", "-T", f"experiment={path}"]
+    words = validate if harness == "verifiers" else [*evaluate, "--model", "mockllm/model", "--display", "plain"]
+    env = {**environment(harness), "HOME": str(tmp_path)}
+    done = subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=280)
+    assert done.returncode != 0
+    output = " ".join((done.stdout + done.stderr).split())
+    assert f"agent.{lever}: {REFUSED[lever][lever]} needs the loop of a run" in output, output
 
 
 @pytest.mark.slow
@@ -137,10 +243,10 @@ def test_an_openenv_client_walks_through_the_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", REPLAYED)
-async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_path: Path, task: str) -> None:
-    inspect, path = python_of("inspect").with_name("inspect"), tmp_path / "experiment.yaml"
-    fields = {"name": task.replace("_", "-"), "settings": ["tools"], **REPLAYED[task]}
+@pytest.mark.parametrize("case", REPLAYED)
+async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_path: Path, case: str) -> None:
+    inspect, path, task = python_of("inspect").with_name("inspect"), tmp_path / "experiment.yaml", case.split()[0]
+    fields = {"name": task.replace("_", "-"), "settings": ["tools"], **REPLAYED[case]}
     path.write_text(json.dumps({**fields, "suite": {"name": task, **fields["suite"]}}))
     (setting,) = fields["settings"]
     replies = await scripted_replies(path, tmp_path / "scripted")
@@ -221,13 +327,14 @@ def conversation(messages: Sequence[Any]) -> str:
     )
 
 
-def wire(request: Any) -> tuple[str, str]:
-    """Return messages and tools of a request. The schemas of inspect_ai have no `minimum`."""
+def wire(request: Any) -> tuple[str, str, str]:
+    """Return messages, tools and choice of tools of a request. The schemas of inspect_ai have no `minimum`."""
     functions = [tool["function"] for tool in request.body.get("tools") or ()]
     for function in functions:
         function["parameters"].get("properties", {}).get("page", {}).pop("minimum", None)
     tools = [(f["name"], f["description"], f["parameters"]) for f in functions]
-    return conversation(request.body["messages"]), json.dumps(tools, sort_keys=True)
+    choice = str(request.body.get("tool_choice") or "auto")
+    return conversation(request.body["messages"]), json.dumps(tools, sort_keys=True), choice
 
 
 @pytest.mark.slow

@@ -18,12 +18,13 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import Tool, ToolDef, ToolParams
+from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
 from inspect_ai.tool import ToolCall as InspectCall
 
 from graphwalk.environments.stage import OpenEpisode, Stage
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.playing.background import await_in_background, run_in_background
+from graphwalk.tools.toolbox import begin_turn
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import Turn
 
@@ -31,6 +32,8 @@ Text = str | None
 Int = int | None
 _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 _MEASURES = ("correct", "f1", "grounded")
+_LACKS = ("tool_protocol", "strict_tools")
+"""Fields of `agent` that inspect_ai has no counterpart for."""
 
 
 @task
@@ -125,16 +128,20 @@ def tools_of_graph(**arguments: Any) -> Solver:
     """Give the model the tools of its graph; also before a solver that replaces `walk`."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        toolbox = (await _begin(arguments, state)).start.toolbox
-        if toolbox is not None:
-            state.tools.extend(_tool(spec, toolbox, state) for spec in toolbox.specs)
+        state.tools.extend(_tools(await _begin(arguments, state, listed_once=True), state))
         return state
 
     return solve
 
 
+def _tools(episode: OpenEpisode, state: TaskState) -> list[Tool]:
+    """Return the tools at this point of an episode."""
+    return [_tool(spec, episode.start.toolbox, state) for spec in episode.tools]
+
+
 def _tool(spec: ToolSpec, toolbox: Any, state: TaskState) -> Tool:
     async def execute(**arguments: Any) -> str:
+        begin_turn(toolbox, len(_replies(state)))
         result = await await_in_background(toolbox.call(ToolCall("", spec.name, json.dumps(arguments))))
         state.completed = state.completed or result.final
         return result.content
@@ -149,18 +156,20 @@ def walk(**arguments: Any) -> Solver:
     """Let the model call tools until it answers or reaches a limit of the experiment; ask what a dialogue asks next."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        episode, tools = await _begin(arguments, state), [*state.tools]
+        episode = await _begin(arguments, state)
+        choice: ToolChoice | None = "any" if episode.agent.tool_choice == "required" else None
         while True:
             forced = episode.must_answer
             if forced:
-                now = episode.stage.experiment.agent.render("answer_now.j2")
+                now = episode.agent.render("answer_now.j2")
                 state.messages.append(ChatMessageUser(content=now))
-            state.tools = [] if forced else tools
+            state.tools = [] if forced else _tools(episode, state)
+            state.tool_choice = choice if state.tools else None
             state = await generate(state, tool_calls="none" if forced else "single")
             reply = state.output.message
             if state.completed or forced:
                 return state
-            if reply.tool_calls and tools:
+            if reply.tool_calls and episode.tools:
                 episode.turns.append(Turn(_message(reply)))
             elif (next_user := episode.reply(reply.text)) is not None:
                 state.messages.append(ChatMessageUser(content=next_user))
@@ -199,8 +208,7 @@ def graphwalk(**arguments: Any) -> Scorer:
 async def _replay(episode: OpenEpisode, state: TaskState) -> None:
     """Call the tools once more: a conversation has their texts alone. Calls that inspect_ai refused stay refused."""
     refused = {m.tool_call_id for m in state.messages if isinstance(m, ChatMessageTool) and m.error is not None}
-    replies = [m for m in state.messages if isinstance(m, ChatMessageAssistant) and m.source == "generate"]
-    for message in map(_message, replies):
+    for message in map(_message, _replies(state)):
         if message.tool_calls and episode.tools and not episode.must_answer:
             calls = [(call.name, "" if call.id in refused else call.arguments) for call in message.tool_calls]
             await episode.call(*calls, said=message.content)
@@ -208,6 +216,11 @@ async def _replay(episode: OpenEpisode, state: TaskState) -> None:
             episode.reply(message.content or "")
     if not episode.ended and episode.tools:  # other solvers have the answer in the output
         episode.reply(state.output.completion)
+
+
+def _replies(state: TaskState) -> list[ChatMessageAssistant]:
+    """Return the messages of the model, without those of demonstrations."""
+    return [m for m in state.messages if isinstance(m, ChatMessageAssistant) and m.source == "generate"]
 
 
 def _message(message: ChatMessageAssistant) -> Message:
@@ -221,12 +234,12 @@ def _stage(experiment: str, setting: Text, seed: Int, graphs: Int, limit: Int) -
     # The model is not opened. A scripted agent could not play every setting.
     flags = {"settings": setting and [setting], "seed": seed, "limit": limit, "repeats": 1, "models": ["openai/any"]}
     chosen = {name: value for name, value in flags.items() if value is not None}
-    stage = run_in_background(Stage.open(experiment, graphs=graphs, **chosen))
+    stage = run_in_background(Stage.open(experiment, graphs=graphs, lacks=_LACKS, **chosen))
     atexit.register(lambda: run_in_background(stage.close()))
     keys = [planned.key for planned in stage.planned]
     return stage, {key.task_id: number for number, key in enumerate(keys) if key.setting == keys[0].setting}
 
 
-async def _begin(arguments: dict[str, Any], state: TaskState) -> OpenEpisode:
+async def _begin(arguments: dict[str, Any], state: TaskState, *, listed_once: bool = False) -> OpenEpisode:
     stage, numbers = _stage(**arguments)
-    return await await_in_background(stage.begin(numbers[str(state.sample_id)]))
+    return await await_in_background(stage.begin(numbers[str(state.sample_id)], listed_once=listed_once))

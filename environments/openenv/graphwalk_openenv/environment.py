@@ -11,7 +11,7 @@ from fastmcp import FastMCP
 from openenv.core.env_server.mcp_environment import MCPEnvironment
 from openenv.core.env_server.types import Action, Observation, State
 
-from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import ToolSpec
 
@@ -27,7 +27,10 @@ _ANSWER = ToolSpec(
 @cache
 def shared_stage(experiment: str) -> Stage:
     """The tasks of an experiment, opened once per process. `experiment`: a name, a path, or its fields as JSON."""
-    return run_in_background(Stage.open(json.loads(experiment) if experiment.startswith("{") else experiment))
+    fields = json.loads(experiment) if experiment.startswith("{") else experiment
+    stage = run_in_background(Stage.open(fields, lacks=LOOP_OF_ANOTHER))
+    run_in_background(stage.check_tools())
+    return stage
 
 
 class GraphwalkEnvironment(MCPEnvironment):
@@ -38,10 +41,12 @@ class GraphwalkEnvironment(MCPEnvironment):
     def __init__(self, experiment: str | None = None) -> None:
         self._stage = shared_stage(experiment or os.environ.get(EXPERIMENT, "quickstart"))
         self._state = State(episode_id=str(uuid4()), step_count=0)
-        self._episode = run_in_background(self._stage.begin(0))
+        self._episode = run_in_background(self._stage.begin(0, listed_once=True))
+        tools = self._episode.tools
         server: Any = FastMCP("graphwalk")
-        for spec in {spec.name: spec for spec in (_ANSWER, *self._episode.tools)}.values():
-            server.tool(tool_function(spec, self._call), name=spec.name, description=spec.description)
+        for spec in {spec.name: spec for spec in (*tools, _ANSWER, *tools)}.values():  # a typed answer replaces ours
+            function = tool_function(spec, self._call, whole_schemas=True)
+            server.tool(function, name=spec.name, description=spec.description)
         super().__init__(server)
 
     def reset(
@@ -49,7 +54,7 @@ class GraphwalkEnvironment(MCPEnvironment):
     ) -> Observation:
         """Begin the task with a number, else the one of the seed. The prompt is in `metadata`."""
         number = (seed or 0) % len(self._stage) if task is None else task
-        self._episode = run_in_background(self._stage.begin(number))
+        self._episode = run_in_background(self._stage.begin(number, listed_once=True))
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
         messages = [message.as_openai() for message in self._episode.prompt]
         return Observation(

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import verifiers.v1 as vf
 
-from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.training.reward import Reward
+from graphwalk.types.chat import Message
 
 T = TypeVar("T")
 
@@ -38,7 +39,8 @@ class GraphwalkTools(vf.Toolset[vf.ToolsetConfig, vf.State]):
 
     def register(self, mcp: Any) -> None:
         for spec in self._episode.tools:
-            mcp.add_tool(tool_function(spec, self._call), name=spec.name, description=spec.description)
+            function = tool_function(spec, self._call, whole_schemas=True)
+            mcp.add_tool(function, name=spec.name, description=spec.description)
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> str:
         (result,) = await _in_background(self._episode.call((name, arguments)))
@@ -74,6 +76,8 @@ class GraphwalkTask(vf.Task[GraphwalkData, vf.State, vf.TaskConfig]):
         """The calls of the trace made once more, since it has their texts alone; tools give the same again."""
         episode = await _in_background(_begin(self.data))
         for message in trace.assistant_messages:
+            if episode.ended:  # `agent.answer: tool`; the loop asks for a text all the same
+                break
             calls = [(call.name, call.arguments) for call in message.tool_calls or ()]
             if calls and episode.tools:
                 await _in_background(episode.call(*calls, said=_text(message.content)))
@@ -84,7 +88,7 @@ class GraphwalkTask(vf.Task[GraphwalkData, vf.State, vf.TaskConfig]):
 
 class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
     def load(self) -> Iterator[GraphwalkTask]:
-        stage = run_in_background(Stage.open(self.config.experiment))
+        stage = run_in_background(Stage.open(self.config.experiment, lacks=(*LOOP_OF_ANOTHER, "nudges")))
         for number, planned in enumerate(stage.planned):
             if self.config.setting in (None, planned.key.setting):
                 yield self._task(run_in_background(stage.begin(number)))
@@ -92,7 +96,7 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
 
     def _task(self, episode: OpenEpisode) -> GraphwalkTask:
         key, system = episode.planned.key, [m for m in episode.prompt if m.role == "system"]
-        messages = [{**m.as_openai(), "content": m.content or ""} for m in episode.prompt if m.role != "system"]
+        messages = [_as_verifiers(m) for m in episode.prompt if m.role != "system"]
         data = GraphwalkData(
             name=f"{key.task_id}/{key.setting}",
             prompt=messages[0]["content"] if len(messages) == 1 else messages,
@@ -104,12 +108,18 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
         return GraphwalkTask(data, self.config.task)
 
 
+def _as_verifiers(message: Message) -> dict[str, Any]:
+    """Return a message of the prompt; demonstrations (`agent.demonstrations`) have calls and results."""
+    calls = [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in message.tool_calls]
+    return {**message.as_openai(), "content": message.content or "", **({"tool_calls": calls} if calls else {})}
+
+
 async def _stage(data: GraphwalkData) -> Stage:
     return await Stage.of_task(data.experiment, data.task, data.setting)
 
 
 async def _begin(data: GraphwalkData) -> OpenEpisode:
-    return await (await _stage(data)).begin(0)
+    return await (await _stage(data)).begin(0, listed_once=True)
 
 
 async def _in_background(work: Coroutine[Any, Any, T]) -> T:
