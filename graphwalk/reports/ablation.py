@@ -13,7 +13,7 @@ from graphwalk.reports.suite_report import SIDES, ReportRow
 Place = tuple[str, str]
 """Model and setting."""
 PLANNED = ({"base", "+"}, {"all", "-"}, {"base", "all"})
-"""Variants of an ablation that are compared; + and - stand for those with the name of a lever."""
+"""Variants of an ablation that are compared; + and - mean those with the name of a lever."""
 
 
 def planned_pairs(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
