@@ -10,6 +10,7 @@ from graphwalk.files.bulk import Row
 from graphwalk.sanitise import one_line
 from graphwalk.seeds import generator
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, Operation, ProblemSpec
+from graphwalk.suites.questions.tasks.graph_index import distances
 from graphwalk.types.graph import PropertyGraph
 
 LABEL, TYPE = "Node", "EDGE"
@@ -53,13 +54,8 @@ def answer_of(problem: Problem, graph: PropertyGraph) -> list[str]:
     for source, target in graph.edges():
         start, end = (source, target) if problem.operation == "bfs" else (target, source)
         following[start].add(end)
-    level = seen = {problem.node}
-    for _ in range(problem.depth):
-        level = set[str]().union(*(following[key] for key in level)) - seen
-        if not level:
-            break
-        seen = seen | level
-    return sorted(level - {problem.node})
+    steps = distances(problem.node, problem.depth, following)
+    return sorted(key for key, number in steps.items() if number == problem.depth and key != problem.node)
 
 
 def read_problem(config: GraphwalksConfig, row: Row, number: int) -> tuple[PropertyGraph, Problem] | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphwalk.models.scripted import Ask
+from graphwalk.suites.questions.tasks.graph_index import distances
 from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
 from graphwalk.types.encodings import next_page, read_rows
 from graphwalk.types.graph import value_order
@@ -185,7 +186,7 @@ class Walker:
         for _ in range(hops - 1):
             layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
         return [
-            {label for label in layer if target in reached(label, hops - depth, follow)}
+            {label for label in layer if target in distances(label, hops - depth, follow)}
             for depth, layer in enumerate(layers)
         ]
 
@@ -224,20 +225,6 @@ def successors(links: Iterable[RelationshipRow]) -> Successors:
     for link in links:
         follow[link.source].add(link.target)
     return follow
-
-
-def reached(start: str, hops: int, follow: Successors) -> set[str]:
-    """Return the nodes within 1..hops steps; the start itself only by a cycle.
-
-    Cypher matches trails, which repeat no relationship. Walks reach the same nodes, because a shortest walk repeats
-    no node.
-    """
-    nodes_within: set[str] = set()
-    edge = {start}
-    for _ in range(hops):
-        edge = {target for node in edge for target in follow.get(node, ())} - nodes_within
-        nodes_within |= edge
-    return nodes_within
 
 
 def node_keys(keys: Iterable[str]) -> list[Row]:

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys, reached, successors
+from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys, successors
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex, distances
 from graphwalk.types.values import Row
 
 
@@ -43,7 +43,7 @@ class Part(PythonPart):
             (start, end)
             for start in follow
             if self.source_label in labels[start]
-            for end in reached(start, self.max_hops, follow)
+            for end in distances(start, self.max_hops, follow)
             if self.target_label in labels.get(end, ()) and degree[end] >= (2 if end == start else 1)
         )
 

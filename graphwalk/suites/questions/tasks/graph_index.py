@@ -4,7 +4,7 @@ A node with several labels is listed under each of them; a node without labels u
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -24,6 +24,20 @@ def equal(value: Value | None, other: Value | None) -> bool:
 def differs(value: Value | None, other: Value | None) -> bool:
     """Compare like Cypher's `<>`, which is false for a missing property."""
     return value is not None and other is not None and not equal(value, other)
+
+
+def distances(start: str, limit: int, successors: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Return the distance, 1 … limit, of every reachable node; of `start` itself by a cycle.
+
+    Cypher matches trails, which repeat no relationship: `-[*1..limit]->`. They reach the same nodes, because a shortest
+    walk repeats none.
+    """
+    steps: dict[str, int] = {}
+    edge, distance = {start}, 0
+    while edge and (distance := distance + 1) <= limit:
+        edge = {target for key in edge for target in successors.get(key, ())} - steps.keys()
+        steps |= dict.fromkeys(edge, distance)
+    return steps
 
 
 class GraphIndex:
@@ -131,16 +145,7 @@ class GraphIndex:
         return self._walks[longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
-        """Return the distance, 1 … limit, of every reachable node; of `start` itself by a cycle.
-
-        A shortest walk repeats no relationship, so these are the nodes that Cypher's trails `-[*1..limit]->` reach.
-        """
-        distances: dict[str, int] = {}
-        frontier = {start}
-        for distance in range(1, limit + 1):
-            frontier = {target for key in frontier for target in self.successors[key]} - distances.keys()
-            distances |= dict.fromkeys(frontier, distance)
-        return distances
+        return distances(start, limit, self.successors)
 
 
 class PartialIndex(GraphIndex):
