@@ -53,13 +53,8 @@ class CachedTools:
         return self._results[key]
 
 
-def count_by_rule(text: str) -> int:
-    """Count tokens by the built-in rule, so that reference figures do not depend on installed packages."""
-    return count_tokens(text)
-
-
 async def drive(
-    agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = (), count: Callable[[str], int] = count_by_rule
+    agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = (), count: Callable[[str], int] = count_tokens
 ) -> ReferenceWalk:
     """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text.
 

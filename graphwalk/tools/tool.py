@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -63,6 +63,8 @@ COLUMNS: Mapping[Shown, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyT
 )
 """Kind of row → columns that every row has, and those that it may have (docs/extending.md, Tool)."""
 
+Cell = TypeVar("Cell", int, str)
+
 
 def repeat(arguments: Mapping[str, Any]) -> str:
     """Return the text unchanged: a thought is noted (docs/method.md, Tools)."""
@@ -73,25 +75,33 @@ def connected_path(arguments: Mapping[str, Any]) -> str:
     """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/method.md).
 
     `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
-    Of several shortest paths the one with the lowest keys is taken, first cells first.
     """
     neighbours: Mapping[str, Sequence[str]] = arguments.get("neighbours", {})
     if not neighbours:
         return ""
     first, *_, last = (*neighbours, *neighbours)
-    distances = {last: 0}
-    queue = deque([last])
+    path = shortest_path(first, last, lambda cell: [n for n in neighbours[cell] if n in neighbours])
+    return json.dumps(path) if path else ""
+
+
+def distances_from(start: Cell, neighbours: Callable[[Cell], list[Cell]]) -> dict[Cell, int]:
+    """Return the steps from a cell to each cell that can be reached."""
+    distances, queue = {start: 0}, deque([start])
     while queue:
         cell = queue.popleft()
-        new = [n for n in neighbours[cell] if n in neighbours and n not in distances]
+        new = [n for n in neighbours(cell) if n not in distances]
         distances.update(dict.fromkeys(new, distances[cell] + 1))
         queue += new
-    if first not in distances:
-        return ""
-    path = [first]
-    while path[-1] != last:
-        path.append(min((n for n in neighbours[path[-1]] if distances.get(n) == distances[path[-1]] - 1), key=int))
-    return json.dumps(path)
+    return distances
+
+
+def shortest_path(start: Cell, goal: Cell, neighbours: Callable[[Cell], list[Cell]]) -> list[Cell]:
+    """Return a shortest path, of several the one with the lowest numbers, first cells first; [] if there is none."""
+    distances = distances_from(goal, neighbours)
+    path = [start] if start in distances else []
+    while path and (cell := path[-1]) != goal:
+        path.append(min((n for n in neighbours(cell) if distances.get(n) == distances[cell] - 1), key=int))
+    return path
 
 
 def describe(arguments: Mapping[str, Any]) -> str:

@@ -43,19 +43,13 @@ def queue_hint(keys: Mapping[int, float], visited: Collection[int], n: int) -> d
     }
 
 
-class Extracted(NamedTuple):
-    """A node taken from a priority queue with its key, the queue before, and the neighbours' decreased keys."""
-
-    node: int
-    key: float
-    hint: dict[str, Any]
-    decreased: dict[int, float]
-
-
-def best_first(adjacency: Adjacency, source: int, key_of: Callable[[float, float], float]) -> Iterator[Extracted]:
+def best_first(
+    adjacency: Adjacency, source: int, key_of: Callable[[float, float], float]
+) -> Iterator[tuple[int, float, dict[str, Any], dict[int, float]]]:
     """Yield the node with the smallest key, ties by number, until no reached node waits.
 
-    `key_of` gives a neighbour's key from that of the node and the weight of the edge.
+    With each come its key, the queue before, and the decreased keys of its neighbours. `key_of` gives a neighbour's key
+    from that of the node and the weight of the edge.
     """
     keys, visited = {source: 0.0}, set[int]()
     while keys:
@@ -66,7 +60,7 @@ def best_first(adjacency: Adjacency, source: int, key_of: Callable[[float, float
         reached = {other: key_of(key, weight) for other, weight in adjacency[node].items() if other not in visited}
         decreased = {other: new for other, new in reached.items() if new < keys.get(other, inf)}
         keys |= decreased
-        yield Extracted(node, key, hint, decreased)
+        yield node, key, hint, decreased
 
 
 def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
@@ -19,27 +18,14 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.conversion import to_networkx
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.tools.tool import distances_from, shortest_path
 from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 Place = tuple[int, int]
 """Row and column in the lattice."""
-Edges = Iterable[tuple[Place, Place]]
 
 _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
-
-
-def depth_first_tree(side: int, random: Random) -> Edges:
-    """Return the edges of a depth-first search that visits neighbours in random order."""
-
-    def shuffled(places: Iterable[Place]) -> list[Place]:
-        listed = list(places)
-        random.shuffle(listed)
-        return listed
-
-    start = (random.randrange(side), random.randrange(side))
-    edges: Edges = nx.dfs_edges(nx.grid_2d_graph(side, side), start, sort_neighbors=shuffled)
-    return edges
 
 
 Layout = Callable[[int, int, Random], list[int]]
@@ -54,7 +40,16 @@ def neighbours(cell: int, size: int) -> list[int]:
 
 def depth_first_walls(size: int, walls: int, random: Random) -> list[int]:
     """Return the walls of a perfect maze (a spanning tree), with cells opened or closed until the number is exact."""
-    edges = list(depth_first_tree((size + 1) // 2, random)) or [((0, 0), (0, 0))]
+
+    def shuffled(places: Iterable[Place]) -> list[Place]:
+        listed = list(places)
+        random.shuffle(listed)
+        return listed
+
+    side = (size + 1) // 2
+    start = (random.randrange(side), random.randrange(side))
+    search = nx.dfs_edges(nx.grid_2d_graph(side, side), start, sort_neighbors=shuffled)
+    edges: list[tuple[Place, Place]] = list(search) or [(start, start)]
     opened = {(a + c) * size + b + d for (a, b), (c, d) in edges}
     opened |= {2 * row * size + 2 * column for edge in edges for row, column in edge}
     count = size * size - walls
@@ -216,23 +211,11 @@ class Maze:
 
     def distances(self, cell: int) -> dict[int, int]:
         """Return the steps from a cell to each cell that can be reached."""
-        distance, queue = {cell: 0}, deque([cell])
-        while queue:
-            cell = queue.popleft()
-            new = [n for n in self.open_neighbours(cell) if n not in distance]
-            distance.update(dict.fromkeys(new, distance[cell] + 1))
-            queue += new
-        return distance
+        return distances_from(cell, self.open_neighbours)
 
     def shortest_path(self) -> list[int]:
         """Return the lexicographically first shortest path from start to goal, or [] if there is none."""
-        distance = self.distances(self.goal)
-        if self.start not in distance:
-            return []
-        path = [self.start]
-        while (cell := path[-1]) != self.goal:
-            path.append(next(n for n in self.open_neighbours(cell) if distance.get(n, -1) == distance[cell] - 1))
-        return path
+        return shortest_path(self.start, self.goal, self.open_neighbours)
 
     @cached_property
     def digest(self) -> str:

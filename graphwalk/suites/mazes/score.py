@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, strip_thinking
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PathError = Literal[
     "no_answer", "unreadable", "wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"
 ]
-PATH_ERRORS: tuple[PathError, ...] = get_args(PathError)
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
 """"other" is a call of a tool that is not a maze tool."""

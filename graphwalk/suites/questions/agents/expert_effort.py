@@ -6,12 +6,13 @@ from functools import cache
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import compare_rows
+from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.reference import CachedTools, ReferenceWalk, count_by_rule, drive
+from graphwalk.suites.reference import CachedTools, ReferenceWalk, drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import PropertyGraph
@@ -31,7 +32,7 @@ class ExpertReference:
         self._schema = schema_of(graph)
         self._tools = CachedTools(GraphToolbox(embedded, self._schema, agent=pages))
         self._system = tools_system(self._schema, AgentConfig())
-        self._count = cache(count_by_rule)
+        self._count = cache(count_tokens)
 
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
         """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""

@@ -7,7 +7,7 @@ could change that. It must therefore also be found in the largest graph that is 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
@@ -188,15 +188,12 @@ class _LazyMapping(Mapping[str, V], Generic[V]):
     """A mapping whose values are computed on first access."""
 
     def __init__(self, keys: Mapping[str, object], make: Callable[[str], V]) -> None:
-        self._keys, self._make = keys, make
-        self._values: dict[str, V] = {}
+        self._keys, self._make = keys, cache(make)
 
     def __getitem__(self, key: str) -> V:
-        if key not in self._values:
-            if key not in self._keys:
-                raise KeyError(key)
-            self._values[key] = self._make(key)
-        return self._values[key]
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._make(key)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from graphwalk.suites.questions.task import QuestionTask
 
 ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
-ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 Cause = Literal[
     "wrong_form",
     "wrong_start",
