@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ import graphwalk.seeds as seeds
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.generate import WordMaker, node_keys
 from graphwalk.types.graph import PropertyColumn, PropertyGraph
-from graphwalk.types.values import Point, Temporal, Value, shown
+from graphwalk.types.values import Point, Temporal, Value, flat, shown
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(.*)", re.DOTALL)
 _SHIFTS = (2_000, 20_000)
@@ -133,10 +133,10 @@ class ValueMap:
     def __init__(self, graph: PropertyGraph, texts: Names, rng: np.random.Generator) -> None:
         values_by_name = values_of(graph)
         self.texts = texts
-        self._numbers = {name: number_map(_leaves(values), rng) for name, values in values_by_name.items()}
+        self._numbers = {name: number_map(flat(values), rng) for name, values in values_by_name.items()}
         self._flipped = {name: bool(rng.integers(0, 2)) for name in values_by_name}
         self._masks = {name: rng.bytes(64) for name in values_by_name}
-        every = (value for values in values_by_name.values() for value in _leaves(values))
+        every = (value for values in values_by_name.values() for value in flat(values))
         self._moves = Moves(rng, [v for v in every if isinstance(v, Temporal) and "date" in v.kind])
 
     def of(self, name: str, value: Value) -> Value:
@@ -167,7 +167,7 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
     old_labels = {label for table in graph.node_tables for label in table.labels}
     old_types = {table.type for table in graph.relationship_tables}
     old_properties = {name for columns in graph.all_columns() for name in columns}
-    old_texts = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
+    old_texts = {text for values in values_of(graph).values() for text in flat(values) if isinstance(text, str)}
     old_words = {text.lower() for text in (*old_labels, *old_types, *old_properties, *old_texts, *graph.keys)}
     words = WordMaker(rng, taken=old_words)
 
@@ -209,15 +209,6 @@ def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
         for name, column in sorted(columns.items()):
             values[name] += column.canonical().pool
     return values
-
-
-def _leaves(values: Iterable[Value]) -> Iterator[Value]:
-    """Yield the values, with lists replaced by their items."""
-    for value in values:
-        if isinstance(value, tuple):
-            yield from _leaves(value)
-        else:
-            yield value
 
 
 def _new_keys(rng: np.random.Generator, count: int, taken: Set[str]) -> list[str]:

@@ -13,10 +13,11 @@ from graphwalk.levers.names import with_values
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import KEY, is_key, shown_values
-from graphwalk.tools.observed_values import Evidence, call_signature, data_of
+from graphwalk.tools.observed_values import Evidence, call_signature
 from graphwalk.tools.tool import Tool
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.encodings import split_notes
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import NodeType, RelationshipType
 from graphwalk.types.values import shown
@@ -105,7 +106,7 @@ class SeenMoves(ToolboxWrapper):
 
     def _learn(self, result: ToolResult, tool: Tool) -> None:
         # Notes of a search repeat words of the model; the other tools were called with values that were shown.
-        self._evidence.append(Evidence([result.content if tool.search is None else data_of(result)]))
+        self._evidence.append(Evidence([result.content if tool.search is None else split_notes(result.content)[1]]))
         looked_up = list(_looked_up(tool, parse_object(result.call.arguments)))
         self._tried.update(value for _, value in looked_up if not isinstance(value, list))
         pairs = [*shown_values(result), *(looked_up if result.rows else ())]

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.files.resources import quote
+from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.tool import ENUMS, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import Point, Temporal, Value, shown
+from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
 Arguments = dict[str, Any]
 
@@ -23,17 +24,8 @@ _LISTED = 10
 """Of more names than this, the closest are listed."""
 
 
-class ToolMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
-    """A call that cannot be executed: `message`, a name in templates/prompts/tool_messages.yaml, and its `values`.
-
-    `kind` is the class that results count.
-    """
-
-    def __init__(self, kind: str, message: str, /, **values: Any) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.values = values
+class ToolMistake(QueryRefused):
+    """A call that cannot be executed; `kind` is the class that results count."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +158,6 @@ def close_names(sought: str, names: Sequence[str], most: int = _CLOSE, cutoff: f
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _POINT = re.compile(r"point\(\{srid: (\d{1,9})((?:, [xyz]: [^,{}]{1,40}){2,3})\}\)", re.ASCII)
 _BYTES = re.compile(r"bytes:((?:[0-9a-f]{2})*)", re.ASCII)
-_NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _LONGEST_NUMBER = 400
 _LONGEST_LIST = 100
 """Items of a list that are read another way."""
@@ -241,8 +232,8 @@ def kind_of_value(value: Value) -> str:
 
 
 def _typed(text: str) -> Iterator[Value]:
-    if text in _NOT_FINITE:
-        yield _NOT_FINITE[text]
+    if text in SPECIAL_FLOATS:
+        yield SPECIAL_FLOATS[text]
     elif match := _BYTES.fullmatch(text):
         yield bytes.fromhex(match[1])
     elif match := _POINT.fullmatch(text):

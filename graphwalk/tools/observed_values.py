@@ -65,13 +65,8 @@ def _token(word: str) -> Hashable:
 
 
 def tool_evidence(trajectory: Trajectory) -> Evidence:
-    """Return the data in all tool results."""
-    return Evidence(data_of(result) for result in trajectory.results if shows_data(result))
-
-
-def data_of(result: ToolResult) -> str:
-    """Return the content without the notes above its rows, which repeat arguments and count rows and pages."""
-    return split_notes(result.content)[1]
+    """Return the data in all tool results, without their notes, which repeat arguments and count rows and pages."""
+    return Evidence(split_notes(result.content)[1] for result in trajectory.results if shows_data(result))
 
 
 def shows_data(result: ToolResult) -> bool:
@@ -158,7 +153,7 @@ def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
         earlier |= _words_of_turn(turn)
         new_values.append([])
         for result in filter(shows_data, turn.results):
-            new = Evidence([data_of(result)]).tokens - earlier
+            new = Evidence([split_notes(result.content)[1]]).tokens - earlier
             new_values[-1].append(new)
             earlier |= new
     return new_values

@@ -1,6 +1,7 @@
 """Values of properties, their JSON form, and the rows of queries."""
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -65,6 +66,12 @@ def shown(value: Any) -> Any:
         return {name: shown(item) for name, item in value.items()}
     # A user's own query may return values that no graph can hold.
     return [shown(item) for item in value] if isinstance(value, list | tuple) else str(value)
+
+
+def flat(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the values, and the members of lists in place of these."""
+    for value in values:
+        yield from flat(value) if isinstance(value, list | tuple) else (value,)
 
 
 def shown_rows(rows: list[Row]) -> list[Row]:

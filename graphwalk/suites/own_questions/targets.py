@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -15,7 +15,7 @@ from graphwalk.suites.own_questions.dataset import VALUE, Dataset, OwnQuestion
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.tools.arguments import listed_names
 from graphwalk.types.graph import KEY, LEDGER, PropertyGraph
-from graphwalk.types.values import Row, shown
+from graphwalk.types.values import Row, flat, shown
 
 _SIZE = f"MATCH (n) WHERE NOT n:{LEDGER} RETURN count(n) AS nodes, COUNT {{ ()-->() }} AS relationships"
 
@@ -120,7 +120,7 @@ async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row
         raise ValueError(" ".join(str(error).split())) from error
     if len(rows) > most:
         raise ValueError(f"it returns more than {most:,} rows")
-    if any(sum(1 for _ in _flat(row[name] for row in rows)) > most for name in (rows[0] if rows else ())):
+    if any(sum(1 for _ in flat(row[name] for row in rows)) > most for name in (rows[0] if rows else ())):
         raise ValueError(f"its lists have more than {most:,} values")
     return rows
 
@@ -137,9 +137,9 @@ class _GraphValues:
             properties = shown(dict(node.properties))
             self._names[node.key] = {node.key, *(value for value in node.properties.values() if isinstance(value, str))}
             self._keys.setdefault(_signature(node.labels, properties), node.key)
-            self._texts.update([node.key], node.labels, properties, _flat(properties.values()))
+            self._texts.update([node.key], node.labels, properties, flat(properties.values()))
         for link in graph.relationships():
-            self._texts.update([link.type], link.properties, _flat(map(shown, link.properties.values())))
+            self._texts.update([link.type], link.properties, flat(map(shown, link.properties.values())))
         self._owners = Counter(name for names in self._names.values() for name in names)
 
     def check(self, rows: Iterable[Row]) -> None:
@@ -160,7 +160,7 @@ class _GraphValues:
         """
         plain = [{name: self._plain(value) for name, value in row.items()} for row in rows]
         if plain and len(plain[0]) == 1:
-            cells = _flat(value for row in plain for value in row.values())
+            cells = flat(value for row in plain for value in row.values())
             plain = [{VALUE: value} for value in cells if value is not None]
         return distinct(plain)
 
@@ -177,9 +177,3 @@ def _signature(labels: Iterable[str], properties: Row) -> str:
     """Return a text that is equal for a node in a query and in the graph, which renames a property `key`."""
     own = {name: value for name, value in properties.items() if name.rstrip("_") != KEY}
     return json.dumps([sorted(labels), own], sort_keys=True)
-
-
-def _flat(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield the values, and the members of lists in place of these."""
-    for value in values:
-        yield from _flat(value) if isinstance(value, list) else (value,)
