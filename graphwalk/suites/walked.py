@@ -2,10 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
+from typing import Any
 
+from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import counted
 from graphwalk.evaluation.values import parse_object
+from graphwalk.files.resources import data_path
 from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode
@@ -17,14 +21,13 @@ _MOST_STARTS = 60
 _UNIQUE_NAMES = 0.9
 """Minimum share of nodes with a unique name; below it keys are shown in place of names."""
 _LONGEST_ARGUMENTS = 60
-_LEGEND = {
-    "asked": "in the question",
-    "way": "on the path",
-    "right": "correct answer",
-    "wrong": "wrong answer",
-    "missed": "observed but missing from the answer",
-    "": "not used",
-}
+
+
+@cache
+def scene_texts(suite: str) -> Mapping[str, Any]:
+    """Return the texts of scenes in templates/reports/SUITE.yaml."""
+    texts: Mapping[str, Any] = YamlFile.read(data_path("templates") / "reports" / f"{suite}.yaml").data["scene"]
+    return texts
 
 
 def walked_scene(
@@ -51,7 +54,7 @@ def walked_scene(
         steps=tuple(steps),
         nodes=tuple(_nodes(seen, since["nodes"], fates)),
         links=tuple(_links(seen, since["links"], fates, answered)),
-        legend={fate: text for fate, text in _LEGEND.items() if fate in set(fates.values())},
+        legend={fate: text for fate, text in scene_texts("shared")["legend"].items() if fate in set(fates.values())},
     )
 
 

@@ -19,17 +19,12 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.score import canonical
+from graphwalk.suites.walked import scene_texts
 from graphwalk.types.episode import Trajectory, setting_of
 
 if TYPE_CHECKING:
     from graphwalk.suites.magma.task import MagmaTask
 
-_LEGEND = {
-    "given": "given in the prompt",
-    "right": "correct answer",
-    "wrong": "wrong answer",
-    "missed": "missing from the answer",
-}
 _Item = tuple[Fate, Any]
 
 
@@ -60,7 +55,7 @@ def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
         ),
         links=tuple(links),
         layout="circle",
-        legend=_LEGEND,
+        legend=scene_texts("magma")["legend"],
     )
 
 

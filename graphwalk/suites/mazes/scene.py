@@ -8,6 +8,7 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import MazeScore, WalkStep, path_cells, verdict, walk_of
+from graphwalk.suites.walked import scene_texts
 
 if TYPE_CHECKING:
     from graphwalk.suites.mazes.task import MazeTask
@@ -35,24 +36,6 @@ def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
     return "\n".join([border, *lines, border])
 
 
-_STEP_TEXTS = {
-    "visit": "visits cell {}",
-    "jump": "jumps to cell {}",
-    "revisit": "visits cell {} again",
-    "wall": "calls cell {}, a wall",
-    "other": "calls another tool",
-    "path": "gets the path over the visited cells",
-}
-_SCENE_LEGEND = {
-    "wall": "wall",
-    "visited": "visited, in order",
-    "jump": "visited, not adjacent to a visited cell",
-    "hit": "wall called or answered",
-    "answer": "answer",
-    "leap": "invalid step: cells are not adjacent",
-}
-
-
 def maze_scene(task: "MazeTask", record: ResultRecord) -> Scene:
     """Return the scene of an episode."""
     trajectory, maze = trajectory_of(record), task.maze
@@ -72,14 +55,15 @@ def maze_scene(task: "MazeTask", record: ResultRecord) -> Scene:
         _comparison(task, path, record["answer"] or ()),
         steps=tuple(steps),
         grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, path),
-        legend=_SCENE_LEGEND,
+        legend=scene_texts("mazes")["legend"],
     )
 
 
 def _step_text(step: WalkStep) -> str:
     if step.kind == "refused":
         return "call refused" if step.cell is None else f"call for cell {step.cell} refused"
-    return _STEP_TEXTS[step.kind].format(step.cell)
+    text: str = scene_texts("mazes")["steps"][step.kind]
+    return text.format(step.cell)
 
 
 def _comparison(task: "MazeTask", path: Sequence[int], answer: Sequence[str]) -> StateTable:
