@@ -138,7 +138,9 @@ def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda 
 
 
 def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
-    block = deflated(json.dumps(episode_content(record, suite), separators=(",", ":")))
+    packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
+    text = json.dumps(episode_content(record, suite), separators=(",", ":"))
+    block = packer.compress(text.encode()) + packer.flush()
     task = record["task"]
     shared = (
         record["task_id"],
@@ -149,11 +151,6 @@ def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
         task.get("reference_calls"),
     )
     return PageEpisode(key_of(record), shared, _line(record, suite.report().cause), block)
-
-
-def deflated(text: str) -> bytes:
-    packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
-    return packer.compress(text.encode()) + packer.flush()
 
 
 def inflated(block: bytes) -> str:

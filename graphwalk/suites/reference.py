@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from graphwalk.files.resources import data_path
-from graphwalk.models.scripted import Ask, Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.reports.suite_report import BASELINE, REFERENCE, ResultRecord
 from graphwalk.tools.toolbox import Toolbox
@@ -79,7 +79,7 @@ async def drive(
             return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + count(end.value))
         if isinstance(asks, str):
             raise TypeError("a scripted agent that uses tools yields calls, not text")
-        tool_calls = calls_of(asks)
+        tool_calls = tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))
         results = [await toolbox.call(call) for call in tool_calls]
         texts = [result.content for result in results]
         written = tokens(Message("assistant", tool_calls=tool_calls))
@@ -112,8 +112,3 @@ def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[Re
                 "output_tokens": task.get("reference_output_tokens"),
             },
         }
-
-
-def calls_of(asks: Sequence[Ask]) -> tuple[ToolCall, ...]:
-    """Return the calls of one turn in the form that a model writes."""
-    return tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))

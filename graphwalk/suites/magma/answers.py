@@ -42,7 +42,8 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     be read is split into items, of which the unreadable ones stay text (lossy), and so does text in place of a list.
     """
     text = visible_text(reply)
-    extraction, start = extract(text, AnswerForm(_items, prefix=_prefix(algorithm))), answer_start(algorithm, text)
+    form = AnswerForm(lambda value: Fit(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
+    extraction, start = extract(text, form), answer_start(algorithm, text)
     if start is None:
         return Extraction()
     if extraction.answer is None:
@@ -61,10 +62,6 @@ def answer_start(algorithm: str, text: str) -> tuple[int, int] | None:
 def _prefix(algorithm: str) -> re.Pattern[str]:
     words = PREFIXES[algorithm].removesuffix(":").replace(" ", r"[ \t]+")
     return re.compile(rf"\b{words}[*_`]*[ \t]*:(?:\s*```\w*\n)?[\s*_`$}}]*", re.IGNORECASE)
-
-
-def _items(value: Any) -> Fit | None:
-    return Fit(value) if isinstance(value, list) else None
 
 
 def _split_items(text: str) -> tuple[list[Any], str]:

@@ -22,11 +22,6 @@ MakePolicy = Callable[[str, str, Random], Policy]
 Visit = Generator[list[Ask], list[str], list[Row]]
 
 
-def nearest_first(row: Row) -> tuple[float, int]:
-    """Sort by straight-line distance to the goal."""
-    return row["euclidean_distance"], int(row["key"])
-
-
 def depth_first(start: str, goal: str, order: Order) -> Policy:
     """Explore depth-first to the goal, then answer with the path that the tool returns.
 
@@ -54,7 +49,7 @@ def depth_first(start: str, goal: str, order: Order) -> Policy:
 
 def expert(start: str, goal: str, draw: Random) -> Policy:
     """Explore depth-first, the cell nearest to the goal first."""
-    return depth_first(start, goal, nearest_first)
+    return depth_first(start, goal, lambda row: (row["euclidean_distance"], int(row["key"])))
 
 
 def visit(key: str) -> Visit:

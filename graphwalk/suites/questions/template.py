@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any, Literal, get_args
 
@@ -225,8 +225,6 @@ def render_wording(text: str, values: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> Template:
-    return make_environment({"json": _json, "with_article": with_article}).from_string(text)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return make_environment(
+        {"json": partial(json.dumps, ensure_ascii=False), "with_article": with_article}
+    ).from_string(text)

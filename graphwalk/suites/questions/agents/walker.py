@@ -19,7 +19,6 @@ CALLS_PER_TURN = 256
 """Default of AgentConfig.max_calls_per_turn; more calls are spread over several turns."""
 Layers = list[list[RelationshipRow]]
 """Relationships that begin at nodes 0, 1, … steps away from a start."""
-Successors = Mapping[str, set[str]]
 
 
 class Centre(NamedTuple):
@@ -94,7 +93,8 @@ class Walker:
         return [
             link
             for centre, rows in zip(looked_up, results, strict=True)
-            for link in self.as_links(centre.label, rows)
+            for row in rows
+            if (link := relationship_in(row, centre.label, self._pairs)) is not None
             if not self.schema.several_labels or label_of.setdefault(link.centre, centre.label) == centre.label
         ]
 
@@ -145,9 +145,6 @@ class Walker:
         properties = [p for p in node.properties if p.name != KEY] if node else []
         return [p.name for p in sorted(properties, key=lambda p: len(p.samples) if p.complete else float("inf"))]
 
-    def as_links(self, label: str, rows: Iterable[Row]) -> list[RelationshipRow]:
-        return [link for row in rows if (link := relationship_in(row, label, self._pairs)) is not None]
-
     def target_labels(self, label: str) -> Steps[dict[str, set[str]]]:
         """Return key of each node of the label with outgoing relationships → labels of their targets."""
         links = yield from self.relationships({label})
@@ -159,7 +156,9 @@ class Walker:
 
     def links_of_type(self, name: str) -> Steps[list[RelationshipRow]]:
         """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
-        sources, targets = _end_labels(self.schema, name)
+        type_ = self.schema.relationship(name)
+        pairs = type_.pairs if type_ else ()
+        sources, targets = ({pair[end] for pair in pairs} for end in (0, 1))
         links = yield from self.relationships(min(sources, targets, key=len))
         return [link for link in links if link.type == name]
 
@@ -219,14 +218,6 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
     return [Centre(label, best, value) for value in values[label, best]]
 
 
-def successors(links: Iterable[RelationshipRow]) -> Successors:
-    """Return key of a node → keys of its successors."""
-    follow: defaultdict[str, set[str]] = defaultdict(set)
-    for link in links:
-        follow[link.source].add(link.target)
-    return follow
-
-
 def node_keys(keys: Iterable[str]) -> list[Row]:
     """Return one row per node."""
     return [{"node_key": key} for key in sorted(set(keys))]
@@ -235,10 +226,3 @@ def node_keys(keys: Iterable[str]) -> list[Row]:
 def end_keys(pairs: Iterable[tuple[str, str]]) -> list[Row]:
     """Return one row per pair of first and last node."""
     return [{"source_node_key": source, "target_node_key": target} for source, target in sorted(set(pairs))]
-
-
-def _end_labels(schema: Schema, relationship_type: str) -> tuple[set[str], set[str]]:
-    """Return the labels of the sources and of the targets of a relationship type."""
-    type_ = schema.relationship(relationship_type)
-    pairs = type_.pairs if type_ else ()
-    return {source for source, _ in pairs}, {target for _, target in pairs}

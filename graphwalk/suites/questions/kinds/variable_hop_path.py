@@ -1,9 +1,9 @@
 """Pairs of nodes joined by a path of a few steps that can be continued by one more."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys, successors
+from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, distances
@@ -36,7 +36,9 @@ class Part(PythonPart):
         """
         on_way = walker.on_the_way(self.source_label, self.target_label, self.max_hops)
         links = yield from walker.relationships({self.target_label}.union(*on_way))
-        follow = successors(links)
+        follow: defaultdict[str, set[str]] = defaultdict(set)
+        for link in links:
+            follow[link.source].add(link.target)
         degree = Counter(link.source for link in links)
         labels = {link.source: link.source_labels for link in links}
         return end_keys(

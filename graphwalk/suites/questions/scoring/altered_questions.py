@@ -4,18 +4,19 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from graphwalk.evaluation.rows import as_shown, row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.stores.graph_schema import schema_of
+from graphwalk.stores.transfer import stored_graph
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.tasks.parameters import OWN_GRAPH_EFFORT, ParameterSpace
 from graphwalk.suites.questions.template import Role
-from graphwalk.types.graph import PropertyColumn, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
 
@@ -33,14 +34,7 @@ _MOST_OTHERS = 100
 _FURTHER_HOPS = (1, 2, 3, -1)
 _ANY = "\0any"
 """A label of all nodes, or the type of all relationships, in a changed copy."""
-_WORDS: dict[str, Role] = {
-    "label": "label",
-    "type": "relationship_type",
-    "key": "key",
-    "property": "property",
-    "value": "value",
-    "hops": "hops",
-}
+_WORDS: dict[str, Role] = {role.rpartition("_")[2]: role for role in get_args(Role)}
 """Last word of a parameter's name → its role, for questions that are not built in."""
 
 
@@ -62,7 +56,7 @@ class GraphViews:
     """A graph with its values as in logged questions and answers, and changed copies of it, each made on first use."""
 
     def __init__(self, graph: PropertyGraph) -> None:
-        self.graph = _as_logged(graph)
+        self.graph = stored_graph(graph, _logged)
         self.small = graph.node_count + graph.relationship_count <= _MOST_ENTITIES
 
     @cached_property
@@ -112,19 +106,8 @@ class GraphViews:
         return [relationship for outgoing in self.index.outgoing.values() for relationship in outgoing]
 
 
-def _as_logged(graph: PropertyGraph) -> PropertyGraph:
-    """Return the graph with text for dates, points and other values that JSON lacks."""
-
-    def columns(raw: Mapping[str, PropertyColumn]) -> Mapping[str, PropertyColumn]:
-        return {name: replace(column, pool=tuple(map(_logged, column.pool))) for name, column in raw.items()}
-
-    nodes = tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables)
-    relationships = tuple(replace(table, columns=columns(table.columns)) for table in graph.relationship_tables)
-    return replace(graph, node_tables=nodes, relationship_tables=relationships)
-
-
 def _logged(value: Value) -> Value:
-    """Return a value as in a log, with a tuple for a list."""
+    """Return a value as in a log: text for what JSON lacks; with a tuple for a list."""
     return tuple(map(_logged, value)) if isinstance(value, tuple) else shown(value)
 
 
