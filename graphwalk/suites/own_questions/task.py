@@ -16,16 +16,13 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.evaluation.extraction import Extraction, extract
 from graphwalk.evaluation.rows import compare_rows, row_form, typed_rows
 from graphwalk.files.resources import data_path
-from graphwalk.reports.scene import Scene
-from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.stores.search import folded
-from graphwalk.suites.ask.scene import ask_scene
-from graphwalk.suites.ask.task import Exchange, asked_in_words
+from graphwalk.suites.ask.task import AskTask, asked_in_words
 from graphwalk.suites.graph_prompts import graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraph, existing_path
 from graphwalk.suites.own_questions.dataset import VALUE
-from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
+from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, rows_as_answer
 from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal
@@ -83,16 +80,13 @@ class OwnQuestionScore(Score):
     invented: bool | None
 
 
-class OwnQuestionTask(Task):
-    """A question with the rows of its target; none if the question is unanswerable. `number` counts from 1.
+class OwnQuestionTask(AskTask):
+    """A question with the rows of its target; none if the question is unanswerable. `earlier` is always empty.
 
     `fields`: columns; only `VALUE` for single values. `names`: key of a node in the target → texts that name only it.
     """
 
     target: list[Row]
-    number: int
-    earlier: tuple[Exchange, ...] = ()
-    """Always empty; a field of every log."""
     fields: tuple[str, ...]
     names: dict[str, tuple[str, ...]]
     tags: tuple[str, ...]
@@ -117,7 +111,7 @@ class OwnQuestionTask(Task):
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("own_format.j2", fields=self.fields)
 
-    def score(
+    def score(  # type: ignore[override]  # no score of a free question
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> OwnQuestionScore:
         answer: list[Row] = extraction.answer or []
@@ -146,9 +140,6 @@ class OwnQuestionTask(Task):
         return sum(all(any(map(seen.holds, {text, *self.names.get(text, ())})) for text in row) for row in texts) / len(
             texts
         )
-
-    def scene(self, record: ResultRecord) -> Scene:
-        return ask_scene(record)
 
 
 def comparable_rows(
