@@ -12,7 +12,7 @@ import yaml
 from benchmarks.truth.tck_engines import Engine
 from benchmarks.truth.tck_play import Outcome, play
 from benchmarks.truth.tck_scenarios import ARTIFACT, scenarios
-from graphwalk.database.jars import fetch_artifact
+from graphwalk.database.jars import fetch_jars
 
 JUDGEMENTS = Path(__file__).parent / "tck_judgements.yaml"
 _NUMBER = re.compile(r"\[(\d+)\]")
@@ -40,7 +40,7 @@ def judgements() -> list[Judgement]:
 
 def tck_jar() -> Path:
     """The published jar. StoreError where Maven cannot fetch it."""
-    (jar,) = fetch_artifact(ARTIFACT).glob("*.jar")
+    (jar,) = fetch_jars(ARTIFACT.replace(":", "-"), ARTIFACT, ["-DexcludeTransitive=true"]).glob("*.jar")
     return jar
 
 

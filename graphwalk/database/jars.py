@@ -83,7 +83,8 @@ def start_jars(
     end of the log if the server does not start.
     """
     release, folder = release_named(server.release), server.folder
-    java = [str(find_java(release, variables)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
+    jars = fetch_jars(release.version, f"org.neo4j:neo4j:{release.version}", tell=tell)
+    java = [str(find_java(release, variables)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{jars}/*"]
     lines = {f"server.directories.{name}": str(folder / name) for name in _FOLDERS} | {
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": f"127.0.0.1:{server.port}",
@@ -197,20 +198,13 @@ def find_java(release: Release, variables: Variables) -> Path:
     )
 
 
-def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: None) -> Path:
-    """Return the folder with the jars of a release, fetched with Maven the first time; `tell` is called then.
+def fetch_jars(
+    name: str, artifact: str, options: Sequence[str] = (), tell: Callable[[str], object] = lambda step: None
+) -> Path:
+    """Return the cached folder with the jars of "GROUP:NAME:VERSION", fetched with Maven the first time.
 
-    Raise StoreError if that fails.
+    `tell` is called then. Raise StoreError if that fails.
     """
-    return _fetch(release.version, f"org.neo4j:neo4j:{release.version}", [], tell)
-
-
-def fetch_artifact(artifact: str) -> Path:
-    """Return the folder with the jar of "GROUP:NAME:VERSION", without dependencies; see `fetch_jars`."""
-    return _fetch(artifact.replace(":", "-"), artifact, ["-DexcludeTransitive=true"], lambda step: None)
-
-
-def _fetch(name: str, artifact: str, options: Sequence[str], tell: Callable[[str], object]) -> Path:
     cache = cache_folder()
     target = cache / name
     if target.exists():

@@ -62,12 +62,9 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
 
 
 def _relationships(graph: "nx.Graph[Any]") -> Iterator[Relationship]:
-    if not graph.is_multigraph():
-        for source, target, attributes in graph.edges(data=True):
-            yield relationship_from_attributes(str(source), str(target), _plain(attributes))
-        return
-    for source, target, key, attributes in graph.edges(keys=True, data=True):
-        yield relationship_from_attributes(str(source), str(target), _plain(attributes), name=key)
+    keys = {"keys": True} if graph.is_multigraph() else {}
+    for source, target, *name, attributes in graph.edges(data=True, **keys):
+        yield relationship_from_attributes(str(source), str(target), _plain(attributes), name=next(iter(name), None))
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:

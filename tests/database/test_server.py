@@ -82,7 +82,7 @@ def test_what_is_missing_is_named(home: Variables, tmp_path: Path, monkeypatch: 
         jars.find_java(RELEASES["5.26"], home)
     assert "NEO4J_URI" in raised.value.hint
     with pytest.raises(StoreError, match="not found"):
-        jars.fetch_jars(RELEASES["5.26"])
+        jars.fetch_jars("5.26.30", "org.neo4j:neo4j:5.26.30")
 
 
 def test_the_compose_file_is_closed_to_others_and_works_without_settings() -> None:

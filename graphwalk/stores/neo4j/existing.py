@@ -68,7 +68,6 @@ _HELD = (
     "THEN null ELSE value END AS value "
     "RETURN name, collect(DISTINCT kind), collect(DISTINCT value)[..$samples]"
 )
-_COUNT_BETWEEN = "MATCH ({{ any_node }})-[e:{{ name | type }}]->({{ any_node }}) WITH e LIMIT $most RETURN count(e)"
 _ENDS = "RETURN DISTINCT labels(startNode(e)), labels(endNode(e))"
 _KEYS = "MATCH (e:{{ name | label }}) WITH e LIMIT $samples RETURN {{ 'e' | key_of }}"
 _KINDS = {"STRING": "text", "ZONED DATETIME": "datetime", "ZONED TIME": "time"}
@@ -329,7 +328,7 @@ class SchemaReader:
                 *(self._rows(self._render(query, name), most=SAMPLED) for name in self._dialect.labels)
             )
             names = sorted({row[0] for sample in samples for row in sample} & set(shown))
-            return await self._count_matches(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
+            return await self._count_matches(names, f"{_NODE_SAMPLE}RETURN count(e)")
         counts = await self._exact(shown, "(:{})", "MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
         [[unlabelled]] = await self._rows(_UNLABELLED)
         return [*counts, ("", unlabelled)] if unlabelled else counts
@@ -340,7 +339,7 @@ class SchemaReader:
         chosen = self._dialect.types
         shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
         if self._dialect.labels is not None:
-            return await self._count_matches(shown, _COUNT_BETWEEN)
+            return await self._count_matches(shown, f"{_RELATIONSHIP_SAMPLE}RETURN count(e)")
         return await self._exact(shown, "()-[:{}]->()", "MATCH (:{})-[r]->() RETURN type(r), count(*)")
 
     async def _exact(self, names: Sequence[str], pattern: str, hidden: str) -> list[tuple[str, int | None]]:
