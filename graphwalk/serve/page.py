@@ -92,8 +92,6 @@ class PageEpisode:
 
 @dataclass
 class RunContent:
-    """One run of a page."""
-
     name: str
     suite: str
     facts: Mapping[str, Any]

@@ -23,8 +23,6 @@ def queries_in_place(kind: str) -> bool:
 
 
 class OpenDatabase(Protocol):
-    """The function that a store is registered with."""
-
     async def __call__(
         self, variables: Variables, *, run_id: str, timeout_seconds: float, wait_seconds: float
     ) -> Database:

@@ -67,8 +67,6 @@ def allowed_errors(word: str) -> int:
 
 
 class SearchText:
-    """A text that is searched for."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.folded = folded(text)

@@ -175,7 +175,6 @@ class Trajectory:
 
     @property
     def results(self) -> list[ToolResult]:
-        """Return all tool results in order."""
         return [result for turn in self.turns for result in turn.results]
 
     @property

@@ -419,5 +419,4 @@ def _kind_of(value_type: str) -> str:
 
 
 def _sample_size(count: int | None) -> int:
-    """Return the size of a sample."""
     return SAMPLED if count is None else min(count, SAMPLED)

@@ -52,8 +52,6 @@ _RANKED = (
 
 
 class NodeIndex(NamedTuple):
-    """An index of the database."""
-
     name: str
     type: str
     labels: Sequence[str]

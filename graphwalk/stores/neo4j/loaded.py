@@ -160,8 +160,6 @@ class Neo4jDatabase(Database):
 
 
 class Neo4jStore(GraphStore):
-    """A loaded graph in Neo4j."""
-
     kind = "neo4j"
     in_neo4j = True
 

@@ -26,7 +26,6 @@ def _remark(result: ResultRecord) -> str | None:
 
 @cache
 def graphwalks_report() -> SuiteReport:
-    """Return the report of GraphWalks."""
     size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
     return declared_report(
         "graphwalks",

@@ -31,7 +31,6 @@ def write_list(algorithm: str, items: list[Any]) -> str:
 
 
 def write_answer(algorithm: str, items: list[Any]) -> str:
-    """Return an answer in the requested format."""
     return f"{PREFIXES[algorithm]} {write_list(algorithm, items)}"
 
 

@@ -444,7 +444,6 @@ def state_before(algorithm: str, instance: Instance) -> Step | None:
 
 
 def run_algorithm(algorithm: Algorithm, instance: Instance) -> tuple[Step, ...]:
-    """Return all steps of an algorithm on an instance."""
     adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]  # neighbours ascend, as the edges do
     for i, j, weight in instance.weighted_edges:
         adjacency[i][j] = adjacency[j][i] = weight

@@ -28,7 +28,6 @@ _STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
 
 def magma_plots(report: Report) -> Iterator[Plot]:
-    """Yield the plots of a run."""
     published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), report.published.mark
     for measure, (name, title, y) in _EXACT.items():
         averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark)

@@ -74,7 +74,6 @@ def read_problem(text: str, n: int) -> Instance | None:
 
 
 def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
-    """Return the answer format in words."""
     return agent.render("magma_format.j2", **_names(algorithm)).strip()
 
 

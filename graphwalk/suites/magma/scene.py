@@ -29,7 +29,6 @@ _Item = tuple[Fate, Any]
 
 
 def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
-    """Return the scene of an episode."""
     setting, trajectory = setting_of(record["setting"]), trajectory_of(record)
     links = _links(task)
     steps = [*_prompt_states(task, setting, trajectory, links)]

@@ -56,7 +56,6 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
 
 
 def maze_plots(report: Report) -> Iterator[Plot]:
-    """Yield the plots of a run with mazes."""
     varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
     if varied:  # the others vary with the first
         name, axis = varied[0], _SIZES[varied[0]]

@@ -37,7 +37,6 @@ def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
 
 
 def maze_scene(task: "MazeTask", record: ResultRecord) -> Scene:
-    """Return the scene of an episode."""
     trajectory, maze = trajectory_of(record), task.maze
     path = tuple(path_cells(maze, record["answer"]))
     score = None if record["score"] is None else MazeScore.model_validate(record["score"])

@@ -90,26 +90,14 @@ def extract_path(reply: str) -> Extraction:
 
 
 class MazeScore(Score):
-    """The score of one path. `correct` means valid: from start to goal over adjacent open cells.
+    """The score of one path (docs/method.md, Mazes).
 
-    A path is correct or wrong as a whole, so precision, recall and F1 are 1 or 0. `false_positives` counts cells
-    that are not open cells of the grid. `grounded` is the share of its steps that tool results show; None if only
-    other tools were used. `strict_correct` is false for answers that the turn limit forced.
-
-    `error_class` is the first error along the path; None for a valid path.
-
-    * "no_answer": nothing or an empty list.
-    * "unreadable": a text without a path.
-    * "wrong_start", "wrong_goal": the path starts or ends at another cell.
-    * "out_of_grid": a cell does not exist.
-    * "through_wall": a cell is a wall.
-    * "not_adjacent": a step joins cells that share no edge.
-
-    Of the answer: `path_length` in steps; `length_ratio` to the shortest path (1 is optimal; None if invalid);
-    `repeated_cells`; `wall_hits`, its walls; `teleports`, its steps between cells that share no edge.
-
-    Of the calls: `visited`, distinct cells; `revisits`; `jumps`, first visits that are not adjacent to the start or a
-    visited cell; `wall_calls`; `goal_visited`.
+    `correct` means valid: from start to goal over adjacent open cells. A path is correct or wrong as a whole, so
+    precision, recall and F1 are 1 or 0. `false_positives` counts cells that are not open cells of the grid. `grounded`
+    is the share of its steps that tool results show; None if only other tools were used. `error_class` is the first
+    error along the path. `path_length` is in steps; `length_ratio` is None for an invalid path. `wall_hits` and
+    `teleports` count walls of the answer, and its steps between cells that share no edge; `jumps` first visits that are
+    not adjacent to the start or a visited cell.
     """
 
     valid: bool

@@ -39,7 +39,7 @@ def _is_none(value: object) -> bool:
 
 
 class QuestionScore(Score):
-    """The score of one answer.
+    """The score of one answer (docs/method.md, Scores).
 
     * `strict_correct`: false for answers that the turn limit forced.
     * `all_properties_correct`: all fields are correct, not only those that identify a row; None if these are the same.
@@ -50,18 +50,8 @@ class QuestionScore(Score):
     * `evidence_sufficient`: the results prove every row of the target, or one if one is enough.
     * `last_mile`: only the format is wrong; the reply contains the correct answer, and its evidence was observed.
 
-    `error_class` is None for a correct answer.
-
-    * "no_answer": nothing or an empty list.
-    * "unreadable": a text without an answer.
-    * "invented": a value is in no tool result.
-    * "misread": the results prove the whole target, but the answer differs.
-    * "unsupported": the results prove neither the whole target nor all rows of the answer.
-    * "incomplete": the results prove all rows of the answer, but not the whole target.
-    * "unverifiable": groundedness is unknown.
-
-    Wrong answers have a `failure` with `failure_detail`, and an `ignored_condition` if one explains them; see
-    `graphwalk.suites.questions.scoring.failures.Failure`.
+    Wrong answers have an `error_class`, a `failure` with `failure_detail`, and an `ignored_condition` if one explains
+    them; see `graphwalk.suites.questions.scoring.failures.Failure`.
     """
 
     strict_correct: bool

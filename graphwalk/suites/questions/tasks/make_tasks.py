@@ -188,8 +188,6 @@ class OutOfReachError(OracleError):
 
 @dataclass
 class TaskMaker:
-    """Maker of the tasks about one graph."""
-
     index: GraphIndex
     store: GraphStore
     embedded: GraphStore
