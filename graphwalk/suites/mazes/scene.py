@@ -1,7 +1,7 @@
 """The scene of an episode in a maze, and the maze as text."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphwalk.reports.scene import Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
@@ -9,9 +9,6 @@ from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import MazeScore, WalkStep, path_cells, verdict, walk_of
 from graphwalk.suites.walked import scene_texts
-
-if TYPE_CHECKING:
-    from graphwalk.suites.mazes.task import MazeTask
 
 
 def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
@@ -36,11 +33,11 @@ def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
     return "\n".join([border, *lines, border])
 
 
-def maze_scene(task: "MazeTask", record: ResultRecord) -> Scene:
-    trajectory, maze = trajectory_of(record), task.maze
+def maze_scene(maze: Maze, record: ResultRecord) -> Scene:
+    trajectory = trajectory_of(record)
     path = tuple(path_cells(maze, record["answer"]))
     score = None if record["score"] is None else MazeScore.model_validate(record["score"])
-    outcome = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
+    outcome = f"failed: {record['exit_status']}" if score is None else verdict(score, maze)
     turns = [number for number, turn in enumerate(trajectory.turns, 1) for _ in turn.results]
     walked = zip(walk_of(maze, trajectory.results).steps, turns, strict=True)
     steps = [
@@ -51,7 +48,7 @@ def maze_scene(task: "MazeTask", record: ResultRecord) -> Scene:
     return scene_of(
         record,
         trajectory,
-        _comparison(task, path, record["answer"] or ()),
+        _comparison(maze, path, record["answer"] or (), record["task"]["gold"]),
         steps=tuple(steps),
         grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, path),
         legend=scene_texts("mazes")["legend"],
@@ -65,9 +62,9 @@ def _step_text(step: WalkStep) -> str:
     return text.format(step.cell)
 
 
-def _comparison(task: "MazeTask", path: Sequence[int], answer: Sequence[str]) -> StateTable:
+def _comparison(maze: Maze, path: Sequence[int], answer: Sequence[str], shortest: Sequence[str]) -> StateTable:
     """Return the cells of the answer; a cell is right if the step to it is valid."""
-    maze, before = task.maze, None
+    before = None
     rows: list[tuple[Any, ...]] = []
     for cell, key in zip(path, answer, strict=False):
         fits = cell == maze.start if before is None else maze.adjacent(before, cell)
@@ -75,7 +72,7 @@ def _comparison(task: "MazeTask", path: Sequence[int], answer: Sequence[str]) ->
         before = cell
     if path and path[-1] != maze.goal:
         rows.append(("missed", len(rows), str(maze.goal)))
-    steps, example = maze.shortest_path_length, " ".join(map(str, task.target))
+    steps, example = maze.shortest_path_length, " ".join(shortest)
     note = (
         f"Every valid path from {maze.start} to {maze.goal} is correct; the shortest has {steps} steps, for example"
         f" {example}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, strip_thinking
@@ -14,9 +14,6 @@ from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import Score, ToolResult, Trajectory
-
-if TYPE_CHECKING:
-    from graphwalk.suites.mazes.task import MazeTask
 
 PathError = Literal[
     "no_answer", "unreadable", "wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"
@@ -121,9 +118,9 @@ class MazeScore(Score):
     parallel_calls: int
 
 
-def score_path(task: "MazeTask", setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
+def score_path(maze: Maze, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
     """Score a path and count the tool calls before it."""
-    maze, path = task.maze, path_cells(task.maze, extraction.answer)
+    path = path_cells(maze, extraction.answer)
     walk, waste = walk_of(maze, trajectory.results), waste_of(trajectory)
     if path:
         error = path_error(maze, path)
@@ -210,9 +207,9 @@ def _cell(maze: Maze, key: str) -> int:
     return number if str(number) == key and number < maze.size**2 else _NOWHERE
 
 
-def verdict(score: MazeScore, task: "MazeTask") -> str:
+def verdict(score: MazeScore, maze: Maze) -> str:
     """Return a short description of the outcome."""
     if score.valid:
         steps = counted(score.path_length or 0, "step")
-        return f"valid, {steps} (shortest {task.shortest_path_length}), {counted(score.calls, 'call')}"
+        return f"valid, {steps} (shortest {maze.shortest_path_length}), {counted(score.calls, 'call')}"
     return f"{(score.error_class or '').replace('_', ' ')}, {counted(score.calls, 'call')}"

@@ -66,7 +66,7 @@ class MazeTask(Task):
     def score(
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> MazeScore:
-        return score_path(self, setting, trajectory, extraction)
+        return score_path(self.maze, setting, trajectory, extraction)
 
     def potential(self, trajectory: Trajectory) -> float:
         """Return 1 − distance to the goal ÷ that of the start, for the nearest cell that was walked to from the start.
@@ -92,7 +92,7 @@ class MazeTask(Task):
         return "networkx"
 
     def scene(self, record: ResultRecord) -> Scene:
-        return maze_scene(self, record)
+        return maze_scene(self.maze, record)
 
 
 def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:

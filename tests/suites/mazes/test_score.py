@@ -23,7 +23,7 @@ def score(reply: str, results: tuple[ToolResult, ...] = (), setting: str = "tool
     turns = [Turn(Message("assistant"), results=results)] if results else []
     status = changes.get("exit_status", ExitStatus.ANSWERED)
     trajectory = Trajectory((), (*turns, Turn(Message("assistant", reply))), status)
-    return score_path(TASK, setting, trajectory, extract_path(reply))
+    return score_path(TASK.maze, setting, trajectory, extract_path(reply))
 
 
 def of(path: list[Any]) -> MazeScore:
@@ -192,5 +192,5 @@ def test_score_counts_wasted_calls_and_lossy_extraction() -> None:
     other = ToolResult(ToolCall("2", "get_next_possible_cells", '{"node_id": "1"}'), "[]")
     turns = (Turn(Message("assistant"), results=(twice, other)), Turn(Message("assistant"), results=(twice, other)))
     trajectory = Trajectory((), (*turns, Turn(Message("assistant", ""))), ExitStatus.ANSWERED)
-    result = score_path(TASK, "tools", trajectory, Extraction(None, None, True))
+    result = score_path(TASK.maze, "tools", trajectory, Extraction(None, None, True))
     assert (result.repeated_calls, result.cycles, result.parallel_calls, result.lossy) == (2, 1, 4, True)
