@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -179,21 +179,16 @@ def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
 
     Raise ConfigError if it cannot be written, or if pyarrow is missing for .parquet.
     """
-    number = 0
-
-    def counted_rows() -> Iterator[Row]:
-        nonlocal number
-        for number, row in enumerate(rows, start=1):  # noqa: B007
-            yield row
-
+    numbers = count()
+    numbered = zip(rows, numbers)  # noqa: B905 (numbers have no end)
     if out.suffix.lower() != ".parquet":
-        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row in counted_rows()))
-        return number
+        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row, _ in numbered))
+        return next(numbers)
     with ExitStack() as stack:
         add = parquet_table(stack, out, columns)
-        for row in counted_rows():
+        for row, _ in numbered:
             add([row])
-    return number
+    return next(numbers)
 
 
 def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[Iterable[Row]], object]:

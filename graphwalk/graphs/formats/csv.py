@@ -295,9 +295,8 @@ def _free_delimiter(graph: PropertyGraph) -> str:
         for value in column.pool:
             if isinstance(value, tuple):
                 used.update(character for item in value for character in value_text(item))
-    for delimiter in _ARRAY_DELIMITERS:
-        if delimiter not in used:
-            return delimiter
+    if free := [delimiter for delimiter in _ARRAY_DELIMITERS if delimiter not in used]:
+        return free[0]
     raise ConfigError(
         "the lists of this graph contain every delimiter that a CSV file can have", hint="save it as JSON"
     )
