@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -11,13 +12,15 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import Strict, SuiteConfig
 from graphwalk.evaluation.extraction import Extraction, visible_text
-from graphwalk.reports.scene import Scene
+from graphwalk.reports.scene import Scene, StateTable, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.suites.ask.evidence import cited_keys
-from graphwalk.suites.ask.scene import ask_scene
+from graphwalk.reports.text_table import plain
+from graphwalk.suites.ask.evidence import cited_keys, evidence_keys, named_in
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Prompt, Task
+from graphwalk.suites.walked import walked_scene
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
+from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import Message
@@ -95,7 +98,15 @@ class AskTask(Task):
         )
 
     def scene(self, record: ResultRecord) -> Scene:
-        return ask_scene(record)
+        """Return the scene of an episode, with the evidence of the answer marked."""
+        trajectory, question, answer = trajectory_of(record), record["task"]["question"], record["answer"]
+        seen = observed_graph(trajectory.results)
+        keys = evidence_keys(question, None if answer is None else plain(answer), seen)
+        asked_about = set(named_in(question, seen)).intersection(keys)
+        evidence = [key for key in keys if key not in asked_about]
+        table = None if record["task"].get("gold") is not None else StateTable(("answer",), (("", answer),))
+        scene = walked_scene(record, trajectory, asked_about, dict.fromkeys(evidence, "right"), table)
+        return replace(scene, legend={**scene.legend, "right": "supports the answer"})
 
 
 async def asked_in_words(question: str, earlier: Sequence[Exchange], about: LoadedGraph, agent: AgentConfig) -> Prompt:
