@@ -121,13 +121,13 @@ class RunContent:
 
 def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:
     """Return a run with the episodes that are wanted; tables and plots are of the whole run."""
-    suite = folder.suite
+    suite, cause = folder.suite, folder.suite.report().cause
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
         for record in folder.records():
             if wanted(key_of(record)):
-                by_key[key_of(record)] = _episode(record, suite)
+                by_key[key_of(record)] = _episode(record, suite, cause)
             yield record
 
     report = report_of(folder, taken())
@@ -135,7 +135,7 @@ def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda 
     return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, episodes)
 
 
-def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
+def _episode(record: Record, suite: Suite[Any, Any], cause: Callable[[Record], str | None]) -> PageEpisode:
     packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
     text = json.dumps(episode_content(record, suite), separators=(",", ":"))
     block = packer.compress(text.encode()) + packer.flush()
@@ -148,7 +148,7 @@ def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
         task["question"][:_LONGEST_QUESTION],
         task.get("reference_calls"),
     )
-    return PageEpisode(key_of(record), shared, _line(record, suite.report().cause), block)
+    return PageEpisode(key_of(record), shared, _line(record, cause), block)
 
 
 def inflated(block: bytes) -> str:

@@ -10,7 +10,7 @@ from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import counted
 from graphwalk.evaluation.values import parse_object
 from graphwalk.files.resources import data_path
-from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of, trajectory_of
+from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode
 from graphwalk.types.episode import Trajectory
@@ -56,14 +56,6 @@ def walked_scene(
         links=tuple(_links(seen, since["links"], fates, answered)),
         legend={fate: text for fate, text in scene_texts("shared")["legend"].items() if fate in set(fates.values())},
     )
-
-
-def keys_scene(record: ResultRecord, start: str) -> Scene:
-    """Return the picture of a task whose target and answer are lists of node keys; `start` is the node in question."""
-    target, answer = {*record["task"]["gold"]}, {*(record["answer"] or ())}
-    fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
-    fates |= {key: "right" if key in target else "wrong" for key in answer}
-    return walked_scene(record, trajectory_of(record), {start}, fates)
 
 
 def _steps(trajectory: Trajectory, seen: ObservedGraph, since: Mapping[str, list[int]]) -> Iterator[SceneStep]:

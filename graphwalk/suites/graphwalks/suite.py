@@ -7,21 +7,23 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.files.bulk import usable_rows
-from graphwalk.reports.suite_report import SuiteReport
+from graphwalk.reports.measures import declared_report
+from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt
 from graphwalk.suites.graphwalks.config import GraphwalksConfig
 from graphwalk.suites.graphwalks.players import PLAYERS, expert
 from graphwalk.suites.graphwalks.problems import COLUMNS, LABEL, TYPE, Problem, answer_of, generated, read_problem
-from graphwalk.suites.graphwalks.report import graphwalks_report
 from graphwalk.suites.graphwalks.task import GraphwalksScore, GraphwalksTask
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.reference import drive
+from graphwalk.suites.reference import drive, expert_result
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
+_SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
+"""Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
 _LEVEL = """
 MATCH (a:{{ label | label }})-[:{{ type | type }}]->(b:{{ label | label }}) WHERE {{ near | key_of }} IN $keys
 RETURN DISTINCT {{ far | key_of }} AS key
@@ -92,7 +94,14 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
         return {"problems": [{"nodes": 8, "out_degree": 2, "count": 3}]}
 
     def report(self) -> SuiteReport:
-        return graphwalks_report()
+        size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
+        return declared_report(
+            self.name,
+            GraphwalksScore,
+            groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
+            baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
+            remark=_remark,
+        )
 
 
 async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
@@ -104,6 +113,19 @@ async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
         rows = await store.run(query, {"keys": sorted(levels[-1])})
         levels.append({str(row["key"]) for row in rows}.difference(*levels))
     return levels[-1] - levels[0]
+
+
+def _problem(result: ResultRecord) -> str:
+    return f"{result['task']['template']} {_BANDS[result['task']['prompt_chars'] > _SHORT]}"
+
+
+def _remark(result: ResultRecord) -> str | None:
+    task, graph = result["task"], result.get("graph", {})
+    if (published := task.get("published_gold")) is not None:
+        extra, missing = len({*published} - {*task["gold"]}), len({*task["gold"]} - {*published})
+        return f"Row {task['row']}: the published target has {extra} other nodes, and lacks {missing} of ours."
+    left_out = ", ".join(graph.get("left_out", ()))
+    return f"Left out of {graph['name']}: {left_out} (run.json has the reasons)." if left_out else None
 
 
 def _agree(oracle: str, nodes: Iterable[str], task: GraphwalksTask) -> None:

@@ -11,13 +11,13 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
-from graphwalk.reports.scene import Scene
+from graphwalk.reports.scene import Fate, Scene, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.graphwalks.config import Operation
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
-from graphwalk.suites.walked import keys_scene
+from graphwalk.suites.walked import walked_scene
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
@@ -129,7 +129,10 @@ class GraphwalksTask(Task):
         return "networkx"
 
     def scene(self, record: ResultRecord) -> Scene:
-        return keys_scene(record, str(self.parameters["node"]))
+        target, answer = {*self.target}, {*(record["answer"] or ())}
+        fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
+        fates |= {key: "right" if key in target else "wrong" for key in answer}
+        return walked_scene(record, trajectory_of(record), {str(self.parameters["node"])}, fates)
 
 
 def published_answer(reply: str) -> set[str] | None:

@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from graphwalk.files.resources import data_path
@@ -127,7 +126,6 @@ def most_frequent_error(score: Mapping[str, Any] | None) -> str | None:
     return error if score.get(error) else None
 
 
-@cache
 def magma_report() -> SuiteReport:
     report = declared_report(
         "magma",

@@ -1,7 +1,6 @@
 """Report of mazes: measures, tables and plots."""
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from graphwalk.reports.common_plots import against_size, cost_against_accuracy, outcomes, within_calls
@@ -67,7 +66,6 @@ def maze_plots(report: Report) -> Iterator[Plot]:
     yield cost_against_accuracy(report)
 
 
-@cache
 def maze_report() -> SuiteReport:
     return declared_report(
         "mazes",

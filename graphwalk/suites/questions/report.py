@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -88,7 +87,6 @@ def question_plots(report: Report) -> Iterator[Plot]:
     yield from effort_plots(report)
 
 
-@cache
 def question_report() -> SuiteReport:
     """Return the report of questions, with groups in the order of the built-in questions."""
     return declared_report(
