@@ -7,11 +7,11 @@ from typing import NamedTuple, NoReturn
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
-from graphwalk.graphs.formats.common import Undirected
+from graphwalk.graphs.formats.common import Undirected, header, write_lines
 from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
-from graphwalk.graphs.formats.cypher import write_cypher
-from graphwalk.graphs.formats.graphml import read_graphml, write_graphml
-from graphwalk.graphs.formats.json import read_json, write_json
+from graphwalk.graphs.formats.cypher import cypher_lines
+from graphwalk.graphs.formats.graphml import graphml_lines, read_graphml
+from graphwalk.graphs.formats.json import json_lines, read_json
 from graphwalk.types.graph import PropertyGraph
 
 
@@ -31,9 +31,9 @@ FOLDER = ""
 """The key of the format that is a folder: a name without a suffix."""
 CYPHER = ".cypher"
 FORMATS = {
-    ".json": GraphFormat(read_json, write_json),
-    ".graphml": GraphFormat(read_graphml, write_graphml),
-    CYPHER: GraphFormat(_refuse_script, write_cypher),
+    ".json": GraphFormat(read_json, lambda graph, path: write_lines(path, json_lines(graph, header(graph)))),
+    ".graphml": GraphFormat(read_graphml, lambda graph, path: write_lines(path, graphml_lines(graph, header(graph)))),
+    CYPHER: GraphFormat(_refuse_script, lambda graph, path: write_lines(path, cypher_lines(graph))),
     FOLDER: GraphFormat(lambda path, _: read_csv_folder(path), write_csv_folder),
 }
 
@@ -50,7 +50,10 @@ def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
 
 
 def save_graph(graph: PropertyGraph, path: Path | str) -> None:
-    """Write a graph: the same bytes for the same graph, and whole or not at all."""
+    """Write a graph: the same bytes for the same graph, and whole or not at all.
+
+    Raise ConfigError for what the format cannot hold: bytes in Cypher, control characters in XML.
+    """
     graph_format(Path(path)).write(graph, Path(path))
 
 

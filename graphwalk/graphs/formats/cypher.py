@@ -3,10 +3,9 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.common import TEMPORAL_NAMES, by_name, write_lines
+from graphwalk.graphs.formats.common import TEMPORAL_NAMES, by_name
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Point, Temporal, Value, shown
 
@@ -40,12 +39,8 @@ def literal(value: Value) -> str:
     return repr(value).replace("e+", "e")
 
 
-def write_cypher(graph: PropertyGraph, path: Path) -> None:
-    """Write a deterministic script, atomically. Raise ConfigError for a graph with bytes."""
-    write_lines(path, _statements(graph))
-
-
-def _statements(graph: PropertyGraph) -> Iterator[str]:
+def cypher_lines(graph: PropertyGraph) -> Iterator[str]:
+    """Yield the statements of a script. Raise ConfigError for a graph with bytes."""
     tables = sorted(graph.node_tables, key=lambda table: table.labels)
     # A unique property is the key of a node in a database that is read (`graphwalk.stores.neo4j.existing_names`).
     for label in dict.fromkeys(label for table in tables for label in table.labels):

@@ -17,7 +17,6 @@ from graphwalk.graphs.formats.common import (
     brief,
     by_name,
     checked_header,
-    header,
     joined_labels,
     labels_of,
     node_from_attributes,
@@ -27,7 +26,6 @@ from graphwalk.graphs.formats.common import (
     relationship_from_attributes,
     type_name,
     value_text,
-    write_lines,
 )
 from graphwalk.graphs.formats.json import from_json, parse_json
 from graphwalk.types.graph import Node, PropertyColumn, PropertyGraph, Relationship
@@ -184,13 +182,11 @@ _KeyIds = dict[tuple[str, str], str]
 """Property name and type → id of its key element."""
 
 
-def write_graphml(graph: PropertyGraph, path: Path) -> None:
-    """Write a deterministic file. Raise ConfigError for control characters, which XML cannot hold."""
-    write_lines(path, graphml_lines(graph, header(graph)))
-
-
 def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a GraphML document; the fields of `head` become JSON texts of the graph."""
+    """Yield the lines of a GraphML document; the fields of `head` become JSON texts of the graph.
+
+    Raise ConfigError for control characters, which XML cannot hold.
+    """
     nodes = _key_ids("n", [table.columns for table in graph.node_tables])
     edges = _key_ids("r", [table.columns for table in graph.relationship_tables])
     yield '<?xml version="1.0" encoding="UTF-8"?>'

@@ -31,7 +31,6 @@ from graphwalk.graphs.formats.common import (
     read_value,
     reading,
     relationship_from_attributes,
-    write_lines,
 )
 from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
@@ -113,11 +112,6 @@ def from_json(value: Any) -> Any:
         if tag == "$float" and held in SPECIAL_FLOATS:
             return SPECIAL_FLOATS[held]
     raise ValueError(f"{tag} cannot be {brief(held)}")
-
-
-def write_json(graph: PropertyGraph, path: Path) -> None:
-    """Write a deterministic file, atomically."""
-    write_lines(path, json_lines(graph, header(graph)))
 
 
 def json_lines(graph: PropertyGraph, head: dict[str, Any]) -> Iterator[str]:

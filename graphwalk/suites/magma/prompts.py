@@ -73,10 +73,6 @@ def read_problem(text: str, n: int) -> Instance | None:
         return None
 
 
-def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
-    return agent.render("magma_format.j2", **_names(algorithm)).strip()
-
-
 def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), form: Form = STANDARD) -> str:
     """Return the user message that asks for the state after `step`, with the hint if the strategy has hints."""
     names = {**_names(trace.algorithm), "first": step == min(trace.states), "explain": form.explain}

@@ -10,7 +10,7 @@ from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.answers import PREFIXES, read_answer
 from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace, check_states
 from graphwalk.suites.magma.scene import magma_scene
@@ -68,7 +68,7 @@ class MagmaTask(Task):
         return read_answer(self.algorithm, reply)
 
     def answer_format(self, agent: AgentConfig) -> str:
-        return prompts.answer_format(self.algorithm, agent)
+        return agent.render("magma_format.j2", algorithm=self.algorithm, prefix=PREFIXES[self.algorithm]).strip()
 
     def score(
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
