@@ -131,7 +131,7 @@ class GraphToolbox:
         started = perf_counter()
         try:
             result = await self._run(call)
-        except ToolMistake as mistake:
+        except QueryRefused as mistake:
             values = {**mistake.values, "look_closer": LOOK_CLOSER in self._tools}
             result = ToolResult(call, self._say(mistake.message, **values), mistake.kind)
         except QueryLimitError as limit:
@@ -179,15 +179,14 @@ class GraphToolbox:
         return ToolResult(call, content, rows=number, in_list=result.in_list, tried=tried, data=rows)
 
     async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
-        """Run a query of the model. Raise ConfigError if the store does not take such queries."""
+        """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""
         agent = self._agent
         try:
             result = await self._store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
         except QueryRefused as refused:
-            values = dict(refused.values)
             if refused.kind == "unknown_name":
-                values |= listed_names(values["name"], values["names"])
-            raise ToolMistake(refused.kind, refused.message, **values) from refused
+                refused.values |= listed_names(refused.values["name"], refused.values["names"])
+            raise
         rows = result.rows if result.ordered else canonical_rows(result.rows)
         sizes = accumulate(len(json.dumps(row, default=str)) for row in rows)
         readable = sum(1 for _ in takewhile(lambda size: size <= MOST_CHARACTERS, sizes))

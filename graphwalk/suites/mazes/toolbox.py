@@ -64,10 +64,10 @@ class MazeToolbox(GraphToolbox):
             return await super()._run(call)
         arguments = parse_arguments(tool, call.arguments)
         if tool.name == NEXT_CELLS:
-            try:
-                content, rows = await self._next_cells(tool, arguments)
-            except _CellMistake as mistake:
-                return ToolResult(call, str(mistake), mistake.kind)
+            if mistake := await self._mistake(tool, arguments):
+                kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(mistake, mistake)
+                return ToolResult(call, self._advice(tool, mistake, arguments["node_id"]), kind)
+            content, rows = await self._next_cells(tool, str(arguments["node_id"]))
             return ToolResult(call, content, rows=len(rows), data=rows)
         check_shape(tool, arguments)
         text, row_count = self._connected_path(tool)
@@ -77,32 +77,31 @@ class MazeToolbox(GraphToolbox):
         # A cell has at most four neighbours, so that the maze's own tools need no pages.
         return tool.name not in MAZE_TOOLS and super()._has_pages(tool)
 
-    async def _next_cells(self, tool: Tool, arguments: dict[str, Any]) -> tuple[str, list[Row]]:
+    async def _next_cells(self, tool: Tool, key: str) -> tuple[str, list[Row]]:
         """Visit a cell. Return the text for the model, and the adjacent open cells."""
-        key = arguments.get("node_id")
-        if "node_id" in arguments and not isinstance(key, str):
-            raise self._mistake(tool, "not_text", key)
-        check_shape(tool, arguments)
-        await self._check_cell(tool, str(key))
         visited = [*self._neighbours, *([] if key in self._neighbours else [key])]
         parameters = {"node_id": key, "visited": visited}
         rows = await self._store.run(self._store.render(tool.cypher or "", {}), parameters)
         if rows and "key" not in rows[0]:
             raise ConfigError(f"the Cypher of {tool.name} lacks the column `key`", hint=f"graphwalk tools {tool.name}")
-        self._neighbours.setdefault(str(key), tuple(row["key"] for row in rows))
+        self._neighbours.setdefault(key, tuple(row["key"] for row in rows))
         notes = [] if rows else [tool.say("empty", node_id=key)]
         return encode_result(rows, notes, self._agent.encoding), rows
 
-    async def _check_cell(self, tool: Tool, key: str) -> None:
+    async def _mistake(self, tool: Tool, arguments: dict[str, Any]) -> str:
+        """Return the name of the message about a cell that cannot be visited, else ""."""
+        if not isinstance(arguments.get("node_id", ""), str):
+            return "not_text"
+        check_shape(tool, arguments)
+        key = str(arguments["node_id"])
         if not _KEY.fullmatch(key):
-            raise self._mistake(tool, "malformed", key)
+            return "malformed"
         rows = await self._store.run(self._store.render(tool.matches or "", {}), {"node_id": key})
         if not rows:
-            raise self._mistake(tool, "unknown", key)
+            return "unknown"
         if not rows[0]["open"]:
-            raise self._mistake(tool, "wall", key)
-        if self._strict and key not in (allowed := self._allowed_keys()):
-            raise self._mistake(tool, "not_adjacent", key, open=allowed if self._neighbours else [])
+            return "wall"
+        return "not_adjacent" if self._strict and key not in self._allowed_keys() else ""
 
     def _allowed_keys(self) -> list[str]:
         """Return the keys allowed in strict mode: first the start, then visited cells and their neighbours."""
@@ -120,18 +119,9 @@ class MazeToolbox(GraphToolbox):
         visited = self.visited
         return tool.say("messages.not_connected", first=visited[0], last=visited[-1]), 0
 
-    def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
+    def _advice(self, tool: Tool, message: str, node_id: Any) -> str:
         # The example is the key that a malformed one probably means, else the last key.
         match = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
         example = str(min(int(match[0]), self._last)) if match else str(self._last)
-        defaults = {"node_id": node_id, "last": self._last, "start": self._start, "example": example, "open": []}
-        kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(message, message)
-        return _CellMistake(kind, tool.say(f"messages.{message}", **{**defaults, **values}))
-
-
-class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
-    """A cell that cannot be visited; `kind` is the class of the mistake."""
-
-    def __init__(self, kind: str, text: str) -> None:
-        super().__init__(text)
-        self.kind = kind
+        values = {"node_id": node_id, "last": self._last, "start": self._start, "example": example}
+        return tool.say(f"messages.{message}", **values, open=self._allowed_keys() if self._neighbours else [])
