@@ -81,8 +81,8 @@ def measure_loading(quick: bool, full: bool) -> Iterator[Row]:
 
 
 def _embedded_row(runner: asyncio.Runner, graph: PropertyGraph, repetitions: int) -> Row:
-    nodes = [(batch.labels[0], batch.rows) for batch in node_batches(graph, BATCH)]
-    joined = [(batch.type, batch.pair, batch.rows) for batch in relationship_batches(graph, BATCH, by_pair=True)]
+    nodes = [(labels[0], rows) for labels, rows in node_batches(graph, BATCH)]
+    joined = list(relationship_batches(graph, BATCH, by_pair=True))
 
     def plain() -> None:
         import kglite
@@ -142,11 +142,11 @@ async def _forget(driver: Any, database: Database, graph: PropertyGraph) -> None
 
 
 def _raw_statements(graph: PropertyGraph) -> Iterator[Statement]:
-    for nodes in node_batches(graph, BATCH):
-        yield f"UNWIND $rows AS row CREATE (n:{nodes.labels[0]}:GraphWalkBench) SET n = row", nodes.rows
-    for joined in relationship_batches(graph, BATCH):
+    for labels, rows in node_batches(graph, BATCH):
+        yield f"UNWIND $rows AS row CREATE (n:{labels[0]}:GraphWalkBench) SET n = row", rows
+    for type_, _, rows in relationship_batches(graph, BATCH):
         match = "MATCH (a:GraphWalkBench {key: row.s}) MATCH (b:GraphWalkBench {key: row.t})"
-        yield f"UNWIND $rows AS row {match} CREATE (a)-[r:{joined.type}]->(b) SET r = row.p", joined.rows
+        yield f"UNWIND $rows AS row {match} CREATE (a)-[r:{type_}]->(b) SET r = row.p", rows
 
 
 def _size(nodes: int) -> str:

@@ -209,25 +209,25 @@ def load_engine(graph: PropertyGraph) -> tuple[Any, EmbeddedDialect]:
 
 def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect) -> None:
     numbers = count()
-    for batch in node_batches(graph, BATCH):
-        for row in batch.rows:
+    for names, rows in node_batches(graph, BATCH):
+        for row in rows:
             row["id"] = f"{ID_MARK}{next(numbers)}"
-        labels = ":".join(map(dialect.label_name, batch.labels)) or quote(NO_LABEL)
+        labels = ":".join(map(dialect.label_name, names)) or quote(NO_LABEL)
         labels = f"{quote(NODE)}:{labels}" if dialect.several else labels
-        engine.cypher(f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", params={"rows": batch.rows})
+        engine.cypher(f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", params={"rows": rows})
     tables = [table for table in graph.node_tables if len(table.numbers)]
     for first in [quote(NODE)] if dialect.several and tables else [dialect.label_name(t.label) for t in tables]:
         engine.cypher(f"CREATE INDEX FOR (n:{first}) ON (n.key)")
 
 
 def _create_relationships(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect) -> None:
-    for batch in relationship_batches(graph, BATCH, by_pair=not dialect.several):
-        source, target = map(dialect.label_name, batch.pair) if batch.pair else (quote(NODE), quote(NODE))
+    for type_, pair, rows in relationship_batches(graph, BATCH, by_pair=not dialect.several):
+        source, target = map(dialect.label_name, pair) if pair else (quote(NODE), quote(NODE))
         engine.cypher(
             "UNWIND $rows AS row "
             f"MATCH (a:{source} {{key: row.s}}), (b:{target} {{key: row.t}}) "
-            f"CREATE (a)-[r:{dialect.type(batch.type)}]->(b) SET r += row.p",
-            params={"rows": batch.rows},
+            f"CREATE (a)-[r:{dialect.type(type_)}]->(b) SET r += row.p",
+            params={"rows": rows},
         )
 
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +11,8 @@ from numpy.typing import NDArray
 from graphwalk.types.graph import PropertyColumn, PropertyGraph, RelationshipTable, property_rows
 from graphwalk.types.values import Value
 
-
-class NodeBatch(NamedTuple):
-    """Nodes with the same labels; a row is a map of properties, `key` among them."""
-
-    labels: tuple[str, ...]
-    rows: list[dict[str, Any]]
-
-
-class RelationshipBatch(NamedTuple):
-    """Relationships of one type; a row is {"s": source key, "t": target key, "p": map of properties}.
-
-    `pair` holds the first labels of both ends where all rows share them.
-    """
-
-    type: str
-    rows: list[dict[str, Any]]
-    pair: tuple[str, str] | None = None
+Rows = list[dict[str, Any]]
+Pair = tuple[str, str] | None
 
 
 def stored_graph(
@@ -45,16 +30,19 @@ def stored_graph(
     )
 
 
-def node_batches(graph: PropertyGraph, size: int) -> Iterator[NodeBatch]:
-    """Yield all nodes in a fixed order, at most `size` in a batch."""
+def node_batches(graph: PropertyGraph, size: int) -> Iterator[tuple[tuple[str, ...], Rows]]:
+    """Yield labels, and at most `size` nodes with these, in a fixed order: maps of properties, `key` among them."""
     for table in graph.node_tables:
         for part in _parts(np.arange(len(table.numbers)), size):
             rows = zip(table.numbers[part].tolist(), property_rows(table.columns, part), strict=True)
-            yield NodeBatch(table.labels, [{"key": graph.keys[number], **properties} for number, properties in rows])
+            yield table.labels, [{"key": graph.keys[number], **properties} for number, properties in rows]
 
 
-def relationship_batches(graph: PropertyGraph, size: int, *, by_pair: bool = False) -> Iterator[RelationshipBatch]:
-    """Yield all relationships, at most `size` in a batch; with `by_pair`, each batch joins nodes of two tables."""
+def relationship_batches(graph: PropertyGraph, size: int, *, by_pair: bool = False) -> Iterator[tuple[str, Pair, Rows]]:
+    """Yield a type, and at most `size` rows: {"s": source key, "t": target key, "p": map of properties}.
+
+    With `by_pair` each batch joins nodes of two tables, whose first labels come second.
+    """
     for table in graph.relationship_tables:
         groups = _by_pair(graph, table) if by_pair else [(None, np.arange(len(table.sources)))]
         for pair, group in groups:
@@ -66,7 +54,7 @@ def relationship_batches(graph: PropertyGraph, size: int, *, by_pair: bool = Fal
                         sources, targets, property_rows(table.columns, part), strict=True
                     )
                 ]
-                yield RelationshipBatch(table.type, rows, pair)
+                yield table.type, pair, rows
 
 
 def _parts(positions: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
@@ -81,9 +69,7 @@ def label_codes(graph: PropertyGraph) -> NDArray[np.int64]:
     return codes
 
 
-def _by_pair(
-    graph: PropertyGraph, table: RelationshipTable
-) -> Iterator[tuple[tuple[str, str] | None, NDArray[np.int64]]]:
+def _by_pair(graph: PropertyGraph, table: RelationshipTable) -> Iterator[tuple[Pair, NDArray[np.int64]]]:
     """Yield first labels of both ends, and the positions of the relationships that join nodes of these tables."""
     codes = label_codes(graph)
     pairs = codes[table.sources] * len(graph.node_tables) + codes[table.targets]

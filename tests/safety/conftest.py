@@ -95,12 +95,10 @@ async def _set_up(variables: Variables | None) -> None:
         return
     connection = await connect(variables, wait_seconds=30)
     if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
-        for nodes in node_batches(ODD_GRAPH, 100):
-            await connection.write(
-                f"UNWIND $rows AS row CREATE (n:{quote(nodes.labels[0])}) SET n = row", rows=nodes.rows
-            )
-        for edges in relationship_batches(ODD_GRAPH, 100):
-            await connection.write(JOIN + f"CREATE (a)-[r:{quote(edges.type)}]->(b) SET r = row.p", rows=edges.rows)
+        for (label,), rows in node_batches(ODD_GRAPH, 100):
+            await connection.write(f"UNWIND $rows AS row CREATE (n:{quote(label)}) SET n = row", rows=rows)
+        for type_, _, rows in relationship_batches(ODD_GRAPH, 100):
+            await connection.write(JOIN + f"CREATE (a)-[r:{quote(type_)}]->(b) SET r = row.p", rows=rows)
         for statement in SETUP:
             await connection.write(statement)
     await connection.close()

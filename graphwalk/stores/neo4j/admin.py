@@ -277,15 +277,15 @@ class Loads:
 def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield Cypher and the rows it unwinds: nodes first, since relationships find them by key."""
     graph, label = stored_graph(graph, SERIALISATION.stored), quote(scope)
-    for nodes in node_batches(graph, BATCH):
-        labels = ":".join(quote(name) for name in (*(nodes.labels or (NO_LABEL,)), scope))
-        yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", nodes.rows
-    for relationships in relationship_batches(graph, BATCH):
+    for names, rows in node_batches(graph, BATCH):
+        labels = ":".join(quote(name) for name in (*(names or (NO_LABEL,)), scope))
+        yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", rows
+    for type_, _, rows in relationship_batches(graph, BATCH):
         body = (
             f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
-            f"CREATE (a)-[r:{quote(relationships.type)}]->(b) SET r = row.p"
+            f"CREATE (a)-[r:{quote(type_)}]->(b) SET r = row.p"
         )
-        yield body, relationships.rows
+        yield body, rows
 
 
 def _taken_over(scope: str) -> StoreError:
