@@ -11,7 +11,7 @@ from graphwalk.files.resources import data_path
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze, maze_graph
-from graphwalk.suites.mazes.score import walk_of
+from graphwalk.suites.mazes.score import steps_of
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed_values import tool_evidence, waste_of
@@ -112,7 +112,7 @@ async def test_further_tools_in_a_maze(tmp_path: Path) -> None:
     unknown = await toolbox.call(call("count_cell", label="Cell"))
     assert (thought.is_note, wrong.error, unknown.error) == (True, "unknown_name", "unknown_tool")
     assert "Did you mean count_cells" in unknown.content
-    steps = walk_of(MAZE, [counted, visited, thought, wrong, unknown]).steps
+    steps = steps_of(MAZE, [counted, visited, thought, wrong, unknown])
     assert [step.kind for step in steps] == ["other", "visit", "other", "refused", "refused"]
 
 

@@ -7,7 +7,7 @@ from graphwalk.reports.scene import Scene, SceneGrid, SceneStep, StateTable, sce
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.score import MazeScore, WalkStep, path_cells, verdict, walk_of
+from graphwalk.suites.mazes.score import MazeScore, WalkStep, path_cells, steps_of, verdict
 from graphwalk.suites.walked import scene_texts
 
 
@@ -39,7 +39,7 @@ def maze_scene(maze: Maze, record: ResultRecord) -> Scene:
     score = None if record["score"] is None else MazeScore.model_validate(record["score"])
     outcome = f"failed: {record['exit_status']}" if score is None else verdict(score, maze)
     turns = [number for number, turn in enumerate(trajectory.turns, 1) for _ in turn.results]
-    walked = zip(walk_of(maze, trajectory.results).steps, turns, strict=True)
+    walked = zip(steps_of(maze, trajectory.results), turns, strict=True)
     steps = [
         SceneStep(_step_text(step), turn, call, cell=step.cell, sort=step.kind)
         for call, (step, turn) in enumerate(walked, 1)

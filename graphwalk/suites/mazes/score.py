@@ -1,5 +1,6 @@
 """Scoring of maze answers."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,21 +32,9 @@ class WalkStep:
     cell: int | None
 
 
-@dataclass(frozen=True)
-class MazeWalk:
-    """All tool calls of an episode in order, and the cells that they visited."""
-
-    steps: tuple[WalkStep, ...]
-    visited: tuple[int, ...]
-    """In the order of first visits."""
-
-    def count(self, kind: StepKind) -> int:
-        return sum(step.kind == kind for step in self.steps)
-
-
-def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
-    """Return the walk recorded in the tool results of an episode."""
-    visited: dict[int, None] = {}
+def steps_of(maze: Maze, results: Iterable[ToolResult]) -> list[WalkStep]:
+    """Return the steps recorded in the tool results of an episode, one per call."""
+    visited: set[int] = set()
     seen: set[int] = set()
     steps: list[WalkStep] = []
     for result in results:
@@ -64,10 +53,10 @@ def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
                 kind = "revisit"
             else:
                 kind = "visit" if cell in seen or (not visited and cell == maze.start) else "jump"
-            visited[cell] = None
+            visited.add(cell)
             seen.update([cell, *maze.open_neighbours(cell)])
         steps.append(WalkStep(kind, cell))
-    return MazeWalk(tuple(steps), tuple(visited))
+    return steps
 
 
 def called_cell(call: ToolCall) -> str | None:
@@ -121,7 +110,8 @@ class MazeScore(Score):
 def score_path(maze: Maze, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
     """Score a path and count the tool calls before it."""
     path = path_cells(maze, extraction.answer)
-    walk, waste = walk_of(maze, trajectory.results), waste_of(trajectory)
+    walk, waste = steps_of(maze, trajectory.results), waste_of(trajectory)
+    kinds, visited = Counter(step.kind for step in walk), {s.cell for s in walk if s.kind in ("visit", "jump")}
     if path:
         error = path_error(maze, path)
     else:
@@ -148,11 +138,11 @@ def score_path(maze: Maze, setting: str, trajectory: Trajectory, extraction: Ext
         repeated_cells=len(path) - len(set(path)),
         wall_hits=sum(cell in maze.wall_set for cell in path),
         teleports=sum(not maze.adjacent(one, other) for one, other in pairwise(path)),
-        visited=len(walk.visited),
-        revisits=walk.count("revisit"),
-        jumps=walk.count("jump"),
-        wall_calls=walk.count("wall"),
-        goal_visited=maze.goal in walk.visited,
+        visited=len(visited),
+        revisits=kinds["revisit"],
+        jumps=kinds["jump"],
+        wall_calls=kinds["wall"],
+        goal_visited=maze.goal in visited,
         calls=len(trajectory.results),
         repeated_calls=waste.repeated_calls,
         cycles=waste.cycles,
