@@ -66,11 +66,6 @@ COLUMNS: Mapping[Shown, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyT
 Cell = TypeVar("Cell", int, str)
 
 
-def repeat(arguments: Mapping[str, Any]) -> str:
-    """Return the text unchanged: a thought is noted (docs/method.md, Tools)."""
-    return "\n".join(map(str, arguments.values()))
-
-
 def connected_path(arguments: Mapping[str, Any]) -> str:
     """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/method.md).
 
@@ -104,15 +99,10 @@ def shortest_path(start: Cell, goal: Cell, neighbours: Callable[[Cell], list[Cel
     return path
 
 
-def describe(arguments: Mapping[str, Any]) -> str:
-    """Return the schema of a label or type; the toolbox has looked it up."""
-    return str(arguments["described"])
-
-
 OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "repeat": repeat,
+    "repeat": lambda arguments: "\n".join(map(str, arguments.values())),  # a thought is noted
     "connected_path": connected_path,
-    "describe": describe,
+    "describe": lambda arguments: str(arguments["described"]),  # the toolbox has looked it up in the schema
 }
 """Python functions for tools that are no query: name → function of the checked arguments that returns a text."""
 

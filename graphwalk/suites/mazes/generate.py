@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -26,10 +26,6 @@ Place = tuple[int, int]
 """Row and column in the lattice."""
 
 _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
-
-
-Layout = Callable[[int, int, Random], list[int]]
-"""(size, number of walls, random) → the cells that are walls."""
 
 
 def neighbours(cell: int, size: int) -> list[int]:
@@ -104,12 +100,6 @@ def _search_tree(opened: set[int], size: int, random: Random) -> dict[int, int]:
         parent.update(dict.fromkeys(children, cell))
         stack += children
     return parent
-
-
-LAYOUTS: dict[str, Layout] = {
-    "random": lambda size, walls, random: random.sample(range(size * size), walls),
-    "depth_first": depth_first_walls,
-}
 
 
 _LARGEST_LISTED = 24
@@ -237,7 +227,8 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
     random = stdlib_random(seed, "maze", spec.generator, size, walls, min_path, index)
     tries = max(_FEWEST_GRIDS, _CELLS_DRAWN // size**2)
     for _ in range(tries):
-        drawn = LAYOUTS[spec.generator](size, walls, random)
+        by_search = spec.generator == "depth_first"
+        drawn = depth_first_walls(size, walls, random) if by_search else random.sample(range(size * size), walls)
         pair = draw_pair(size, drawn, min_path, random)
         if pair is not None:
             return Maze(size, tuple(sorted(drawn)), *pair, seed, index, spec.generator)

@@ -1,6 +1,7 @@
 """Mazes, checked by networkx's shortest paths."""
 
 from collections import Counter
+from typing import get_args
 
 import networkx as nx
 import pytest
@@ -11,10 +12,10 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes import generate as maze_pairs
-from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import LAYOUTS, Maze, generate_maze, maze_graph
+from graphwalk.suites.mazes.config import MazeGenerator, MazeSpec
+from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 
-GENERATORS = list(LAYOUTS)
+GENERATORS: tuple[MazeGenerator, ...] = get_args(MazeGenerator)
 
 
 def as_networkx(maze: Maze) -> nx.Graph:
