@@ -60,11 +60,6 @@ class EmbeddedDialect(Dialect):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    @property
-    def renames(self) -> bool:
-        """Return True if results may contain a stored name."""
-        return self.several or bool(self.true_names)
-
     def label_name(self, name: str) -> str:
         return quote(self.labels.get(name, name) or NO_LABEL)
 
@@ -124,7 +119,7 @@ class EmbeddedDialect(Dialect):
         condition = f" WHERE NOT gw_l {_OURS}" if self.several else ""
         result = f" | {_true('gw_l')}" if self.true_names else ""
         # In round brackets, since the engine takes what follows `IN [` for a list of values.
-        return f"([gw_l IN {labels}{condition}{result}])" if self.renames else labels
+        return f"([gw_l IN {labels}{condition}{result}])" if condition or result else labels
 
     def own_type(self, type_: str) -> str:
         """Return Cypher for a stored relationship type under its original name."""

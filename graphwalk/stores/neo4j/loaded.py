@@ -193,11 +193,10 @@ class Neo4jStore(GraphStore):
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         records = await self._connection.read(cypher, SERIALISATION.parameters(parameters), self._timeout_seconds)
-        return [{n: self._own(value) for n, value in zip(names, values, strict=True)} for names, values in records]
-
-    def _own(self, value: Any) -> Any:
-        """Return a value of the driver as a value of the graph."""
-        return decoded(plain(value, self.scope))
+        return [
+            {name: decoded(plain(value, self.scope)) for name, value in zip(names, values, strict=True)}
+            for names, values in records
+        ]
 
     async def schema(self, samples: int = 0) -> Schema:
         """See `GraphStore`. A graph that another process loaded is read whole, once."""

@@ -177,11 +177,6 @@ class QuestionTemplate(Strict):
             name for parameter in self.parameters.values() for name in (parameter.of, parameter.differs_from)
         )
 
-    @property
-    def one_number(self) -> bool:
-        """Return True if the answer is one computed value."""
-        return len(self.answer_fields) == 1 and self.answer_fields == self.computed
-
 
 def read_template(file: YamlFile) -> QuestionTemplate:
     """Return the template of a file. Raise ConfigError with file, line and field of every mistake."""

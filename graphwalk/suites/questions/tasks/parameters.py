@@ -308,12 +308,13 @@ async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphSt
 
     Raise ConfigError if a query of `wider` is refused, or returns no `size`.
     """
-    kind, drawing = question.kind, question.kind.template.drawing
+    kind, template = question.kind, question.kind.template
+    drawing, is_number = template.drawing, len(template.computed) == 1 and template.computed == template.answer_fields
     if any(row[field] is None for row in rows for field in drawing.required_fields):
         return False
     if drawing.below_candidates and question.candidates is not None and len(rows) >= question.candidates:
         return False
-    size = rows[0][kind.template.computed[0]] if kind.template.one_number else len(rows)
+    size = rows[0][template.computed[0]] if is_number else len(rows)
     for number, text in enumerate(drawing.wider):
         place = ("drawing", "wider", number)
         try:
