@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphwalk.api.questions import AnyModel, handlers, named_models
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, interval_ends, to_csv, to_json, to_markdown
 from graphwalk.runs.episodes.episode import play_task
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
@@ -129,7 +129,8 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return `report()["rows"]`, flat. Ends of intervals are `NAME_low` and `NAME_high`."""
-        return [_flat_row(row) for row in report_of(self._folder).rows]
+        rows = report_of(self._folder).rows
+        return [{n: v for n, v in row.items() if not isinstance(v, dict)} | interval_ends(row) for row in rows]
 
     def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
         """Return the tables as text."""
@@ -256,11 +257,3 @@ def _dotted_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
         else:
             flags[key] = value
     return flags
-
-
-def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a report with the ends of its intervals as fields."""
-    flat = {name: value for name, value in row.items() if not isinstance(value, dict)}
-    for name, (low, high) in row["intervals"].items():
-        flat |= {f"{name}_low": low, f"{name}_high": high}
-    return flat

@@ -32,6 +32,8 @@ non-negative value), share (mean of a value in [0, 1]), percent (share × 100), 
 ESTIMATED = ("mean", "amount", "share", "percent")
 """Kinds of measures that have intervals."""
 PERCENT = 100
+DIGITS = 6
+"""Decimals of figures in JSON."""
 
 
 @dataclass(frozen=True, slots=True)

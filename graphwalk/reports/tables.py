@@ -52,10 +52,10 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     yield from tables
 
 
-def players_table(report: "Report", title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
+def players_table(report: "Report", title: str, columns: Sequence[Column]) -> Iterator[TextTable]:
     """Yield a table with further columns for the models that were run, unless all are empty."""
     if any(row.get(column.field) for row in report.rows for column in columns):
-        yield _table(report, title, columns, report.rows, note=note, always_noted=True)
+        yield _table(report, title, columns, report.rows)
 
 
 def _group_table(report: "Report", grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:
@@ -78,10 +78,9 @@ def _table(
     rows: Sequence[ReportRow],
     grouping: Grouping | None = None,
     *,
-    note: str,
-    always_noted: bool = False,
+    note: str = "",
 ) -> TextTable:
-    """Lay out rows. A group is named in its first row only."""
+    """Lay out rows. A group is named in its first row only. `note` is shown if a row is published."""
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
     if k := next((row["k"] for row in rows if "k" in row), None):
@@ -98,7 +97,7 @@ def _table(
         {**row, "model": one_line(row["model"]) + report.published.mark} if row.get("published") else row
         for row in rows
     ]
-    return table_of(title, (*names, *shown), rows, note if always_noted or published else "", scales=scales)
+    return table_of(title, (*names, *shown), rows, note if published else "", scales=scales)
 
 
 def capitalised(title: str) -> str:
