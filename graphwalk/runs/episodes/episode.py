@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from graphwalk.agent import Episode, Watcher, run_episode
@@ -81,9 +80,7 @@ class RunModels:
     async def __aenter__(self) -> "RunModels":
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         for model in self._models.values():
             await model.close()
         if self._cache is not None:

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain, repeat, takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -193,10 +193,7 @@ class _VerifiedRun:
             return
         settled_part = self.plan.known_to(self.then)
         graphs, tasks = _json([loaded.facts for loaded in settled_part.graphs]), settled_part.tasks
-        for number in range(max(len(graphs), len(self.then["graphs"]))):
-            pair = [
-                graphs_of[number] if number < len(graphs_of) else None for graphs_of in (self.then["graphs"], graphs)
-            ]
+        for number, pair in enumerate(zip_longest(self.then["graphs"], graphs)):
             self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
         digest = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
         self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], digest, things=len(tasks))
@@ -259,12 +256,10 @@ class _VerifiedRun:
         self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
         for number, turn in enumerate(logged["turns"], 1):
             again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
-            results_now = again.get("results", [])
-            for place, result in enumerate(turn.get("results", [])):  # none if the store failed
-                call = f"{where}: turn {number}, call {place + 1}"
-                self.checks["tool results"].compare(
-                    call, result, results_now[place] if place < len(results_now) else None
-                )
+            results_now = chain(again.get("results", ()), repeat(None))
+            for place, result in enumerate(turn.get("results", ()), 1):  # none if the store failed
+                call = f"{where}: turn {number}, call {place}"
+                self.checks["tool results"].compare(call, result, next(results_now))
             courses = [
                 {"calls": len(one.get("results", ())), **{n: one.get(n) for n in ("next_user", "forced", "summary")}}
                 for one in (turn, again)

@@ -169,11 +169,6 @@ class RunFolder:
         return self.path / "texts"
 
     @property
-    def log_path(self) -> Path:
-        """The log file of the run's processes."""
-        return self.path / "run.log"
-
-    @property
     def quoted(self) -> str:
         """The path, quoted for a command line."""
         return shlex.quote(str(self.archive or self.path))

@@ -97,7 +97,7 @@ async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, m
         """Open the results when they are needed, so that those of a finished run stay compressed."""
         return opened.enter_context(closing(folder.results_writer()))
 
-    with run_log(folder.log_path, experiment.variables.secrets.redact):
+    with run_log(folder.path / "run.log", experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         counters = EpisodeCounters.of(folder)
         async with (
