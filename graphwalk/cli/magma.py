@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.cli.generate import write_generated
+from graphwalk.cli.options import Seed
 from graphwalk.errors import counted
 from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
 from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
@@ -52,7 +53,6 @@ _Algorithms = Annotated[
 ]
 _Nodes = Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")]
 _Count = Annotated[int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")]
-_Seed = Annotated[int, typer.Option(help="Random seed.")]
 _Probability = Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")]
 
 
@@ -61,7 +61,7 @@ def generate_magma_command(
     algorithm: _Algorithms = None,
     nodes: _Nodes = None,
     count: _Count = None,
-    seed: _Seed = 0,
+    seed: Seed = 0,
     p: _Probability = 0.5,
     split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
 ) -> None:
@@ -86,7 +86,7 @@ def export_magma_command(
     ] = None,
     split: Annotated[list[str] | None, typer.Option(help="train, validation or test; repeatable.")] = None,
     count: _Count = None,
-    seed: _Seed = 0,
+    seed: Seed = 0,
     p: _Probability = 0.5,
     mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
     protocol: Annotated[
