@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, visible_text
+from graphwalk.evaluation.extraction import AnswerForm, Extraction, extract, visible_text
 from graphwalk.evaluation.values import parse_answer, parse_literal
 
 PREFIXES = {
@@ -63,8 +63,8 @@ def _prefix(algorithm: str) -> re.Pattern[str]:
     return re.compile(rf"\b{words}[*_`]*[ \t]*:(?:\s*```\w*\n)?[\s*_`$}}]*", re.IGNORECASE)
 
 
-def _items(value: Any) -> Fit | None:
-    return Fit(value) if isinstance(value, list) else None
+def _items(value: Any) -> Extraction | None:
+    return Extraction(value) if isinstance(value, list) else None
 
 
 def _split_items(text: str) -> tuple[list[Any], str]:
