@@ -15,6 +15,7 @@ from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.provider_replies import (
     NoSchemaError,
     count,
+    json_object,
     mapping,
     sendable_arguments,
     sendable_name,
@@ -198,7 +199,7 @@ def _unchanged(message: Message) -> "AIMessage":
     valid: list[Any] = []
     invalid: list[Any] = []
     for call in message.tool_calls:
-        if (arguments := _as_object(call.arguments)) is not None:
+        if (arguments := json_object(call.arguments)) is not None:
             valid.append({"id": call.id, "name": call.name, "args": arguments})
         else:
             invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
@@ -229,7 +230,7 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
     for call in (*message.tool_calls, *message.invalid_tool_calls):
         arguments, text_ = call["args"], written.get(call["id"])
         if isinstance(arguments, dict):
-            same = isinstance(text_, str) and _as_object(text_) == arguments
+            same = isinstance(text_, str) and json_object(text_) == arguments
             arguments = text_ if same else json.dumps(arguments, ensure_ascii=False)
         calls.append(ToolCall(call["id"] or "", call["name"] or "", arguments or ""))
     return tuple(sorted(calls, key=lambda call: position.get(call.id, len(position))))
@@ -275,14 +276,6 @@ def _sendable_calls(message: Message) -> list[Any]:
         }
         for call in message.tool_calls
     ]
-
-
-def _as_object(arguments: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _key_hint(text_: str) -> str:

@@ -99,10 +99,7 @@ class _Form(NamedTuple):
 
 
 class OpenAIModel(ABC):
-    """A model behind a client of the `openai` package.
-
-    `model` is the server's name of the model, `limit` the field of the output limit. `lent`: do not close the client.
-    """
+    """A model behind a client of `openai`. `limit`: field of the output limit. `lent`: do not close the client."""
 
     path: str
     format: str
@@ -351,10 +348,7 @@ class ChatModel(OpenAIModel):
 
 
 class ResponsesModel(OpenAIModel):
-    """A model behind the Responses API, stateless: nothing is stored at the provider.
-
-    Reasoning is encrypted and sent back with tool results. The API has no seed.
-    """
+    """A model behind the Responses API, which stores nothing and gets its encrypted reasoning back. It has no seed."""
 
     path = "/responses"
     format = "responses"

@@ -199,14 +199,18 @@ def sendable_name(name: str) -> str:
     return clean or "unnamed"
 
 
+def json_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of a text, None for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def sendable_arguments(arguments: str) -> str:
     """Return arguments that every server accepts: many refuse a conversation with arguments that are no object."""
-    try:
-        if isinstance(json.loads(arguments), dict):
-            return arguments
-    except (ValueError, RecursionError):
-        pass
-    return json.dumps({"invalid_arguments": arguments})
+    return json.dumps({"invalid_arguments": arguments}) if json_object(arguments) is None else arguments
 
 
 def without_surrogates(value: Any) -> Any:

@@ -145,8 +145,12 @@ class TextProtocol:
                 yield self.written(message, parallel)
 
     def written(self, message: Message, parallel: bool) -> Message:
-        """Return a message as a model of this protocol would write it."""
-        return written_out(message) if message.tool_calls else replace(message, provider_state=None)
+        """Return a message as a model of this protocol would write it, native calls (of an example, say) as text."""
+        if not message.tool_calls:
+            return replace(message, provider_state=None)
+        calls = [call for call in message.tool_calls if not call.id.startswith(CALL_PREFIX)]
+        blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in calls]
+        return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
 
 
 def _with_calls(reply: Reply, tools: Sequence[ToolSpec], sent: int, *, lenient: bool) -> Reply:
@@ -170,10 +174,3 @@ def _as_native(message: Message) -> Message:
         return message
     names: dict[str, Any] = dict.fromkeys((call.name for call in message.tool_calls), ())
     return replace(message, content=find_calls(message.content or "", names, lenient=False).rest or None)
-
-
-def written_out(message: Message) -> Message:
-    """Write native calls (of another model, or of an example) as text, as a model of this protocol would."""
-    written = [call for call in message.tool_calls if not call.id.startswith(CALL_PREFIX)]
-    blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in written]
-    return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
