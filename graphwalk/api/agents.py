@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
-from graphwalk.api.graphs import Store, close_with
+from graphwalk.api.graphs import Store
 from graphwalk.api.questions import AnyModel, as_model, handlers
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
@@ -76,6 +76,7 @@ def build_agent(
     secrets = read_variables().secrets
     redacting = [Redacting(handler, secrets) for handler in handlers(callbacks)]
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
+    store.close_first(episode.model.close)
     compiled = _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
     return compiled.with_config(callbacks=redacting) if redacting else compiled
 
@@ -122,7 +123,6 @@ async def _episode(
     """Return the state shared by all conversations of an agent."""
     config = _config(agent)
     opened = with_tools(wrap(as_model(model, read_variables()), Limits(), budget=Budget()), config)
-    close_with(store, opened.close)
     schema = schema_text(await store.schema(config.schema_samples), config)
     system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"
     start = Prompt((Message("system", system),), await _toolbox(store, tools, agent))
