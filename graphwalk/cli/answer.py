@@ -25,10 +25,7 @@ _NO_ANSWER, _STORE = 4, 3
 
 
 class Teller(Watcher):
-    """A watcher that prints each question as it is answered.
-
-    `exit_code` is 3 or 4 if the last one has no answer, or one without a successful look-up.
-    """
+    """A watcher that prints questions as they are answered. `exit_code`: 3 or 4 without an answer or a good look-up."""
 
     log: RunFolder | None = None
 

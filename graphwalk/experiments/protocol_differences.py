@@ -85,10 +85,7 @@ def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> lis
 
 
 def _innermost(field: str, whole: Any, part: Any) -> Iterator[Difference]:
-    """Yield the innermost fields that differ. A part of the entries of a list is enough.
-
-    Any other entry is compared with the nearest one.
-    """
+    """Yield the innermost fields that differ. An entry of a list is compared with the nearest one; a part is enough."""
     if isinstance(part, dict) and isinstance(whole, dict):
         for name in dict.fromkeys((*whole, *part)):
             yield from _innermost(f"{field}.{name}", whole.get(name), part.get(name))

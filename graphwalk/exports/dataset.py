@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -41,10 +41,7 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 class Table(NamedTuple):
-    """A Parquet file of the data set: a split of a configuration.
-
-    `sha256`: of the rows as JSON lines, which does not depend on the release of pyarrow.
-    """
+    """A Parquet file, a split of a configuration. `sha256`: of its rows as JSON lines, whatever pyarrow wrote them."""
 
     config: str
     split: str
@@ -72,7 +69,12 @@ async def export_dataset(
         split: await _rows(resolve(config, variables, keys=False), canary if split == TEST else None)
         for split, config in experiments.items()
     }
-    _check_disjoint(*({row["digest"] for row in configs[GRAPHS]} for configs in splits.values()))
+    digests = [{row["digest"] for row in configs[GRAPHS]} for configs in splits.values()]
+    if len(digests) > 1 and (shared := set.intersection(*digests)):
+        raise ConfigError(
+            f"test and train share {counted(len(shared), 'graph')}: {min(shared)[:12]}",
+            hint="give the two experiments different seeds, or names: train and names: held_out in their graphs",
+        )
     tables = [
         _write(folder, config, split, rows) for split, configs in splits.items() for config, rows in configs.items()
     ]
@@ -131,14 +133,6 @@ def _graph_row(instance: GraphInstance) -> Row:
     document = {} if graph is None else json_document(graph)
     columns = {name: document.get(name) for name in ("nodes", "relationships")}
     return {"digest": instance.digest, "facts": dict(instance.facts), **columns}
-
-
-def _check_disjoint(test: set[str], train: Iterable[str] = ()) -> None:
-    if shared := test.intersection(train):
-        raise ConfigError(
-            f"test and train share {counted(len(shared), 'graph')}: {min(shared)[:12]}",
-            hint="give the two experiments different seeds, or names: train and names: held_out in their graphs",
-        )
 
 
 def _size(tables: Sequence[Table]) -> str:

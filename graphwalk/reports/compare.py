@@ -1,7 +1,4 @@
-"""Compare players on identical tasks.
-
-In a report, across runs (`graphwalk compare`), and on a graph against its anonymised copy (the memorisation test).
-"""
+"""Compare players on identical tasks: of one run, across runs, and on a graph against its anonymised copy."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

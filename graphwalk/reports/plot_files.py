@@ -57,10 +57,7 @@ def styles_of(plots: Iterable[Plot]) -> Styles:
 
 
 def page_svg(plot: Plot, styles: Styles | None = None) -> str:
-    """Return an SVG document that follows the reader's colour scheme, with text as text.
-
-    `styles` are those of all plots of the page.
-    """
+    """Return an SVG in the colour scheme of its reader, with text as text. `styles`: those of all plots of the page."""
     with canvas_of(plot, "none", styles) as canvas:
         text = _image_bytes(canvas, "svg").decode()
     for name, (colour, _) in _SCHEME.items():
@@ -73,10 +70,7 @@ def page_svg(plot: Plot, styles: Styles | None = None) -> str:
 
 
 def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
-    """Write NAME.svg, NAME.png and NAME.csv of every plot.
-
-    Raise ConfigError without matplotlib, or if the folder cannot be written.
-    """
+    """Write NAME.svg, .png and .csv of every plot. ConfigError without matplotlib, or if this cannot be written."""
     if not can_draw():
         raise ConfigError("plots require matplotlib, which is not installed", hint=install_hint("plots"))
     make_folder(folder, parents=False)

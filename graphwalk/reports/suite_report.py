@@ -99,10 +99,7 @@ class Reference:
 
 
 def cause_of(score: Mapping[str, Any] | None) -> str | None:
-    """Return the cause of a wrong answer: that which the graph tells, else that which the tool results tell.
-
-    None for a correct answer, and without a score.
-    """
+    """Return the cause of a wrong answer: from the graph, else from the tool results. None if correct or not scored."""
     score = score or {}
     return score.get("failure") or score.get("error_class")
 

@@ -1,7 +1,4 @@
-"""Tables of text, the formats of numbers in them, and tables on a terminal and as Markdown.
-
-Texts are sanitised for spreadsheets, browsers and terminals.
-"""
+"""Tables of text for terminals and Markdown, and formats of numbers; safe for spreadsheets, browsers and terminals."""
 
 import csv
 import io

@@ -92,10 +92,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
 
 
 def merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:
-    """Merge the episodes of some players; of several runs, add the run's name to the model's.
-
-    Raise ConfigError if these are fewer than two players.
-    """
+    """Merge the episodes of some players, of several runs as MODEL @ RUN. ConfigError if there are fewer than two."""
     cases, values = [], []
     for name, observed in runs.items():
         indices = [i for i, case in enumerate(observed.cases) if case.player in players]

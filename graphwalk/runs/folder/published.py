@@ -28,10 +28,7 @@ def is_published(path: Path) -> bool:
 
 
 def unpacked(path: Path) -> Path:
-    """Return the folder of a published run, unpacked until the process ends.
-
-    Raise RunLogError if the file is damaged or contains anything else.
-    """
+    """Unpack a published run until the process ends. RunLogError if the file is damaged or contains anything else."""
     state = path.stat()
     return _unpacked(path.resolve(), state.st_mtime_ns, state.st_size)
 

@@ -171,10 +171,7 @@ def _answer_target(target: str) -> Policy:
 
 
 async def estimate_run(experiment: Experiment) -> RunEstimate:
-    """Make the tasks, play the expert's episodes, and sum up calls, tokens and cost; nothing is loaded into a database.
-
-    Raise StoreError if a tool fails.
-    """
+    """Play the expert on the tasks, and sum up calls, tokens and cost; load no database. StoreError if a tool fails."""
     sources = GraphSources(variables=experiment.variables if queries_in_place(experiment.config.store) else None)
     try:
         return await _estimate(experiment, await make_plan(experiment, sources, lambda tasks: None))

@@ -41,10 +41,7 @@ class _LogFile(logging.FileHandler):
 
 @contextmanager
 def run_log(path: Path, redact: Callable[[str], str]) -> Iterator[None]:
-    """Log into a file while the block runs, and an error that ends it. `redact` removes secrets.
-
-    If the file cannot be written, the run continues without it.
-    """
+    """Log the block, and an error that ends it, without secrets (`redact`); go without a log that cannot be written."""
     try:
         handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     except OSError:
