@@ -99,8 +99,7 @@ def _write(folder: Path, config: str, split: str, rows: Sequence[Row]) -> Table:
 
 async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Row]]:
     """Return the rows of a split by configuration: the tasks of each setting, and the graphs."""
-    sources = sources_for(experiment, f"dataset-{secrets.token_hex(4)}")
-    try:
+    async with sources_for(experiment, f"dataset-{secrets.token_hex(4)}") as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         rows: dict[str, list[Row]] = {}
         for planned in plan.episodes:
@@ -108,9 +107,6 @@ async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Ro
             rows.setdefault(planned.key.setting.replace(":", "-"), []).append({**row, "canary": canary})
         graphs = {graph.about.instance.digest: _graph_row(graph.about.instance) for graph in plan.graphs}
         return {**rows, GRAPHS: list(graphs.values())}
-    finally:
-        await sources.drop_graphs()
-        await sources.close()
 
 
 async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str, Any]:

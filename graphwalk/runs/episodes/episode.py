@@ -128,10 +128,7 @@ class RunModels:
 async def play(
     planned: PlannedEpisode, models: RunModels, experiment: Experiment, watcher: Watcher | None = None
 ) -> Result:
-    """Play one episode and score it; it is one tree of LangChain's callbacks if there are handlers.
-
-    Failures of model and store are in the result; errors of the run are raised.
-    """
+    """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
     manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}, variables.secrets)
@@ -285,23 +282,15 @@ def _result(
 
 
 async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
-    """Play `task`, which was made from `graph`, with the first model and setting of `experiment`.
-
-    Raise ConfigError if the task is about another graph, or the model cannot play it.
-    """
+    """Play a task with the first model and setting. ConfigError if it is about another graph, or cannot be played."""
     if task.graph_digest != graph.digest:
         raise ConfigError(
             f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
         )
     sources, instance = sources_for(experiment, secrets.token_hex(4)), GraphInstance.of(graph)
-    try:
+    async with sources:
         loaded = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
         for planned in episodes_about(task, loaded, experiment):
             async with RunModels(experiment) as models:
                 return await play(planned, models, experiment)
-    finally:
-        try:
-            await sources.drop_graphs()
-        finally:
-            await sources.close()
     raise no_episode(experiment)

@@ -97,6 +97,16 @@ class GraphSources:
                 names.append(instance.existing_database.name)
         return names
 
+    async def __aenter__(self) -> "GraphSources":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Drop the loaded graphs, and close the connections."""
+        try:
+            await self.drop_graphs()
+        finally:
+            await self.close()
+
     async def close(self) -> None:
         """Close the connections. What was loaded stays."""
         try:

@@ -52,10 +52,7 @@ class _ComparedRun:
 
 
 def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = ()) -> RunComparison:
-    """Compare all pairs of players in these runs; `models` and `settings`: only these.
-
-    Raise RunLogError if the runs do not share identical tasks, ConfigError if there are fewer than two players.
-    """
+    """Compare all pairs of players, or these. RunLogError if tasks differ, ConfigError for fewer than two players."""
     folders = [RunFolder.open(path) for path in paths]
     runs = {
         name: _ComparedRun(folder, folder.read_manifest())
@@ -118,10 +115,7 @@ def short_names(paths: Sequence[Path]) -> list[str]:
 
 
 def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
-    """Describe the differences of two runs. Raise RunLogError if they cannot be compared.
-
-    Fields of a task that only one of the two versions of GraphWalk writes are ignored.
-    """
+    """Describe the differences of two runs, but for new fields of tasks. RunLogError if they cannot be compared."""
     common = first.tasks.keys() & second.tasks.keys()
     changed = {}
     for task in sorted(common):

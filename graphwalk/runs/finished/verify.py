@@ -129,8 +129,8 @@ async def verify_run(
 
     # A run may come from a stranger: nothing is loaded into a database of the user because of it.
     opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in graphs) else None
-    sources = GraphSources(opened, variables if queries_in_place(experiment.config.store) else None)
-    try:
+    in_place = variables if queries_in_place(experiment.config.store) else None
+    async with GraphSources(opened, in_place) as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
             replies = Path(scratch) / "replies.jsonl"
@@ -149,8 +149,6 @@ async def verify_run(
                 then = manifest.get("fingerprint") or {}
                 planned = {episode.key: episode for episode in plan.episodes}
                 return await _VerifiedRun(folder, experiment, plan, models, then, planned).verified(done)
-    finally:
-        await sources.close()
 
 
 @dataclass(frozen=True)

@@ -260,6 +260,11 @@ class RunFolder:
         """Delete the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
 
+    def remove_unwritten(self) -> None:
+        """Delete the folder unless it has a run.json."""
+        if not self.manifest_path.exists():
+            self.remove()
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Lock the folder while the block runs; the lock also ends with the process.

@@ -36,10 +36,7 @@ _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_t
 
 
 def divided(limits: Limits, shards: int) -> dict[str, Any]:
-    """Return the limits of each shard: equal parts, which shards do not exchange.
-
-    Raise ConfigError if there is not at least one episode in flight and one token for each shard.
-    """
+    """Return the limits of each shard, equal parts. ConfigError if a shard has no episode in flight, or no token."""
     if shards > limits.max_concurrency:
         raise ConfigError(
             f"{shards} shards need limits.max_concurrency of {shards} or more; it is {limits.max_concurrency}",

@@ -172,11 +172,9 @@ def _answer_target(target: str) -> Policy:
 
 async def estimate_run(experiment: Experiment) -> RunEstimate:
     """Play the expert on the tasks, and sum up calls, tokens and cost; load no database. StoreError if a tool fails."""
-    sources = GraphSources(variables=experiment.variables if queries_in_place(experiment.config.store) else None)
-    try:
+    variables = experiment.variables if queries_in_place(experiment.config.store) else None
+    async with GraphSources(variables=variables) as sources:
         return await _estimate(experiment, await make_plan(experiment, sources, lambda tasks: None))
-    finally:
-        await sources.close()
 
 
 async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
@@ -210,10 +208,7 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
 
 
 def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None, str]:
-    """Return the minimum detectable effect of a plan in points, at power 80 % and α 5 %, and a note about it.
-
-    Graphs and questions are those of the report. With one graph it is over its questions.
-    """
+    """Return the minimum detectable effect in points (power 80 %, α 5 %) on the report's units, and a note about it."""
     suite, repeats = experiment.suite, experiment.config.repeats
     declared = suite.report()
     clusters = {declared.cluster(task.task_id, task.model_dump()) for task, _ in plan.tasks}

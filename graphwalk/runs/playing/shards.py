@@ -56,18 +56,11 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
     Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked; the
     new folder is removed then.
     """
-    try:
-        return _merge(folders, new, limits)
-    finally:
-        if not new.folder.manifest_path.exists():
-            new.folder.remove()
-
-
-def _merge(folders: Sequence[RunFolder], new: NewRun, limits: Mapping[str, Any] | None) -> int:
-    paths = Counter(folder.path.resolve() for folder in folders)
-    if twice := [str(path) for path, times in paths.items() if times > 1]:
-        raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
     with ExitStack() as locks:
+        locks.callback(new.folder.remove_unwritten)
+        paths = Counter(folder.path.resolve() for folder in folders)
+        if twice := [str(path) for path, times in paths.items() if times > 1]:
+            raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
         for folder in (*folders, new.folder):
             locks.enter_context(folder.lock())
         manifests = [folder.read_manifest() for folder in folders]
