@@ -35,10 +35,7 @@ def as_model(model: AnyModel, variables: Variables) -> Model:
 
 
 def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tuple[str, ...], Mapping[str, Model]]:
-    """Return the names of all models, and by name those that are objects.
-
-    The name of an object is its `name`, else `python/CLASS`. Raise ConfigError for duplicate names and other objects.
-    """
+    """Return all names, and the objects by name: their `name`, else `python/CLASS`. ConfigError if two are equal."""
     names: list[str] = []
     objects: dict[str, Model] = {}
     for entry in [models] if isinstance(models, str) else models:

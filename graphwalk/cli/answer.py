@@ -63,7 +63,8 @@ class Teller(Watcher):
 
     def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
         """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""
-        self.exit_code = _exit_code(answer.result)
+        failed = answer.answer is None or _every_look_up_failed(answer.result)
+        self.exit_code = _STORE if answer.exit_status is ExitStatus.STORE_ERROR else _NO_ANSWER if failed else 0
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
         if answer.answer is not None and _every_look_up_failed(answer.result):
@@ -101,12 +102,6 @@ class Teller(Watcher):
         """Print the path of the run folder, if there is one."""
         if self.log is not None and not self._json:
             say(f"run folder: {self.log.path}   (graphwalk report {self.log.quoted})")
-
-
-def _exit_code(result: Result) -> int:
-    if result.exit_status is ExitStatus.STORE_ERROR:
-        return _STORE
-    return _NO_ANSWER if result.answer is None or _every_look_up_failed(result) else 0
 
 
 def _every_look_up_failed(result: Result) -> bool:

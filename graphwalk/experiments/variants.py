@@ -27,10 +27,7 @@ def values_or_fields(variation: Any) -> Any:
 
 
 def checked(vary: Any, config: Mapping[str, Any], context: Any) -> Any:
-    """Return `vary` with validated values: paths are absolute. Raise ValueError for an unknown field or a bad value.
-
-    `config`: the validated parts of the experiment by name.
-    """
+    """Return `vary` with valid values, paths absolute. `config`: the parts by name. ValueError for a field or value."""
     if not any(isinstance(value, dict) for value in vary.values()):
         return _checked_values(vary, config, context)
     for name, overrides in vary.items():

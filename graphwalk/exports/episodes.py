@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -43,11 +43,6 @@ class Episodes:
         if not lines:
             raise self.only.nothing(self.folder.path, played)
         return lines
-
-    @property
-    def quiet(self) -> "Episodes":
-        """Return the same episodes without a callback, for a first pass."""
-        return replace(self, on_read=lambda: None)
 
     def __len__(self) -> int:
         return len(self.keys)

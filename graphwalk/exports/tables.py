@@ -38,7 +38,7 @@ def export_csv(episodes: Episodes, out: Path) -> None:
     """
     folder, score_type = new_folder(out), episodes.suite.score_type
     columns: dict[str, dict[str, None]] = {"episodes": {}, "calls": {}}
-    for result in episodes.quiet:  # any episode may add a column
+    for result in Episodes(episodes.folder, episodes.only):  # any episode may add a column
         for table, rows in rows_of(result, score_type).items():
             for row in rows:
                 columns[table] |= dict.fromkeys(row)

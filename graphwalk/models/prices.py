@@ -41,10 +41,7 @@ class KnownPrice(Strict):
 
 
 def published_price(model: str, variables: Variables) -> KnownPrice | None:
-    """Return the price of `provider/model` in `genai-prices`; None if it is unknown.
-
-    Models on other servers than the provider's own are looked up by the server's address.
-    """
+    """Return the price of `provider/model` in `genai-prices`, of other servers by their address; None if unknown."""
     listed = _listed(model, variables)
     model_price = None if listed is None else listed.model_price
     if model_price is None or model_price.input_mtok is None or model_price.output_mtok is None:
