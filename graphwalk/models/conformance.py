@@ -1,8 +1,4 @@
-"""Conformance test of a model backend: `graphwalk models check provider/model`.
-
-Each check makes one or two real calls. A weak model may fail a check that its backend would pass; the detail contains
-the reply.
-"""
+"""Conformance test of a model (`graphwalk models check`); a weak model may fail what its backend would pass."""
 
 import asyncio
 import json

@@ -1,7 +1,4 @@
-"""LangChain chat models as models, and conversion of messages in both directions.
-
-`AIMessage` is kept whole in `Message.provider_state`, with content blocks, signatures and metadata.
-"""
+"""LangChain chat models as models; messages in both directions, each `AIMessage` kept whole as provider state."""
 
 import json
 import re
@@ -12,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.base import Model
 from graphwalk.models.provider_replies import (
     NoSchemaError,
     count,
@@ -116,7 +114,7 @@ def langchain(name: str, variables: Variables, **arguments: Any) -> "LangchainMo
     return LangchainModel(chat_model, spec)
 
 
-class LangchainModel:
+class LangchainModel(Model):
     """A LangChain chat model; options are passed by their OpenAI names."""
 
     streams_by_callbacks = True
@@ -145,9 +143,6 @@ class LangchainModel:
         except Exception as error:
             raise _failure(error, self.name) from error
         return _reply(reply, time.perf_counter() - started, len(messages))
-
-    async def close(self) -> None:
-        return None
 
 
 async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -> "AIMessage":

@@ -1,7 +1,4 @@
-"""The ablation of levers: the gain of each alone, and the loss without it.
-
-It is made of the variants `base`, `all`, `+LEVER` (this one alone) and `-LEVER` (all others) of one run.
-"""
+"""The gain of each lever alone, and the loss without it, from the variants `base`, `all`, `+LEVER` and `-LEVER`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
