@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, ValidationInfo
 
 from graphwalk.config.strict import is_path
 from graphwalk.config.yaml_files import in_words
@@ -26,8 +26,9 @@ def values_or_fields(variation: Any) -> Any:
     return variation
 
 
-def checked(vary: Any, config: Mapping[str, Any], context: Any) -> Any:
-    """Return `vary` with valid values, paths absolute. `config`: the parts by name. ValueError for a field or value."""
+def checked(vary: Any, info: ValidationInfo) -> Any:
+    """Return `vary` with valid values, paths absolute. Raise ValueError for an unknown field or a bad value."""
+    config, context = info.data, info.context
     if not any(isinstance(value, dict) for value in vary.values()):
         return _checked_values(vary, config, context)
     for name, overrides in vary.items():

@@ -30,8 +30,17 @@ def publish(
         stored = folder.read_manifest()
         cleaner.know_credentials(stored)
         manifest = cleaner.manifest(stored)
+        readme = render_page(
+            "publish/README.md.j2",
+            manifest=manifest,
+            name=one_line(manifest["name"]),
+            models=one_line(", ".join(manifest["config"]["models"])),
+            settings=one_line(", ".join(manifest["config"]["settings"])),
+            episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
+            digests=DIGESTS,
+        )
         parts: dict[str, Iterable[bytes]] = {
-            "README.md": [_readme(manifest).encode(), b"\n"],
+            "README.md": [readme.encode(), b"\n"],
             "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
             "results.jsonl.gz": compressed(
                 _lines(read_lines(folder.results_path), "results.jsonl", cleaner.record, done)
@@ -88,16 +97,4 @@ def _refuse(secrets: list[PossibleSecret], out: Path) -> None:
     raise RunLogError(
         f"cannot write {out}: the run contains secrets\n{shown}{more}",
         hint="check these places; --redact replaces secrets by ***",
-    )
-
-
-def _readme(manifest: dict[str, Any]) -> str:
-    return render_page(
-        "publish/README.md.j2",
-        manifest=manifest,
-        name=one_line(manifest["name"]),
-        models=one_line(", ".join(manifest["config"]["models"])),
-        settings=one_line(", ".join(manifest["config"]["settings"])),
-        episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
-        digests=DIGESTS,
     )

@@ -1,7 +1,4 @@
-"""Read published runs: ZIP files of a run with a digest of each file.
-
-The content is not trusted: only names of a run folder are unpacked, up to a size limit, and digests must match.
-"""
+"""Read published runs, ZIP files that are not trusted: known names only, up to a size, with the right digests."""
 
 import atexit
 import hashlib

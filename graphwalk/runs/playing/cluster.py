@@ -1,8 +1,4 @@
-"""Play a run in shards on a Ray cluster, and merge them into one run folder.
-
-The shards lie in a folder beside that of the run, on a disk that all machines share. The replacement of a lost worker
-continues its shard there.
-"""
+"""Play a run in shards on a Ray cluster, beside its folder on a shared disk, where lost ones are continued; merge."""
 
 import json
 import shlex

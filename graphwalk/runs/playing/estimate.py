@@ -1,8 +1,4 @@
-"""Estimate calls, tokens and cost of a run (`--dry-run`): play the expert's episodes without calling a model.
-
-The agent loop runs with the tools, limits and compaction of the experiment, and the scripted expert replaces the
-model. Its requests and replies are those of a model that makes the expert's calls without reasoning.
-"""
+"""Estimate calls, tokens and cost (`--dry-run`): the agent loop of a run, with the scripted expert as the model."""
 
 import json
 from collections import Counter, defaultdict
