@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -41,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class RunModels:
+class RunModels(AsyncExitStack):
     """All models of an experiment, an asynchronous context manager.
 
     `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses and damaged replies.
@@ -55,13 +55,16 @@ class RunModels:
         note: Callable[[str], object] = lambda text: None,
         check_results: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__()
         self.experiment = experiment
         self._check_results, self._note = check_results, note
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
-        if self._cache is not None and self._cache.damaged:
-            note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
+        if self._cache is not None:
+            self.callback(self._cache.close)
+            if self._cache.damaged:
+                note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         self._models: dict[str, Model] = {}
         self._with_tools: dict[tuple[Any, ...], Model] = {}
         """Model and the fields of an agent about its calls → the model that variants with these fields share."""
@@ -75,16 +78,8 @@ class RunModels:
                 ready=self._check_files,
                 note=note,
             )
+            self.push_async_callback(self._models[spec].close)
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
-
-    async def __aenter__(self) -> "RunModels":
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        for model in self._models.values():
-            await model.close()
-        if self._cache is not None:
-            self._cache.close()
 
     @asynccontextmanager
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
