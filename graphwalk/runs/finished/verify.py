@@ -60,10 +60,7 @@ class VerifyCheck:
     unverified: Counter[str] = field(default_factory=Counter)
 
     def compare(self, where: str, then: Any, now: Any, *, things: int = 1) -> None:
-        """Count `things` as verified if `then` (logged) and `now` are equal JSON, else note the difference.
-
-        `things` is 0 for a second comparison of the same things.
-        """
+        """Count `things` (0: counted before) as verified if logged and new JSON are equal, else note the difference."""
         if then == now:
             self.verified += things
         else:
@@ -137,13 +134,10 @@ async def verify_run(
             with open_lines(folder.replies_path) as lines, replies.open("wb") as copy:
                 copy.writelines(lines)
             models_called = tuple(spec for spec in experiment.models if not spec.startswith("replay/"))
-            extractor = [experiment.extractor] if experiment.extractor else []
             unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
             config = experiment.config.model_copy(update={"limits": unbound})
             no_replies = Trajectory((), (), ExitStatus.MODEL_ERROR)
-            cached = {
-                spec: ReplayModel(spec, no_replies) for spec in (*models_called, *extractor) if not per_episode(spec)
-            }
+            cached = {spec: ReplayModel(spec, no_replies) for spec in models_called if not per_episode(spec)}
             without_models = replace(experiment, config=config, models=models_called, opened=cached)
             async with RunModels(without_models, replies) as models:
                 then = manifest.get("fingerprint") or {}
@@ -284,8 +278,6 @@ class _VerifiedRun:
         messages = [to_dict(turn.message) for turn in now.trajectory.turns]
         for number, (turn, again) in enumerate(zip(then.trajectory.turns, messages, strict=False), 1):
             check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
-        if then.extractor_reply is not None and now.extractor_reply is not None:
-            check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
 
     def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
         try:
