@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
@@ -103,7 +103,7 @@ async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: A
         yield opened
 
 
-class Store:
+class Store(AbstractContextManager["Store", None]):
     """A graph in a store; close it, or use it in a `with`: the graph is then removed from the database."""
 
     def __init__(self, opened: AbstractAsyncContextManager[GraphStore]) -> None:
@@ -147,9 +147,6 @@ class Store:
     def close(self) -> None:
         """Remove the graph from the database and give back the connection."""
         self._end()
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -76,13 +76,9 @@ def _name_of(model: Any) -> str:
     return name
 
 
-AnyStore = Store | GraphStore | AnyGraph
-"""A store of `open_store` or `aopen_store`, or any argument that they accept."""
-
-
 async def aask(
     question: str,
-    store: AnyStore,
+    store: Store | GraphStore | AnyGraph,
     *,
     model: AnyModel = None,
     after: Answer | None = None,
@@ -91,7 +87,7 @@ async def aask(
 ) -> Answer:
     """Let a model answer a question about a graph by walking it, without writing a run folder.
 
-    `store`: a store of `open_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
+    `store`: a store of `open_store` or `aopen_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
     "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
     `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
     tool calls are reported without secrets. `agent`: fields of an experiment's agent: `turn_limit=10`,

@@ -209,7 +209,10 @@ async def arun(
     check_type("on_result", on_result, Callable, optional=True)
     variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
     names, objects = named_models(models or (), variables)
-    flags = {**_dotted_fields(overrides), **({} if models is None else {"models": names})}
+    flags = {} if models is None else {"models": names}
+    for key, value in overrides.items():  # of a dictionary for a field its single fields
+        inside = isinstance(value, Mapping) and all(isinstance(one, str) and one.isidentifier() for one in value)
+        flags |= {f"{key}.{name}": inner for name, inner in value.items()} if inside else {key: value}
     source = str(experiment) if isinstance(experiment, Path) else experiment
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), variables, objects=objects)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
@@ -239,21 +242,9 @@ def compare(
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
     compared = compare_runs(paths, models=names_of("models", models), settings=names_of("settings", settings))
-    data: dict[str, Any] = json.loads(to_json(compared))
-    return data
+    return dict(json.loads(to_json(compared)))
 
 
 def _progress(on_result: OnResult | None) -> AbstractContextManager[Progress]:
     """Return the progress that calls `on_result`, and is shown in a notebook."""
     return run_progress(on_result) if "ipykernel" in sys.modules else nullcontext(Progress(on_result))
-
-
-def _dotted_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return overrides with a dictionary for a field replaced by its single fields."""
-    flags: dict[str, Any] = {}
-    for key, value in overrides.items():
-        if isinstance(value, Mapping) and all(isinstance(name, str) and name.isidentifier() for name in value):
-            flags |= {f"{key}.{name}": inner for name, inner in value.items()}
-        else:
-            flags[key] = value
-    return flags
