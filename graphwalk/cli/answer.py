@@ -25,17 +25,15 @@ _NO_ANSWER, _STORE = 4, 3
 
 
 class Teller(Watcher):
-    """A watcher that prints questions as they are answered. `exit_code`: 3 or 4 without an answer or a good look-up."""
+    """A watcher that prints answers as they come. `exit_code`: 3 or 4 without an answer or a look-up that worked."""
 
     log: RunFolder | None = None
+    _beside: str | None
 
     def __init__(self, *, json: bool, svg: Path | None) -> None:
         self.exit_code = 0
         self._json, self._svg = json, svg
         self.live = stdout().is_terminal and not json
-        self._beside: str | None = None
-        self._written = ""
-        self._calls = 0
 
     async def wrote(self, piece: str) -> None:
         self._bar.show(False)

@@ -29,8 +29,6 @@ _COLUMNS: dict[str, type] = {
     "steps": str,
     "final": str,
 }
-_SPLITS = ("train", "validation", "test")
-_DEFAULT_NODES = (5,)
 
 
 def magma_specs(
@@ -40,7 +38,7 @@ def magma_specs(
     from graphwalk.config.yaml_files import validate
 
     grids = [
-        {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or _DEFAULT_NODES), "p": p, "split": split}
+        {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or [5]), "p": p, "split": split}
         | ({} if count is None else {"count": count})
         for split in splits
     ]
@@ -96,7 +94,7 @@ def export_magma_command(
     """Export MAGMA as fine-tuning chats in the OpenAI format. No graph is in two splits."""
     from graphwalk.exports.magma import STRATEGIES, export_magma
 
-    specs = magma_specs(algorithm, nodes, count, p, split or _SPLITS)
+    specs = magma_specs(algorithm, nodes, count, p, split or ("train", "validation", "test"))
     strategies = strategy or STRATEGIES
     manifest = export_magma(specs, folder, seed=seed, strategies=strategies, mixed=mixed, protocol=protocol)
     chats = sum(file["chats"] for file in manifest["files"])
