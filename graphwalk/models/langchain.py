@@ -73,8 +73,7 @@ def to_state(reply: Reply, **facts: Any) -> "AIMessage":
 
 def recorded(message: "BaseMessage") -> dict[str, Any]:
     """Return what was recorded about a message of the state as JSON, {} for one that a user added."""
-    facts: dict[str, Any] = message.additional_kwargs.get(OURS) or {}
-    return facts
+    return dict(message.additional_kwargs.get(OURS) or {})
 
 
 def from_langchain(message: "BaseMessage") -> Message:

@@ -60,10 +60,7 @@ class OverloadedError(ModelError):
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
-    """Return the error for an HTTP status; `body` is the decoded error object or text, `source` the server's name.
-
-    The server's message is not redacted; `Guarded` does that.
-    """
+    """Return the error of an HTTP status, unredacted. `body`: error object or text; `source`: the server's name."""
     error = body["error"] if isinstance(body, dict) and isinstance(body.get("error"), dict) else body
     code = f"{error.get('code') or error.get('type') or ''}" if isinstance(error, dict) else ""
     text = body
