@@ -81,10 +81,7 @@ def to_markdown(report: Printed) -> str:
 
 @dataclass(frozen=True)
 class OnTerminal:
-    """A report that fits the terminal, without the optional columns for which there is no room.
-
-    `tables`: maximum number of tables; None: all. There are none if nothing is scored.
-    """
+    """A report that fits the terminal. `tables`: at most so many, none if nothing is scored; None: all of them."""
 
     report: Printed
     tables: int | None = None

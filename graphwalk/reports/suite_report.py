@@ -111,11 +111,6 @@ class Cluster(NamedTuple):
     question: str
 
 
-def cluster_of(task_id: str, task: Mapping[str, Any]) -> Cluster:
-    """Return the digest of the graph, and the task itself."""
-    return Cluster(task["graph_digest"], task_id)
-
-
 @dataclass(frozen=True)
 class SuiteReport:
     """The report of one suite.
@@ -139,7 +134,7 @@ class SuiteReport:
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
-    cluster: Callable[[str, Mapping[str, Any]], Cluster] = cluster_of
+    cluster: Callable[[str, Mapping[str, Any]], Cluster] = lambda task_id, task: Cluster(task["graph_digest"], task_id)
     player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
     tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())

@@ -30,7 +30,13 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.memorisation_test:
-        yield memorisation_table(report.memorisation_test)
+        note = "With one graph, the interval is over its questions and does not generalise to other graphs."
+        tested = [
+            {**row, "intervals": {"difference": row["interval"]}, "no_interval": (), "mcnemar_p": row["p_value"]}
+            for row in report.memorisation_test
+        ]
+        columns = (PLAYER[0], replace(PLAYER[1], optional=1), *layout("comparisons")["memorisation"])
+        yield table_of("Memorisation test", columns, tested, note)
     for grouping in report.suite.groupings:
         groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
         same = [row for row in published.groups.get(grouping.name, ()) if row[grouping.name] in groups]
@@ -187,13 +193,3 @@ def _names(pair: Mapping[str, Any]) -> dict[str, str]:
 def _difference(measure: str, optional: int = 0) -> Column:
     title = measure.replace("_", " ")
     return Column(f"Δ {title}", measure, signed, optional, two_decimals)
-
-
-def memorisation_table(rows: Sequence[ReportRow]) -> TextTable:
-    note = "With one graph, the interval is over its questions and does not generalise to other graphs."
-    with_intervals = [
-        {**row, "intervals": {"difference": row["interval"]}, "no_interval": (), "mcnemar_p": row["p_value"]}
-        for row in rows
-    ]
-    columns = (PLAYER[0], replace(PLAYER[1], optional=1), *layout("comparisons")["memorisation"])
-    return table_of("Memorisation test", columns, with_intervals, note)
