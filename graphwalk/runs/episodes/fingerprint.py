@@ -27,8 +27,7 @@ _COUNTED = frozenset({"reference_input_tokens", "reference_output_tokens"})
 """Fields of a task that depend on the token counter and do not affect results."""
 _LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
 """Libraries that can affect results."""
-_MOST = 40
-"""Differences that an error shows."""
+_MOST_DIFFERENCES = 40
 
 
 def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
@@ -71,18 +70,14 @@ def code_version() -> str:
 
 def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
     """Return the run fingerprint as JSON data. `whole`: the plan is complete, and its number of episodes is known."""
-    data: dict[str, Any] = json.loads(
-        json.dumps(
-            {
-                **_result_fields(experiment),
-                "scorer": code_version(),
-                "graphs": [loaded.facts for loaded in plan.graphs],
-                "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-                "episodes": len(plan.episodes) if whole else None,
-            }
-        )
-    )
-    return data
+    data = {
+        **_result_fields(experiment),
+        "scorer": code_version(),
+        "graphs": [loaded.facts for loaded in plan.graphs],
+        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+        "episodes": len(plan.episodes) if whole else None,
+    }
+    return dict(json.loads(json.dumps(data)))
 
 
 def _result_fields(experiment: Experiment) -> dict[str, Any]:
@@ -136,8 +131,8 @@ def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then:
         else f"  {name}: {before} → {now}"
         for name, (before, now) in changed.items()
     ]
-    if len(lines) > _MOST:
-        lines = [*lines[:_MOST], "  …"]
+    if len(lines) > _MOST_DIFFERENCES:
+        lines = [*lines[:_MOST_DIFFERENCES], "  …"]
     raise RunLogError(
         f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
         hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"

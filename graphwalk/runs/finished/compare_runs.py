@@ -19,7 +19,6 @@ from graphwalk.runs.episodes.fingerprint import differences
 from graphwalk.runs.folder.run_folder import RunFolder
 
 MOST_DIFFERENCES = 12
-"""Differences that an error lists."""
 _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
 )

@@ -13,9 +13,7 @@ from graphwalk.files.json_lines import compressed, encode_line, read_lines
 from graphwalk.files.writing import new_file
 from graphwalk.runs.folder.published import DIGESTS, TEXTS
 from graphwalk.runs.folder.run_folder import RunFolder, read_kept
-from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
-
-_MODE = 0o644 << 16
+from graphwalk.sanitise import Cleaner, one_line
 
 
 def publish(
@@ -53,7 +51,13 @@ def publish(
                 parts[name] = [cleaner.text(read_kept(path), name).encode()]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
-            _refuse(cleaner.refused, out)
+            if secrets := cleaner.refused:
+                shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in secrets[:10])
+                more = f"\n  … and {len(secrets) - 10} more" if len(secrets) > 10 else ""
+                raise RunLogError(
+                    f"cannot write {out}: the run contains secrets\n{shown}{more}",
+                    hint="check these places; --redact replaces secrets by ***",
+                )
     return cleaner.removed
 
 
@@ -85,16 +89,5 @@ def _entry(name: str) -> ZipInfo:
     """Return an entry without time and owner, so that the same run gives the same bytes."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_STORED if name.endswith(".gz") else ZIP_DEFLATED
-    entry.external_attr, entry.create_system = _MODE, 3
+    entry.external_attr, entry.create_system = 0o644 << 16, 3
     return entry
-
-
-def _refuse(secrets: list[PossibleSecret], out: Path) -> None:
-    if not secrets:
-        return
-    shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in secrets[:10])
-    more = f"\n  … and {len(secrets) - 10} more" if len(secrets) > 10 else ""
-    raise RunLogError(
-        f"cannot write {out}: the run contains secrets\n{shown}{more}",
-        hint="check these places; --redact replaces secrets by ***",
-    )

@@ -23,10 +23,7 @@ from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_w
 
 
 def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
-    """Return the report of a run, finished or not. `records`: the run's, if the caller reads them too.
-
-    Raise RunLogError if results do not have the suite's form.
-    """
+    """Return the report of a run (`records`: if the caller reads them too). RunLogError for results of another form."""
     manifest = folder.read_manifest()
     config, declared = manifest["config"], folder.suite.report()
     seen: set[EpisodeKey] = set()

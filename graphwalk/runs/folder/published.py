@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from graphwalk.errors import RunLogError
 
@@ -18,10 +18,6 @@ _MOST_FILES = 5_000
 _MOST_UNPACKED, _LITTLE = 200, 2**28
 """Largest unpacked size relative to the file, and in bytes for small files. Runs are packed to a tenth."""
 _MOST_DEEP = 6
-
-
-def is_published(path: Path) -> bool:
-    return path.is_file() and is_zipfile(path)
 
 
 def unpacked(path: Path) -> Path:

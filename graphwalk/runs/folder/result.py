@@ -112,10 +112,6 @@ class EpisodeFilter:
     settings: Collection[str] | None = None
     tasks: Collection[str] | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        return self == EpisodeFilter()
-
     def __call__(self, key: EpisodeKey) -> bool:
         if self.settings is not None and not {key.setting, setting_of(key.setting)} & set(self.settings):
             return False

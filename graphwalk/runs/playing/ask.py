@@ -166,10 +166,7 @@ def asking(
 
 @dataclass
 class Conversation:
-    """Questions about one opened graph; make it with `open_conversation`.
-
-    A follow-up contains the earlier questions and answers, and not their tool results, which would cost most.
-    """
+    """Questions about one graph (`open_conversation`). A follow-up has earlier questions and answers, not results."""
 
     _experiment: Experiment
     _graph: PlannedGraph
@@ -181,10 +178,7 @@ class Conversation:
     _questions: list[FreeQuestion] = field(default_factory=list)
 
     async def ask(self, question: str) -> Result:
-        """Play and log the episode of one question; a failure of model or store is in the result.
-
-        Raise ConfigError for an empty question, RunLogError if the log cannot be written.
-        """
+        """Play and log an episode; failures are in the result. ConfigError if empty, RunLogError if not logged."""
         if not question.strip():
             raise ConfigError("the question is empty", hint='graphwalk ask "Which …?"')
         free = FreeQuestion(question=question.strip(), earlier=tuple(self._earlier))

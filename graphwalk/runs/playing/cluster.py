@@ -103,10 +103,7 @@ class ShardedRun:
         return wanted or min(cores, self.experiment.config.limits.max_concurrency)
 
     def play(self, play: Play, number: int, done: Callable[[], object]) -> RunSummary:
-        """Play all shards with `play`, call `done` after each, and merge them into the folder of the run.
-
-        Raise ConfigError if the folder contains shards of another run. Shards stay after an error.
-        """
+        """Play all shards, `done` after each, and merge them. ConfigError for shards of another run; these stay."""
         works = self._works(number)
         summaries = []
         for summary in play(works):

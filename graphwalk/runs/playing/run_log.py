@@ -10,21 +10,19 @@ from graphwalk.errors import GraphwalkError
 from graphwalk.sanitise import one_line
 
 _LOGGER = logging.getLogger("graphwalk")
-_LONGEST_LINE = 10_000
-"""Characters of a line."""
-_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_LINE_CHARACTERS = 10_000
 
 
 class _LogFormatter(logging.Formatter):
     """A formatter that removes secrets and control characters; only tracebacks have several lines."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__(_LOG_FORMAT)
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
         record = copy(record)
-        record.msg, record.args = one_line(self._redact(record.getMessage()), _LONGEST_LINE), ()
+        record.msg, record.args = one_line(self._redact(record.getMessage()), _LINE_CHARACTERS), ()
         return self._redact(super().format(record))
 
 
