@@ -82,7 +82,9 @@ async def export_dataset(
         document = Cleaner(variables.values).manifest({"config": experiment.model_dump(mode="json")})["config"]
         write_whole(folder / f"{split}.yaml", [yaml.safe_dump(document, sort_keys=False, allow_unicode=True)])
     facts = {"tables": tables, "test": test, "splits": list(splits), "canary": canary, "licence": licence or "mit"}
-    facts |= {"configs": list(dict.fromkeys(table.config for table in tables)), "size": _size(tables)}
+    tasks = sum(table.rows for table in tables if table.config != GRAPHS)
+    size = next((name for limit, name in _SIZES if tasks < limit), "n>1M" if tasks >= 10_000_000 else "1M<n<10M")
+    facts |= {"configs": list(dict.fromkeys(table.config for table in tables)), "size": size}
     facts |= {"version": __version__, "schema_version": SCHEMA_VERSION}
     for name in ("eval.yaml", "README.md"):
         write_whole(folder / name, [render_page(f"dataset/{name}.j2", **facts), "\n"])
@@ -129,9 +131,3 @@ def _graph_row(instance: GraphInstance) -> Row:
     document = {} if graph is None else json_document(graph)
     columns = {name: document.get(name) for name in ("nodes", "relationships")}
     return {"digest": instance.digest, "facts": dict(instance.facts), **columns}
-
-
-def _size(tables: Sequence[Table]) -> str:
-    """Return the hub's category for the number of tasks."""
-    number = sum(table.rows for table in tables if table.config != GRAPHS)
-    return next((name for limit, name in _SIZES if number < limit), "n>1M" if number >= 10_000_000 else "1M<n<10M")

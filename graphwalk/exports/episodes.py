@@ -9,7 +9,6 @@ from typing import Any
 from graphwalk.runs.folder.listing import heads
 from graphwalk.runs.folder.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.suites.suite import Suite
 
 
 def whole(value: Any) -> Any:
@@ -30,10 +29,6 @@ class Episodes:
     folder: RunFolder
     only: EpisodeFilter = field(default_factory=EpisodeFilter)
     on_read: Callable[[], object] = field(default=lambda: None)
-
-    @cached_property
-    def suite(self) -> Suite[Any, Any]:
-        return self.folder.suite
 
     @cached_property
     def keys(self) -> dict[EpisodeKey, int]:
