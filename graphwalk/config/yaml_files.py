@@ -177,10 +177,7 @@ def validate(
     *,
     folder: Path | None = None,
 ) -> M:
-    """Validate `data`. Raise ConfigError with source, line (if `tree` is given) and field of each error.
-
-    `origins`: dotted key → override or flag that set the field. Paths in `data` are relative to `folder`.
-    """
+    """Validate `data`; a ConfigError has line (`tree`) and field. `origins`: dotted key → flag; `folder`: of paths."""
     try:
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:

@@ -131,10 +131,7 @@ def visible_text(reply: str) -> str:
 
 
 def strip_thinking(reply: str) -> str:
-    """Return the reply without `<think>…</think>` and equivalents of other models.
-
-    A closing tag alone ends a block opened by the prompt. A block without an end extends to the end of the reply.
-    """
+    """Return the reply without `<think>…</think>`: a lone end closes a block from the start, a lone begin the rest."""
     parts: list[str] = []
     position, inside = 0, False
     for tag in _THINK_TAG.finditer(reply):
