@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
-from graphwalk.api.graphs import Store, close_with
+from graphwalk.api.graphs import Store
 from graphwalk.api.questions import AnyModel, as_model, handlers
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
     from langgraph.graph.state import CompiledStateGraph
 
-Call = Callable[[ToolCall], Awaitable[ToolResult]]
-
-TOOLS = OWN_GRAPH_TOOLS
-"""The four of the paper, the one that searches, and the one that shows the schema."""
 Names = str | Iterable[str]
 
 
@@ -49,7 +45,7 @@ def build_agent(
     model: AnyModel,
     store: Store,
     *,
-    tools: Names = TOOLS,
+    tools: Names = OWN_GRAPH_TOOLS,
     prompt: str | None = None,
     turn_limit: int = 30,
     checkpointer: Any = None,
@@ -76,6 +72,7 @@ def build_agent(
     secrets = read_variables().secrets
     redacting = [Redacting(handler, secrets) for handler in handlers(callbacks)]
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
+    store.close_first(episode.model.close)
     compiled = _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
     return compiled.with_config(callbacks=redacting) if redacting else compiled
 
@@ -101,7 +98,7 @@ def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compile
     return compile_graph(model, tools, **compiling).with_config(recursion_limit=steps)
 
 
-def schema_prompt(store: Store, *, tools: Names = TOOLS, **agent: Any) -> str:
+def schema_prompt(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> str:
     """Return the system prompt of the agent: the schema of the graph, and how to work and answer with the tools.
 
     `tools` and `agent` as for `openai_tools`; `schema_tokens` bounds the schema.
@@ -122,7 +119,6 @@ async def _episode(
     """Return the state shared by all conversations of an agent."""
     config = _config(agent)
     opened = with_tools(wrap(as_model(model, read_variables()), Limits(), budget=Budget()), config)
-    close_with(store, opened.close)
     schema = schema_text(await store.schema(config.schema_samples), config)
     system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"
     start = Prompt((Message("system", system),), await _toolbox(store, tools, agent))
@@ -134,13 +130,10 @@ class OpenAITools:
     """Tools as functions of the Chat Completions API: `specs` for `tools=…`, `run` for the calls that come back."""
 
     specs: Sequence[dict[str, Any]]
-    _call: Call
+    _call: Callable[[ToolCall], Awaitable[ToolResult]]
 
     async def arun(self, call: Any) -> dict[str, str]:
-        """Return the message that answers a tool call, given as an object of the `openai` package or as a dictionary.
-
-        Invalid calls and database errors are reported in the message.
-        """
+        """Answer a tool call, an `openai` object or a dictionary, by a message, which also reports any error."""
         wire = call if isinstance(call, Mapping) else call.model_dump()
         tool_call = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
         try:
@@ -152,7 +145,7 @@ class OpenAITools:
     run = blocking(arun)
 
 
-def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
+def openai_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> OpenAITools:
     """Return the tools over a graph as OpenAI functions, with a function that executes a call.
 
     `tools`: one or several names (`graphwalk tools` lists them) or paths of YAML files. `agent`: fields of an
@@ -167,7 +160,7 @@ def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAIT
     return OpenAITools([spec.as_openai() for spec in toolbox.specs], lambda call: store.await_for(toolbox.call(call)))
 
 
-def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
+def langchain_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> "list[StructuredTool]":
     """Return the tools over a graph for LangChain and LangGraph.
 
         agent = create_agent(model, graphwalk.langchain_tools(store), system_prompt=graphwalk.schema_prompt(store))

@@ -2,13 +2,13 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, finalize
+from weakref import finalize
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
@@ -82,7 +82,6 @@ def write_graph(graph: PropertyGraph, path: Path | str) -> None:
 T = TypeVar("T")
 AnyGraph = PropertyGraph | Path | str | Mapping[str, Any]
 """A graph, the path of a file, or where a graph is: `{"neo4j": "movies"}`, `{"file": "movies.graphml"}`."""
-_CLOSED_WITH: WeakKeyDictionary[GraphStore, AsyncExitStack] = WeakKeyDictionary()
 
 
 @asynccontextmanager
@@ -101,22 +100,17 @@ async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: A
             stack.push_async_callback(database.close)
             opened = await database.load(read)
             stack.push_async_callback(opened.drop)
-        _CLOSED_WITH[opened] = stack
         yield opened
 
 
-def close_with(store: GraphStore, close: Callable[[], Awaitable[None]]) -> None:
-    """Close a store of `aopen_store`."""
-    if store in _CLOSED_WITH:
-        _CLOSED_WITH[store].push_async_callback(close)
-
-
-class Store:
+class Store(AbstractContextManager["Store", None]):
     """A graph in a store; close it, or use it in a `with`: the graph is then removed from the database."""
 
     def __init__(self, opened: AbstractAsyncContextManager[GraphStore]) -> None:
-        self._store = run_in_background(opened.__aenter__())
-        self._end = finalize(self, _end, opened)  # at the latest when the program ends
+        stack = AsyncExitStack()
+        self._store = run_in_background(stack.enter_async_context(opened))
+        self._end = finalize(self, _end, stack)  # at the latest when the program ends
+        self.close_first = stack.push_async_callback
 
     @property
     def inner(self) -> GraphStore:
@@ -154,9 +148,6 @@ class Store:
         """Remove the graph from the database and give back the connection."""
         self._end()
 
-    def __enter__(self) -> "Store":
-        return self
-
     def __exit__(self, *error: object) -> None:
         self.close()
 
@@ -164,8 +155,8 @@ class Store:
 _ENDING: set[asyncio.Future[Any]] = set()
 
 
-def _end(opened: AbstractAsyncContextManager[GraphStore]) -> None:
-    work = opened.__aexit__(None, None, None)
+def _end(opened: AsyncExitStack) -> None:
+    work = opened.aclose()
     if not in_background():
         run_in_background(work)
         return

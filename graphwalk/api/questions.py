@@ -35,10 +35,7 @@ def as_model(model: AnyModel, variables: Variables) -> Model:
 
 
 def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tuple[str, ...], Mapping[str, Model]]:
-    """Return the names of all models, and by name those that are objects.
-
-    The name of an object is its `name`, else `python/CLASS`. Raise ConfigError for duplicate names and other objects.
-    """
+    """Return all names, and the objects by name: their `name`, else `python/CLASS`. ConfigError if two are equal."""
     names: list[str] = []
     objects: dict[str, Model] = {}
     for entry in [models] if isinstance(models, str) else models:
@@ -79,13 +76,9 @@ def _name_of(model: Any) -> str:
     return name
 
 
-AnyStore = Store | GraphStore | AnyGraph
-"""A store of `open_store` or `aopen_store`, or any argument that they accept."""
-
-
 async def aask(
     question: str,
-    store: AnyStore,
+    store: Store | GraphStore | AnyGraph,
     *,
     model: AnyModel = None,
     after: Answer | None = None,
@@ -94,7 +87,7 @@ async def aask(
 ) -> Answer:
     """Let a model answer a question about a graph by walking it, without writing a run folder.
 
-    `store`: a store of `open_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
+    `store`: a store of `open_store` or `aopen_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
     "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
     `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
     tool calls are reported without secrets. `agent`: fields of an experiment's agent: `turn_limit=10`,

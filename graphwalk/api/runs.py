@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphwalk.api.questions import AnyModel, handlers, named_models
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, interval_ends, to_csv, to_json, to_markdown
 from graphwalk.runs.episodes.episode import play_task
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
@@ -129,7 +129,8 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return `report()["rows"]`, flat. Ends of intervals are `NAME_low` and `NAME_high`."""
-        return [_flat_row(row) for row in report_of(self._folder).rows]
+        rows = report_of(self._folder).rows
+        return [{n: v for n, v in row.items() if not isinstance(v, dict)} | interval_ends(row) for row in rows]
 
     def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
         """Return the tables as text."""
@@ -208,7 +209,10 @@ async def arun(
     check_type("on_result", on_result, Callable, optional=True)
     variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
     names, objects = named_models(models or (), variables)
-    flags = {**_dotted_fields(overrides), **({} if models is None else {"models": names})}
+    flags = {} if models is None else {"models": names}
+    for key, value in overrides.items():  # of a dictionary for a field its single fields
+        inside = isinstance(value, Mapping) and all(isinstance(one, str) and one.isidentifier() for one in value)
+        flags |= {f"{key}.{name}": inner for name, inner in value.items()} if inside else {key: value}
     source = str(experiment) if isinstance(experiment, Path) else experiment
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), variables, objects=objects)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
@@ -238,29 +242,9 @@ def compare(
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
     compared = compare_runs(paths, models=names_of("models", models), settings=names_of("settings", settings))
-    data: dict[str, Any] = json.loads(to_json(compared))
-    return data
+    return dict(json.loads(to_json(compared)))
 
 
 def _progress(on_result: OnResult | None) -> AbstractContextManager[Progress]:
     """Return the progress that calls `on_result`, and is shown in a notebook."""
     return run_progress(on_result) if "ipykernel" in sys.modules else nullcontext(Progress(on_result))
-
-
-def _dotted_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return overrides with a dictionary for a field replaced by its single fields."""
-    flags: dict[str, Any] = {}
-    for key, value in overrides.items():
-        if isinstance(value, Mapping) and all(isinstance(name, str) and name.isidentifier() for name in value):
-            flags |= {f"{key}.{name}": inner for name, inner in value.items()}
-        else:
-            flags[key] = value
-    return flags
-
-
-def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a report with the ends of its intervals as fields."""
-    flat = {name: value for name, value in row.items() if not isinstance(value, dict)}
-    for name, (low, high) in row["intervals"].items():
-        flat |= {f"{name}_low": low, f"{name}_high": high}
-    return flat

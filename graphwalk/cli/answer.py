@@ -25,20 +25,15 @@ _NO_ANSWER, _STORE = 4, 3
 
 
 class Teller(Watcher):
-    """A watcher that prints each question as it is answered.
-
-    `exit_code` is 3 or 4 if the last one has no answer, or one without a successful look-up.
-    """
+    """A watcher that prints answers as they come. `exit_code`: 3 or 4 without an answer or a look-up that worked."""
 
     log: RunFolder | None = None
+    _beside: str | None
 
     def __init__(self, *, json: bool, svg: Path | None) -> None:
         self.exit_code = 0
         self._json, self._svg = json, svg
         self.live = stdout().is_terminal and not json
-        self._beside: str | None = None
-        self._written = ""
-        self._calls = 0
 
     async def wrote(self, piece: str) -> None:
         self._bar.show(False)
@@ -66,7 +61,8 @@ class Teller(Watcher):
 
     def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
         """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""
-        self.exit_code = _exit_code(answer.result)
+        failed = answer.answer is None or _every_look_up_failed(answer.result)
+        self.exit_code = _STORE if answer.exit_status is ExitStatus.STORE_ERROR else _NO_ANSWER if failed else 0
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
         if answer.answer is not None and _every_look_up_failed(answer.result):
@@ -104,12 +100,6 @@ class Teller(Watcher):
         """Print the path of the run folder, if there is one."""
         if self.log is not None and not self._json:
             say(f"run folder: {self.log.path}   (graphwalk report {self.log.quoted})")
-
-
-def _exit_code(result: Result) -> int:
-    if result.exit_status is ExitStatus.STORE_ERROR:
-        return _STORE
-    return _NO_ANSWER if result.answer is None or _every_look_up_failed(result) else 0
 
 
 def _every_look_up_failed(result: Result) -> bool:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.errors import counted
-from graphwalk.reports.scene import Scene, SceneCall, SceneGrid, SceneNode, SceneStep, SceneTurn, StateTable
+from graphwalk.reports.scene import Scene, SceneCall, SceneGrid, SceneStep, SceneTurn, StateTable
 from graphwalk.reports.text_table import dollars, duration, pairs, plain, plain_grid
 from graphwalk.runs.folder.result import Result
 from graphwalk.sanitise import one_line, printable
@@ -222,7 +222,8 @@ def evidence_table(scene: Scene) -> Table | None:
     rows: list[list[str]] = []
     for node in used.values():
         properties = {name: value for name, value in node.about.items() if name != "key"}
-        rows.append([f"({_pattern(node)})", scene.legend.get(node.fate, ""), pairs(properties)])
+        pattern = f"({node.about.get('key', node.name)}{f':{node.kind}' if node.kind else ''})"
+        rows.append([pattern, scene.legend.get(node.fate, ""), pairs(properties)])
     for link in links:
         source, target = scene.nodes[link.source], scene.nodes[link.target]
         names = f"{source.name} {link.name} {target.name}"
@@ -234,10 +235,6 @@ def evidence_table(scene: Scene) -> Table | None:
     if len({node.fate for node in used.values()}) == 1:
         return _grid(["evidence", "properties"], [([row[0], row[2]], "") for row in rows])
     return _grid(["evidence", "role", "properties"], [(row, "") for row in rows])
-
-
-def _pattern(node: SceneNode) -> str:
-    return f"{node.about.get('key', node.name)}{f':{node.kind}' if node.kind else ''}"
 
 
 def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:

@@ -50,11 +50,6 @@ Protocol = Annotated[
 Grounded = Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")]
 
 
-@app.callback()
-def export() -> None:
-    """Write runs in other programs' formats, or training data."""
-
-
 def _command(exporter: Callable[..., None]) -> Callable[..., None]:
     def command(
         run: RunOrFile,

@@ -33,13 +33,8 @@ if TYPE_CHECKING:
 
 
 app = App(cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.")
-_ROWS = (".jsonl", ".parquet")
+ROW_FORMATS = (".jsonl", ".parquet")
 _COLUMNS = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "relationships": str}
-
-
-@app.callback()
-def generate() -> None:
-    """Generate property graphs, mazes and algorithm traces."""
 
 
 @app.command("twin")
@@ -110,10 +105,10 @@ def graph(
     fields = GraphSpec.model_fields.keys() - {"count"}
     spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
     spec = validate(GraphSpec, spec_fields, "generate graph")
-    if count > 1 or (out is not None and out.suffix.lower() in _ROWS):
+    if count > 1 or (out is not None and out.suffix.lower() in ROW_FORMATS):
         from graphwalk.graphs.formats.json import json_document
 
-        if out is None or out.suffix.lower() not in _ROWS:
+        if out is None or out.suffix.lower() not in ROW_FORMATS:
             raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
         rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
         write_generated(rows, out, _COLUMNS, "graph", count)

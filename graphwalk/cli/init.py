@@ -1,9 +1,16 @@
 """`graphwalk init`: scaffolding for an experiment or a model backend."""
 
+import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from graphwalk.errors import ConfigError
+from graphwalk.files.resources import data_path
+from graphwalk.files.writing import make_folder, write_whole
+from graphwalk.terminal.console import data
 
 
 def init(
@@ -19,13 +26,6 @@ def init(
     An experiment comes with a question, a tool and a prompt, all commented. A backend is a package with a class, an
     entry point and a test. Both run unchanged.
     """
-    import shlex
-
-    from graphwalk.errors import ConfigError
-    from graphwalk.files.resources import data_path
-    from graphwalk.files.writing import make_folder, write_whole
-    from graphwalk.terminal.console import data
-
     if folder is None and backend is None:
         raise ConfigError("no folder given", hint="graphwalk init FOLDER, or graphwalk init --backend NAME")
     folder = folder or Path(f"graphwalk-{backend}")
@@ -50,11 +50,7 @@ def init(
 
 def _backend_files(name: str) -> dict[str, str]:
     """Return text by path in the package. Raise ConfigError if the name is invalid or taken."""
-    import re
-
     from graphwalk.config.jinja import make_environment
-    from graphwalk.errors import ConfigError
-    from graphwalk.files.resources import data_path
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
     from graphwalk.variables import server_variable
 

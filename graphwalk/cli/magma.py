@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.cli.generate import write_generated
+from graphwalk.cli.options import Seed
 from graphwalk.errors import counted
 from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
 from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
@@ -28,8 +29,6 @@ _COLUMNS: dict[str, type] = {
     "steps": str,
     "final": str,
 }
-_SPLITS = ("train", "validation", "test")
-_DEFAULT_NODES = (5,)
 
 
 def magma_specs(
@@ -39,7 +38,7 @@ def magma_specs(
     from graphwalk.config.yaml_files import validate
 
     grids = [
-        {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or _DEFAULT_NODES), "p": p, "split": split}
+        {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or [5]), "p": p, "split": split}
         | ({} if count is None else {"count": count})
         for split in splits
     ]
@@ -52,7 +51,6 @@ _Algorithms = Annotated[
 ]
 _Nodes = Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")]
 _Count = Annotated[int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")]
-_Seed = Annotated[int, typer.Option(help="Random seed.")]
 _Probability = Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")]
 
 
@@ -61,7 +59,7 @@ def generate_magma_command(
     algorithm: _Algorithms = None,
     nodes: _Nodes = None,
     count: _Count = None,
-    seed: _Seed = 0,
+    seed: Seed = 0,
     p: _Probability = 0.5,
     split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
 ) -> None:
@@ -86,7 +84,7 @@ def export_magma_command(
     ] = None,
     split: Annotated[list[str] | None, typer.Option(help="train, validation or test; repeatable.")] = None,
     count: _Count = None,
-    seed: _Seed = 0,
+    seed: Seed = 0,
     p: _Probability = 0.5,
     mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
     protocol: Annotated[
@@ -96,7 +94,7 @@ def export_magma_command(
     """Export MAGMA as fine-tuning chats in the OpenAI format. No graph is in two splits."""
     from graphwalk.exports.magma import STRATEGIES, export_magma
 
-    specs = magma_specs(algorithm, nodes, count, p, split or _SPLITS)
+    specs = magma_specs(algorithm, nodes, count, p, split or ("train", "validation", "test"))
     strategies = strategy or STRATEGIES
     manifest = export_magma(specs, folder, seed=seed, strategies=strategies, mixed=mixed, protocol=protocol)
     chats = sum(file["chats"] for file in manifest["files"])

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.cli.generate import write_generated
+from graphwalk.cli.generate import ROW_FORMATS, write_generated
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
 from graphwalk.terminal.console import data, stdout
 
-_FORMATS = (".jsonl", ".parquet")
 _COLUMNS: dict[str, type] = {
     "size": int,
     "walls": str,
@@ -44,8 +43,8 @@ def generate_maze_command(
     from graphwalk.config.yaml_files import validate
     from graphwalk.reports.scene import SceneGrid
 
-    if out is not None and out.suffix.lower() not in _FORMATS:
-        raise ConfigError(f"{out.name}: expected one of {', '.join(_FORMATS)}", hint=f"--out {out.stem}.jsonl")
+    if out is not None and out.suffix.lower() not in ROW_FORMATS:
+        raise ConfigError(f"{out.name}: expected one of {', '.join(ROW_FORMATS)}", hint=f"--out {out.stem}.jsonl")
     fields = {"size": size, "walls": walls, "min_path": min_path, "generator": generator}
     # The upper bound of an experiment, which keeps all mazes in memory, does not apply to `count` here.
     spec = validate(MazeSpec, fields, "generate maze")

@@ -42,13 +42,16 @@ def models_and_servers(
     models = list(named) if named else [variables.model] if variables.model else []
     if not models:
         raise ConfigError("--base-url requires a model", hint="-m NAME --base-url URL")
-    from graphwalk.models.openai_servers import check_address
+    from graphwalk.models.openai_servers import check_address, server_name
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
 
     check_address("--base-url", base_url)
     providers = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
     models = [name if name.partition("/")[0] in providers else f"openai-api/{SERVER}/{name}" for name in models]
-    servers = {_server(name) for name in models if not name.startswith(("scripted/", "replay/"))}
+    called = [name for name in models if not name.startswith(("scripted/", "replay/"))]
+    if others := [name for name in called if server_name(name) is None]:
+        raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {others[0]}")
+    servers = {str(server_name(name)) for name in called}
     if not servers:
         raise ConfigError(f"--base-url: {', '.join(models)} has no server", hint="-m NAME --base-url URL")
     return models, dict.fromkeys(sorted(servers), base_url)
@@ -64,15 +67,6 @@ def arguments_of(models: Sequence[str] | None, words: Sequence[str] | None) -> d
         raise ConfigError("-M requires --model", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value")
     arguments = dict(parse_override(one, "-M") for one in words)
     return dict.fromkeys(models, arguments)
-
-
-def _server(model: str) -> str:
-    from graphwalk.models.openai_servers import server_name
-
-    server = server_name(model)
-    if server is None:
-        raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {model}")
-    return server
 
 
 Run = Annotated[Path, typer.Argument(help="Run folder.")]

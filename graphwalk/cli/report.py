@@ -100,10 +100,7 @@ def rescore(folder: Run) -> None:
 def print_report(
     run: "RunFolder", format: Format, *, tables: int | None = None, all_columns: bool = False
 ) -> float | None:
-    """Print a report, and return the lowest accuracy in percent, or None if nothing is scored.
-
-    `tables` limits the number of tables on a terminal.
-    """
+    """Print a report (`tables`: at most so many). Return the lowest accuracy in percent, None if nothing is scored."""
     from graphwalk.runs.finished.reporting import report_of
 
     report = report_of(run)

@@ -292,8 +292,7 @@ def _run_on_ray(experiment: "Experiment", new: "NewRun", address: str | None, sh
             error.hint = "; ".join(filter(None, [error.hint, how_to_continue]))
         raise
     finally:
-        if not new.folder.manifest_path.exists():
-            new.folder.remove()
+        new.folder.remove_unwritten()
 
 
 def dry_run_text(estimate: "RunEstimate") -> str:

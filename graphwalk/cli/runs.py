@@ -17,7 +17,6 @@ from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
-    from graphwalk.runs.finished.verify import RunVerification
     from graphwalk.runs.folder.listing import ListedRun
 
 
@@ -124,7 +123,7 @@ def verify(
     prompts and scores.
     No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
     """
-    from graphwalk.runs.finished.verify import verify_run
+    from graphwalk.runs.finished.verify import CHECKS, verify_run
     from graphwalk.runs.folder.run_folder import RunFolder
 
     run = RunFolder.open(folder)
@@ -133,17 +132,11 @@ def verify(
     if json:
         data(verification.as_json())
     else:
-        _print_table(verification)
+        width = max(map(len, CHECKS))
+        data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
+        for name, check in verification.checks.items():
+            unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
+            data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")
     if verification.error is not None:
         raise verification.error
     say("verified: no difference")
-
-
-def _print_table(verification: "RunVerification") -> None:
-    from graphwalk.runs.finished.verify import CHECKS
-
-    width = max(map(len, CHECKS))
-    data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
-    for name, check in verification.checks.items():
-        unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
-        data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")

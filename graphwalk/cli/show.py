@@ -1,6 +1,5 @@
 """`graphwalk show`: the episodes of a run, or one episode in full."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,7 +44,12 @@ def show(
     chosen = [key for key in keys if wanted(key)]
     if not chosen:
         raise wanted.nothing(run, keys)
-    names = None if task is None else _matching_tasks(task, sorted({key.task_id for key in chosen}))
+    names = None
+    if task is not None:
+        ids = sorted({key.task_id for key in chosen})
+        names = [task] if task in ids else [name for name in ids if task in name]
+        if not names:
+            raise ConfigError(f"no task {task}", hint=f"a task of this run: {', '.join(ids[:_MOST_NAMED])}, …")
     if names is not None and len(names) == 1:
         _episodes(folder, {key for key in chosen if key.task_id in names}, None if all_rows else 10, prompt)
         return
@@ -57,14 +61,6 @@ def show(
         stdout().print(line)
     if len(listed) > most:
         say(f"{len(listed) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
-
-
-def _matching_tasks(text: str, tasks: Sequence[str]) -> Sequence[str]:
-    """Return the task with this id, else those that contain it. Raise ConfigError if there is none."""
-    matches = [text] if text in tasks else [name for name in tasks if text in name]
-    if not matches:
-        raise ConfigError(f"no task {text}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
-    return matches
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:

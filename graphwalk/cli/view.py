@@ -37,7 +37,7 @@ def view(
     wanted = EpisodeFilter(*((name,) if name is not None else None for name in (model, setting, task)))
     places = folders or [Path("runs")]
     if out is None:
-        if len(places) > 1 or not wanted.is_empty:
+        if len(places) > 1 or wanted != EpisodeFilter():
             problem = "several folders" if len(places) > 1 else "chosen episodes"
             raise ConfigError(f"cannot serve {problem}", hint="--out FILE.html; the served page has lists and filters")
         _serve(places[0], port)
@@ -50,7 +50,7 @@ def view(
 def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> None:
     from graphwalk.reports.plot_files import can_draw
     from graphwalk.runs.folder.listing import heads, list_runs
-    from graphwalk.runs.folder.result import key_of
+    from graphwalk.runs.folder.result import EpisodeFilter, key_of
     from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.serve.page import content_of, write_page
 
@@ -59,7 +59,7 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
         paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
         folders += [RunFolder.open(path) for path in paths or [place]]  # raises for a place without a run
     runs = [content_of(folder, wanted) for folder in folders]
-    if not wanted.is_empty and not any(run.episodes for run in runs):
+    if wanted != EpisodeFilter() and not any(run.episodes for run in runs):
         played = [key_of(head) for folder in folders for head in heads(folder)]
         raise wanted.nothing(", ".join(map(str, places)), played)
     write_page(runs, out)

@@ -55,7 +55,14 @@ class Prompts:
             for file in _MESSAGE_FILES
             for name, text in {**_messages(ours[file]), **_own_messages(own.get(file), ours[file])}.items()
         }
-        self._check_own([name for name in own if name not in _MESSAGE_FILES])
+        for name in [name for name in own if name not in _MESSAGE_FILES]:
+            path = own[name]
+            try:
+                check_text(self.files[name], _names_of(name), TEXT_FILTERS)
+            except TextError as error:
+                raise ConfigError(f"{path}:{error.line}: {error.problem}", hint=f"ours: {ours[name]}") from error
+            if missing := included_in(self.files[name]) - self.files.keys():
+                raise ConfigError(f"{path}: there is no {', '.join(sorted(missing))} to include")
         sources = {name: (text, str(self._paths[name]), None) for name, text in self.files.items()}
         self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(sources.get), trim=True)
 
@@ -73,16 +80,6 @@ class Prompts:
             return render_text(text, **values)
         except TextError as error:
             raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
-
-    def _check_own(self, names: list[str]) -> None:
-        for name in names:
-            path = self._paths[name]
-            try:
-                check_text(self.files[name], _names_of(name), TEXT_FILTERS)
-            except TextError as error:
-                raise ConfigError(f"{path}:{error.line}: {error.problem}", hint=f"ours: {_defaults()[name]}") from error
-            if missing := included_in(self.files[name]) - self.files.keys():
-                raise ConfigError(f"{path}: there is no {', '.join(sorted(missing))} to include")
 
 
 @cache

@@ -1,8 +1,8 @@
 """Registries of objects chosen by name: built in, or provided by other packages through entry points."""
 
+import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -41,11 +41,8 @@ class Registry:
     def load(self, name: str) -> Any:
         """Return the object for a name. Raise ConfigError if it is unknown or cannot be imported."""
         origin = self.origin(name)
-        module, _, path = origin.partition(":")
         try:
-            value: Any = import_module(module)
-            for part in filter(None, path.split(".")):
-                value = getattr(value, part)
+            return pkgutil.resolve_name(origin)
         except GraphwalkError:
             raise
         except Exception as error:
@@ -53,4 +50,3 @@ class Registry:
                 raise
             cause = f"{type(error).__name__}: {error}"
             raise ConfigError(f"the {self.kind} {name!r} ({origin}) cannot be imported: {cause}") from error
-        return value

@@ -13,10 +13,7 @@ MOST = 100_000
 
 
 class Strict(BaseModel):
-    """A part of a configuration.
-
-    Defaults are validated too: 3600 and 3600.0 would be written differently and give two fingerprints.
-    """
+    """A part of a configuration. Defaults are validated: 3600 and 3600.0 would give two fingerprints."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, use_attribute_docstrings=True
@@ -81,7 +78,7 @@ def existing_file(path: Any, info: ValidationInfo) -> Any:
         return path
     whole = absolute(path, info)
     if not whole.exists():
-        raise ValueError(f"there is no file {whole}")
+        raise ValueError(f"there is no file or folder {whole}")
     return whole
 
 
@@ -90,12 +87,7 @@ ExistingFile = Annotated[Path, BeforeValidator(existing_file)]
 
 
 def _existing_path(text: Any, info: ValidationInfo) -> Any:
-    if not isinstance(text, str) or not is_path(text):
-        return text
-    path = absolute(text, info)
-    if not path.exists():
-        raise ValueError(f"there is no file or folder {path}")
-    return str(path)
+    return str(existing_file(text, info)) if isinstance(text, str) and is_path(text) else text
 
 
 def _without_credentials(settings: dict[str, Any]) -> dict[str, Any]:

@@ -41,8 +41,10 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
         tree = loader.get_single_node()
         return (None if tree is None else loader.construct_document(tree)), tree
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise YamlMistakeError(_in_words(error), mark.line + 1 if mark else None) from error
+        mark, context = getattr(error, "problem_mark", None), getattr(error, "context", None)
+        problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
+        words = f"{context}: {problem}" if context else problem
+        raise YamlMistakeError(words, mark.line + 1 if mark else None) from error
     except RecursionError as error:
         raise YamlMistakeError("it is nested too deeply") from error
 
@@ -84,13 +86,6 @@ class _Loader(yaml.SafeLoader):
                 )
             lines[name.value] = line
         return super().construct_mapping(node, deep)
-
-
-def _in_words(error: yaml.YAMLError) -> str:
-    """Return the parser's error in one line."""
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
-    context = getattr(error, "context", None)
-    return f"{context}: {problem}" if context else str(problem)
 
 
 _REDUNDANT = re.compile(r" or instance of \w+| for <class \S+>| after validation.*|, (?:unable to|got) .*")
@@ -182,10 +177,7 @@ def validate(
     *,
     folder: Path | None = None,
 ) -> M:
-    """Validate `data`. Raise ConfigError with source, line (if `tree` is given) and field of each error.
-
-    `origins`: dotted key → override or flag that set the field. Paths in `data` are relative to `folder`.
-    """
+    """Validate `data`; a ConfigError has line (`tree`) and field. `origins`: dotted key → flag; `folder`: of paths."""
     try:
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:

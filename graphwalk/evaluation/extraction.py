@@ -11,7 +11,6 @@ Replies are untrusted: no text raises an error, and the time is linear in its le
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
@@ -52,11 +51,11 @@ _TAG = re.compile(r"</\w+>")
 _QUOTES = str.maketrans("“”„‟", '""""')
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """An answer read from a reply, None if there is none. `stage` names how: "strict", …, "model", or `TOO_LONG`.
+class Extraction(NamedTuple):
+    """An answer read from a reply or from a value in it, None if there is none.
 
-    `lossy`: the reply may mean another answer.
+    `stage` names how: "strict", …, "model", or `TOO_LONG`; None: the value has the requested form. `lossy`: the reply
+    may mean another answer.
     """
 
     answer: Any = None
@@ -69,14 +68,6 @@ class Extraction:
         return self.answer is not None and not self.lossy
 
 
-class Fit(NamedTuple):
-    """The answer in a value. `stage`: name of the form if it is not the requested one. `lossy`: as in `Extraction`."""
-
-    answer: Any
-    stage: str | None = None
-    lossy: bool = False
-
-
 class AnswerForm(NamedTuple):
     """The form of the answers of a task.
 
@@ -85,11 +76,11 @@ class AnswerForm(NamedTuple):
     `read`, for replies in which `read` finds nothing.
     """
 
-    read: Callable[[Any], Fit | None]
+    read: Callable[[Any], Extraction | None]
     member: str | None = None
     fields: tuple[str, ...] = ()
     prefix: re.Pattern[str] | None = None
-    read_other: Callable[[Any], Fit | None] | None = None
+    read_other: Callable[[Any], Extraction | None] | None = None
 
 
 def extract(reply: str, form: AnswerForm) -> Extraction:
@@ -101,7 +92,7 @@ def extract(reply: str, form: AnswerForm) -> Extraction:
     others += [(plain, form._replace(read=form.read_other))] if form.read_other else []
     for other in others:
         if extraction.answer is None:
-            extraction = replace(_extract(*other), stage="repaired")
+            extraction = _extract(*other)._replace(stage="repaired")
     return Extraction() if extraction.answer is None else extraction
 
 
@@ -131,10 +122,7 @@ async def extract_with_model(model: Model, question: str, reply: str, answer_for
 
 
 def visible_text(reply: str) -> str:
-    """Return a reply without thoughts, tool calls and tokens of chat templates.
-
-    Text after the token that ends a turn is dropped: there a model plays the others' parts.
-    """
+    """Return a reply without thoughts, tool calls and template tokens, up to the token that ends the model's turn."""
     text = _CHANNEL.sub("", strip_thinking(reply).lstrip("\ufeff"))
     end = _END_OF_TURN.search(text)
     if end is not None and text[: end.start()].strip():
@@ -143,10 +131,7 @@ def visible_text(reply: str) -> str:
 
 
 def strip_thinking(reply: str) -> str:
-    """Return the reply without `<think>…</think>` and equivalents of other models.
-
-    A closing tag alone ends a block opened by the prompt. A block without an end extends to the end of the reply.
-    """
+    """Return the reply without `<think>…</think>`: a lone end closes a block from the start, a lone begin the rest."""
     parts: list[str] = []
     position, inside = 0, False
     for tag in _THINK_TAG.finditer(reply):
@@ -167,12 +152,12 @@ def is_doubtful(text: str) -> bool:
     return _DOUBT.search(text) is not None
 
 
-def _fit(value: Any, form: AnswerForm) -> Fit | None:
+def _fit(value: Any, form: AnswerForm) -> Extraction | None:
     """Return the answer in a value, or in the member of an object that holds it."""
     fit = form.read(value)
     if fit is not None or not isinstance(value, dict):
         return fit
-    chosen: Fit | None = None
+    chosen: Extraction | None = None
     lossy = chosen_named = False
     for name, item in value.items():
         named = name == form.member or name.lower().replace(" ", "_") in _ANSWER_NAMES

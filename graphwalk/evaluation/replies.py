@@ -1,7 +1,4 @@
-"""Find the values in a reply: JSON and Python literals.
-
-The time is linear in the length of the text.
-"""
+"""Find the values in a reply, JSON and Python literals, in time that is linear in its length."""
 
 import re
 from collections.abc import Sequence

@@ -8,7 +8,7 @@ from itertools import chain
 from operator import ne
 from typing import Any
 
-from graphwalk.evaluation.extraction import AnswerForm, Fit, is_doubtful
+from graphwalk.evaluation.extraction import AnswerForm, Extraction, is_doubtful
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import PLAIN, Row, shown
@@ -40,19 +40,19 @@ def row_form(fields: Sequence[str]) -> AnswerForm:
             is_doubtful(item) if isinstance(item, str) else isinstance(item, bool | list | dict) for item in others
         )
 
-    def read(value: Any) -> Fit | None:
+    def read(value: Any) -> Extraction | None:
         if isinstance(value, list):
             rows = [row for row in value if isinstance(row, dict)]
             if any(map(is_row, rows)) or not value:
-                return Fit(rows, lossy=len(rows) < len(value) or any(map(is_lossy, rows)))
+                return Extraction(rows, lossy=len(rows) < len(value) or any(map(is_lossy, rows)))
             plain = len(fields) == 1 and all(map(is_plain, value))
-            return Fit([{fields[0]: item} for item in value], "bare") if plain else None
+            return Extraction([{fields[0]: item} for item in value], "bare") if plain else None
         if is_row(value):
             nested = any(isinstance(value.get(name), list | dict) for name in fields)
-            return None if nested else Fit([value], "bare", is_lossy(value))
-        return Fit([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
+            return None if nested else Extraction([value], "bare", is_lossy(value))
+        return Extraction([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
 
-    def read_other(value: Any) -> Fit | None:
+    def read_other(value: Any) -> Extraction | None:
         rows = value if isinstance(value, list) else [value]
         if not all(isinstance(row, dict) for row in rows):
             return None
@@ -70,17 +70,14 @@ def row_form(fields: Sequence[str]) -> AnswerForm:
             or not all(is_plain(item) and item.__class__ is not bool for item in items)
         ):
             return None
-        return Fit([{fields[0]: item} for item in items])
+        return Extraction([{fields[0]: item} for item in items])
 
     return AnswerForm(read, fields=tuple(fields), read_other=read_other)
 
 
 @dataclass(frozen=True, slots=True)
 class RowScore:
-    """Set comparison of an answer with a target; all rates are in 0 … 1.
-
-    `false_positives` are distinct rows that are not in the target.
-    """
+    """Comparison of answer and target as sets; rates in 0 … 1. `false_positives`: distinct rows not in the target."""
 
     correct: bool
     precision: float

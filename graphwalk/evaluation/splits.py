@@ -126,10 +126,7 @@ def _names(messages: Sequence[dict[str, Any]]) -> set[str]:
 
 @cache
 def _own_words() -> frozenset[str]:
-    """Return the words of English with their inflected forms, of Cypher, and of GraphWalk's data files.
-
-    Names end like an inflected form too rarely to hide a shared pool.
-    """
+    """Return the words of English, also inflected (few names end so), of Cypher, and of GraphWalk's data files."""
     texts = [
         path.read_text(encoding="utf-8")
         for folder in ("templates", "tools")

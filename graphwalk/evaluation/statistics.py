@@ -101,10 +101,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class SignFlips:
-    """A sign-flip permutation test over graphs.
-
-    `p_value` counts ties in full, `mid_p` by half.
-    """
+    """A sign-flip permutation test over graphs. `p_value` counts ties in full, `mid_p` by half."""
 
     p_value: float
     mid_p: float
@@ -223,10 +220,7 @@ def _clustered(outcomes: Outcomes) -> _Clustered:
 
 
 def estimate_means(outcomes: Outcomes) -> list[Estimate]:
-    """Estimate each measure by mean ± t · SE; for amounts and differences.
-
-    There is no interval where every unit has the same mean.
-    """
+    """Estimate amounts and differences by mean ± t · SE; no interval where every unit has the same mean."""
     clustered = _clustered(outcomes)
     half = stdtrit(clustered.df, (1 + CONFIDENCE) / 2) * clustered.error
     scale = np.abs(np.where(np.isnan(outcomes.values), 0.0, outcomes.values)).max(axis=0, initial=0.0)
@@ -308,10 +302,7 @@ def _estimates(clustered: _Clustered, low: Table, high: Table, flat: NDArray[np.
 
 
 def paired(first: Outcomes, second: Outcomes) -> Outcomes:
-    """Subtract second from first on the tasks that both have; NaN if either is unknown.
-
-    `episodes` are those of the player that has fewer.
-    """
+    """Subtract second from first on common tasks; NaN if either is unknown. `episodes`: the fewer of both."""
     row_of = {key: row for row, key in enumerate(second.keys)}
     common = [(row, row_of[key]) for row, key in enumerate(first.keys) if key in row_of]
     of_first, of_second = np.array(common, dtype=np.int64).reshape(-1, 2).T

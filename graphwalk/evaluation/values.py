@@ -26,7 +26,7 @@ def parse_json(text: str) -> Any:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError, MemoryError):
         return None
-    return value if _depth_within(value, _MOST_DEPTH) else None
+    return value if _is_shallow(value) else None
 
 
 def parse_object(text: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def parse_answer(text: str) -> Parsed | None:
         )
     except (ValueError, RecursionError, MemoryError):
         return None
-    return Parsed(value, repeats) if _depth_within(value, _MOST_DEPTH) else None
+    return Parsed(value, repeats) if _is_shallow(value) else None
 
 
 def parse_literal(text: str) -> Parsed | None:
@@ -111,15 +111,6 @@ def value_forms(value: Any) -> Iterator[Any]:
             yield number
 
 
-def _integer(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _MOST_DIGITS else digits
-
-
-def _float(digits: str) -> float | str:
-    number = float(digits)
-    return number if math.isfinite(number) else digits
-
-
 def _as_written(digits: str) -> float | str:
     """Return the number of a text, or the text if Python would write the number otherwise."""
     if len(digits) > _MOST_DIGITS:
@@ -128,12 +119,16 @@ def _as_written(digits: str) -> float | str:
     return number if repr(number) == digits else digits
 
 
-_DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_float)
+_DECODER = json.JSONDecoder(
+    parse_constant=str,
+    parse_int=lambda digits: int(digits) if len(digits) <= _MOST_DIGITS else digits,
+    parse_float=lambda digits: float(digits) if math.isfinite(float(digits)) else digits,
+)
 
 
-def _depth_within(value: Any, most: int) -> bool:
+def _is_shallow(value: Any) -> bool:
     level: list[Any] = [value]
-    for _ in range(most):
+    for _ in range(_MOST_DEPTH):
         level = [
             item
             for container in level

@@ -6,7 +6,15 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import BeforeValidator, Field, PositiveInt, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PositiveInt,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
@@ -84,7 +92,9 @@ class ExperimentConfig(Strict, Generic[C]):
     scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
-    vary: dict[str, Variation] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
+    vary: Annotated[dict[str, Variation], AfterValidator(checked)] = Field(
+        default_factory=dict, exclude_if=lambda vary: not vary
+    )
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
     played on the same tasks. Or named variants, with their fields: `base: {}`, `notes: {agent.compaction: summary}`."""
 
@@ -143,11 +153,6 @@ class ExperimentConfig(Strict, Generic[C]):
         if agent.turn_limit is not None or suite is None:
             return agent
         return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})
-
-    @field_validator("vary")
-    @classmethod
-    def _can_be_varied(cls, vary: dict[str, Any], info: ValidationInfo) -> Any:
-        return checked(vary, info.data, info.context)
 
     @cached_property
     def variants(self) -> Mapping[str, Self]:

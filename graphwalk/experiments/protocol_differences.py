@@ -10,8 +10,7 @@ from graphwalk.experiments.protocols import DEFAULT_PROTOCOL, apply_protocol, pr
 
 _OF_NO_EPISODE = frozenset({"clock", "query_seconds", "query_rows"})
 """Fields of the agent that the protocols leave free."""
-_LONGEST = 80
-"""Characters of a value in a note."""
+_MOST_CHARACTERS = 80
 Difference = tuple[str, Any, Any]
 """Dotted field, the expected value, and the value of the run."""
 
@@ -32,7 +31,7 @@ def in_words(differences: Iterable[Difference]) -> str:
 
 def _written(value: Any) -> str:
     text = value if isinstance(value, str) else "unset" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 
 
 def deviations(config: Mapping[str, Any]) -> list[Difference]:
@@ -85,10 +84,7 @@ def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> lis
 
 
 def _innermost(field: str, whole: Any, part: Any) -> Iterator[Difference]:
-    """Yield the innermost fields that differ. A part of the entries of a list is enough.
-
-    Any other entry is compared with the nearest one.
-    """
+    """Yield the innermost fields that differ. An entry of a list is compared with the nearest one; a part is enough."""
     if isinstance(part, dict) and isinstance(whole, dict):
         for name in dict.fromkeys((*whole, *part)):
             yield from _innermost(f"{field}.{name}", whole.get(name), part.get(name))

@@ -8,7 +8,6 @@ from graphwalk.config.yaml_files import YamlFile, set_dotted
 from graphwalk.files.resources import data_path
 
 DEFAULT_PROTOCOL = "graphwalk"
-"""The default protocol, which sets no field."""
 
 
 @cache

@@ -5,18 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, ValidationInfo
 
 from graphwalk.config.strict import is_path
 from graphwalk.config.yaml_files import in_words
 
-MOST = 100
-"""Variants of one experiment."""
+MOST_VARIANTS = 100
 _PARTS = ("agent", "options", "suite")
 _UNSAFE = re.compile(r"[^\w.+-]+")
-
-Overrides = Mapping[str, Any]
-"""Dotted field → value."""
 
 
 def values_or_fields(variation: Any) -> Any:
@@ -26,11 +22,9 @@ def values_or_fields(variation: Any) -> Any:
     return variation
 
 
-def checked(vary: Any, config: Mapping[str, Any], context: Any) -> Any:
-    """Return `vary` with validated values: paths are absolute. Raise ValueError for an unknown field or a bad value.
-
-    `config`: the validated parts of the experiment by name.
-    """
+def checked(vary: Any, info: ValidationInfo) -> Any:
+    """Return `vary` with valid values, paths absolute. Raise ValueError for an unknown field or a bad value."""
+    config, context = info.data, info.context
     if not any(isinstance(value, dict) for value in vary.values()):
         return _checked_values(vary, config, context)
     for name, overrides in vary.items():
@@ -38,8 +32,8 @@ def checked(vary: Any, config: Mapping[str, Any], context: Any) -> Any:
             raise ValueError(f"{name}: must be a mapping of fields to values, as the other named variants are")
         if not name or _UNSAFE.search(name):
             raise ValueError(f"{name!r}: the name of a variant has letters, digits and . _ + - only")
-    if len(vary) > MOST:
-        raise ValueError(f"it has {len(vary):,} variants, more than {MOST}")
+    if len(vary) > MOST_VARIANTS:
+        raise ValueError(f"it has {len(vary):,} variants, more than {MOST_VARIANTS}")
     return {
         name: {field: _value(field, value, config, context, name) for field, value in overrides.items()}
         for name, overrides in vary.items()
@@ -54,8 +48,8 @@ def _checked_values(
         if not values:
             raise ValueError(f"{field}: needs at least one value")
     names = [name for name, _ in combinations(values_by_field)] if values_by_field else []
-    if len(names) > MOST:
-        raise ValueError(f"it has {len(names):,} combinations, more than {MOST}")
+    if len(names) > MOST_VARIANTS:
+        raise ValueError(f"it has {len(names):,} combinations, more than {MOST_VARIANTS}")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"two variants are named {twice}; list each value once")
     return values_by_field
@@ -65,7 +59,9 @@ def _value(field: str, value: Any, config: Mapping[str, Any], context: Any, vari
     where = f"{variant}: {field}" if variant else field
     part_name, _, name = field.partition(".")
     part = config.get(part_name)
-    fields = _fields(part) if part_name in _PARTS and isinstance(part, BaseModel) else ()
+    fields: Sequence[str] = ()
+    if part_name in _PARTS and isinstance(part, BaseModel):  # of a suite only the fields that reword its questions
+        fields = getattr(part, "rewording", tuple(type(part).model_fields))
     if name not in fields:
         raise ValueError(f"{where} cannot be varied; use a field of agent or options, or suite.wording for questions")
     assert isinstance(part, BaseModel)
@@ -77,18 +73,13 @@ def _value(field: str, value: Any, config: Mapping[str, Any], context: Any, vari
         return value
 
 
-def _fields(part: BaseModel) -> Sequence[str]:
-    """Return the fields that may be varied; of a suite only those that reword its questions."""
-    return getattr(part, "rewording", tuple(type(part).model_fields))
-
-
-def overridden(part: BaseModel, overrides: Overrides, context: Any = None) -> BaseModel:
+def overridden(part: BaseModel, overrides: Mapping[str, Any], context: Any = None) -> BaseModel:
     """Return a part of an experiment with other values. Raise ValidationError for a bad one."""
     return type(part).model_validate({**part.model_dump(mode="json"), **overrides}, context=context)
 
 
-def combinations(vary: Any) -> Iterator[tuple[str, Overrides]]:
-    """Yield name and overrides of each variant: `turn_limit=5`, or `wording=standard,tool_words=short`."""
+def combinations(vary: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield name and overrides (field → value) of each variant: `turn_limit=5`, or `wording=b,tool_words=short`."""
     if any(isinstance(value, Mapping) for value in vary.values()):
         yield from vary.items()
         return

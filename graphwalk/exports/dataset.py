@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -41,10 +41,7 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 class Table(NamedTuple):
-    """A Parquet file of the data set: a split of a configuration.
-
-    `sha256`: of the rows as JSON lines, which does not depend on the release of pyarrow.
-    """
+    """A Parquet file, a split of a configuration. `sha256`: of its rows as JSON lines, whatever pyarrow wrote them."""
 
     config: str
     split: str
@@ -72,7 +69,12 @@ async def export_dataset(
         split: await _rows(resolve(config, variables, keys=False), canary if split == TEST else None)
         for split, config in experiments.items()
     }
-    _check_disjoint(*({row["digest"] for row in configs[GRAPHS]} for configs in splits.values()))
+    digests = [{row["digest"] for row in configs[GRAPHS]} for configs in splits.values()]
+    if len(digests) > 1 and (shared := set.intersection(*digests)):
+        raise ConfigError(
+            f"test and train share {counted(len(shared), 'graph')}: {min(shared)[:12]}",
+            hint="give the two experiments different seeds, or names: train and names: held_out in their graphs",
+        )
     tables = [
         _write(folder, config, split, rows) for split, configs in splits.items() for config, rows in configs.items()
     ]
@@ -80,7 +82,9 @@ async def export_dataset(
         document = Cleaner(variables.values).manifest({"config": experiment.model_dump(mode="json")})["config"]
         write_whole(folder / f"{split}.yaml", [yaml.safe_dump(document, sort_keys=False, allow_unicode=True)])
     facts = {"tables": tables, "test": test, "splits": list(splits), "canary": canary, "licence": licence or "mit"}
-    facts |= {"configs": list(dict.fromkeys(table.config for table in tables)), "size": _size(tables)}
+    tasks = sum(table.rows for table in tables if table.config != GRAPHS)
+    size = next((name for limit, name in _SIZES if tasks < limit), "n>1M" if tasks >= 10_000_000 else "1M<n<10M")
+    facts |= {"configs": list(dict.fromkeys(table.config for table in tables)), "size": size}
     facts |= {"version": __version__, "schema_version": SCHEMA_VERSION}
     for name in ("eval.yaml", "README.md"):
         write_whole(folder / name, [render_page(f"dataset/{name}.j2", **facts), "\n"])
@@ -97,8 +101,7 @@ def _write(folder: Path, config: str, split: str, rows: Sequence[Row]) -> Table:
 
 async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Row]]:
     """Return the rows of a split by configuration: the tasks of each setting, and the graphs."""
-    sources = sources_for(experiment, f"dataset-{secrets.token_hex(4)}")
-    try:
+    async with sources_for(experiment, f"dataset-{secrets.token_hex(4)}") as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         rows: dict[str, list[Row]] = {}
         for planned in plan.episodes:
@@ -106,9 +109,6 @@ async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Ro
             rows.setdefault(planned.key.setting.replace(":", "-"), []).append({**row, "canary": canary})
         graphs = {graph.about.instance.digest: _graph_row(graph.about.instance) for graph in plan.graphs}
         return {**rows, GRAPHS: list(graphs.values())}
-    finally:
-        await sources.drop_graphs()
-        await sources.close()
 
 
 async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str, Any]:
@@ -131,17 +131,3 @@ def _graph_row(instance: GraphInstance) -> Row:
     document = {} if graph is None else json_document(graph)
     columns = {name: document.get(name) for name in ("nodes", "relationships")}
     return {"digest": instance.digest, "facts": dict(instance.facts), **columns}
-
-
-def _check_disjoint(test: set[str], train: Iterable[str] = ()) -> None:
-    if shared := test.intersection(train):
-        raise ConfigError(
-            f"test and train share {counted(len(shared), 'graph')}: {min(shared)[:12]}",
-            hint="give the two experiments different seeds, or names: train and names: held_out in their graphs",
-        )
-
-
-def _size(tables: Sequence[Table]) -> str:
-    """Return the hub's category for the number of tasks."""
-    number = sum(table.rows for table in tables if table.config != GRAPHS)
-    return next((name for limit, name in _SIZES if number < limit), "n>1M" if number >= 10_000_000 else "1M<n<10M")

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from graphwalk.runs.folder.listing import heads
 from graphwalk.runs.folder.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.suites.suite import Suite
 
 
 def whole(value: Any) -> Any:
@@ -32,10 +31,6 @@ class Episodes:
     on_read: Callable[[], object] = field(default=lambda: None)
 
     @cached_property
-    def suite(self) -> Suite[Any, Any]:
-        return self.folder.suite
-
-    @cached_property
     def keys(self) -> dict[EpisodeKey, int]:
         """Return the log line of each episode, the last one if it was repeated. Raise ConfigError if there is none."""
         played = {key: n for n, key in enumerate(map(key_of, heads(self.folder)))}
@@ -43,11 +38,6 @@ class Episodes:
         if not lines:
             raise self.only.nothing(self.folder.path, played)
         return lines
-
-    @property
-    def quiet(self) -> "Episodes":
-        """Return the same episodes without a callback, for a first pass."""
-        return replace(self, on_read=lambda: None)
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -1,8 +1,4 @@
-"""Registry of export formats: functions that write episodes into a file or a new folder.
-
-They read the episodes as a stream, never all at once. Their docstrings are the help of their commands. They raise
-ConfigError if the place cannot be written, or a library is missing.
-"""
+"""Export formats: functions that stream episodes into a file or a new folder; their docstring is the help."""
 
 from graphwalk.config.registry import Registry
 

@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from graphwalk.exports.episodes import Episodes
 from graphwalk.files.bulk import cell
@@ -14,10 +14,8 @@ from graphwalk.runs.folder.result import Result, episode_row
 from graphwalk.sanitise import escape_formula
 from graphwalk.types.episode import Score
 
-FlatRow: TypeAlias = dict[str, Any]
 
-
-def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRow]]:
+def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[dict[str, Any]]]:
     """Return the rows of an episode in each table. `turn` and `call` count from 1; `arguments` is the model's text."""
     calls = [
         {
@@ -36,9 +34,9 @@ def export_csv(episodes: Episodes, out: Path) -> None:
 
     They have a row per episode, and one per call. An apostrophe precedes texts that a spreadsheet would execute.
     """
-    folder, score_type = new_folder(out), episodes.suite.score_type
+    folder, score_type = new_folder(out), episodes.folder.suite.score_type
     columns: dict[str, dict[str, None]] = {"episodes": {}, "calls": {}}
-    for result in episodes.quiet:  # any episode may add a column
+    for result in Episodes(episodes.folder, episodes.only):  # any episode may add a column
         for table, rows in rows_of(result, score_type).items():
             for row in rows:
                 columns[table] |= dict.fromkeys(row)

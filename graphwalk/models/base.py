@@ -18,4 +18,4 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Close connections."""
-        ...
+        return

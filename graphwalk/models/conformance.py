@@ -1,8 +1,4 @@
-"""Conformance test of a model backend: `graphwalk models check provider/model`.
-
-Each check makes one or two real calls. A weak model may fail a check that its backend would pass; the detail contains
-the reply.
-"""
+"""Conformance test of a model (`graphwalk models check`); a weak model may fail what its backend would pass."""
 
 import asyncio
 import json
@@ -182,7 +178,7 @@ async def _reasoning_state(model: Model) -> Finding:
         await model.complete([question, first, *results], (_tool(),), CallOptions())
     except ModelError as error:
         return "failed", f"refused its own state ({names}): {error}"
-    if getattr(_provider(model), "refuses_state", False):
+    if _refuses(model, "state"):
         return "absent", f"the server refuses its own state, which it gets no longer: {names}"
     return "ok", f"state came back and was accepted: {names}"
 
@@ -287,4 +283,3 @@ _CHECKS: dict[str, Check] = {
     "errors": _errors,
 }
 CAPABILITIES = tuple(_CHECKS)
-"""Names of the checks, in order."""

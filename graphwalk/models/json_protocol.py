@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.config.prompts import Prompts
-from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import NoSchemaError
 from graphwalk.models.text_calls import find_calls, visible
 from graphwalk.models.text_protocol import CALL_PREFIX, Request, TextProtocol, ToolProtocol
@@ -28,7 +27,7 @@ class JsonProtocol(TextProtocol):
     `tool_choice: required`: the first reply has calls, since small models answer before they have seen anything.
     """
 
-    refusal: type[ModelError] = NoSchemaError
+    refusal = NoSchemaError
     after_refusal = "takes no response_format; replies are free text now"
 
     def __init__(self, prompts: Prompts, fallback: ToolProtocol, most_calls: int) -> None:

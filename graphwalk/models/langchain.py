@@ -1,7 +1,4 @@
-"""LangChain chat models as models, and conversion of messages in both directions.
-
-`AIMessage` is kept whole in `Message.provider_state`, with content blocks, signatures and metadata.
-"""
+"""LangChain chat models as models; messages in both directions, each `AIMessage` kept whole as provider state."""
 
 import json
 import re
@@ -12,9 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.base import Model
 from graphwalk.models.provider_replies import (
     NoSchemaError,
     count,
+    json_object,
     mapping,
     sendable_arguments,
     sendable_name,
@@ -74,8 +73,7 @@ def to_state(reply: Reply, **facts: Any) -> "AIMessage":
 
 def recorded(message: "BaseMessage") -> dict[str, Any]:
     """Return what was recorded about a message of the state as JSON, {} for one that a user added."""
-    facts: dict[str, Any] = message.additional_kwargs.get(OURS) or {}
-    return facts
+    return dict(message.additional_kwargs.get(OURS) or {})
 
 
 def from_langchain(message: "BaseMessage") -> Message:
@@ -115,7 +113,7 @@ def langchain(name: str, variables: Variables, **arguments: Any) -> "LangchainMo
     return LangchainModel(chat_model, spec)
 
 
-class LangchainModel:
+class LangchainModel(Model):
     """A LangChain chat model; options are passed by their OpenAI names."""
 
     streams_by_callbacks = True
@@ -144,9 +142,6 @@ class LangchainModel:
         except Exception as error:
             raise _failure(error, self.name) from error
         return _reply(reply, time.perf_counter() - started, len(messages))
-
-    async def close(self) -> None:
-        return None
 
 
 async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -> "AIMessage":
@@ -198,7 +193,7 @@ def _unchanged(message: Message) -> "AIMessage":
     valid: list[Any] = []
     invalid: list[Any] = []
     for call in message.tool_calls:
-        if (arguments := _as_object(call.arguments)) is not None:
+        if (arguments := json_object(call.arguments)) is not None:
             valid.append({"id": call.id, "name": call.name, "args": arguments})
         else:
             invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
@@ -229,7 +224,7 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
     for call in (*message.tool_calls, *message.invalid_tool_calls):
         arguments, text_ = call["args"], written.get(call["id"])
         if isinstance(arguments, dict):
-            same = isinstance(text_, str) and _as_object(text_) == arguments
+            same = isinstance(text_, str) and json_object(text_) == arguments
             arguments = text_ if same else json.dumps(arguments, ensure_ascii=False)
         calls.append(ToolCall(call["id"] or "", call["name"] or "", arguments or ""))
     return tuple(sorted(calls, key=lambda call: position.get(call.id, len(position))))
@@ -275,14 +270,6 @@ def _sendable_calls(message: Message) -> list[Any]:
         }
         for call in message.tool_calls
     ]
-
-
-def _as_object(arguments: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _key_hint(text_: str) -> str:

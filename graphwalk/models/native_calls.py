@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.models.base import Model
+from graphwalk.models.provider_replies import json_object
 from graphwalk.models.wrappers import Wrapper
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
@@ -62,12 +63,9 @@ def _nullable(form: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_nulls(call: ToolCall, schema: Mapping[str, Any]) -> ToolCall:
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return call
+    arguments = json_object(call.arguments)
     optional = schema.get("properties", {}).keys() - {*schema.get("required", ())}
-    if not isinstance(arguments, dict) or not any(arguments.get(name, "") is None for name in optional):
+    if arguments is None or not any(arguments.get(name, "") is None for name in optional):
         return call
     rest = {name: value for name, value in arguments.items() if value is not None or name not in optional}
     return replace(call, arguments=json.dumps(rest, ensure_ascii=False))

@@ -46,8 +46,7 @@ LONGEST_BODY = 16 * 2**20
 _ENCODINGS = ("", "identity", "gzip", "deflate")
 _SHORTEST_KEY = 8
 """Characters; shorter values are placeholders for servers without keys."""
-_SHOWN = 200
-"""Characters of a broken reply in its error."""
+_SHOWN_CHARACTERS = 200
 _ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 _REFUSED_FIELD = re.compile(r"support|unknown|unrecognized|unexpected|not (?:permitted|allowed)|invalid", re.I)
@@ -99,10 +98,7 @@ class _Form(NamedTuple):
 
 
 class OpenAIModel(ABC):
-    """A model behind a client of the `openai` package.
-
-    `model` is the server's name of the model, `limit` the field of the output limit. `lent`: do not close the client.
-    """
+    """A model behind a client of `openai`. `limit`: field of the output limit. `lent`: do not close the client."""
 
     path: str
     format: str
@@ -147,14 +143,9 @@ class OpenAIModel(ABC):
                 return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
 
     @property
-    def refuses_state(self) -> bool:
-        """True if the server has refused its own state, which is no longer sent."""
-        return not self._form.state
-
-    @property
     def refused_fields(self) -> frozenset[str]:
-        """The fields of a request that the server has refused, and that are no longer sent."""
-        return self._form.unsent
+        """The fields of a request that the server has refused and gets no longer; "state": its own state."""
+        return self._form.unsent if self._form.state else self._form.unsent | {"state"}
 
     async def close(self) -> None:
         if not self._lent:
@@ -212,7 +203,7 @@ class OpenAIModel(ABC):
             except (ValueError, RecursionError) as error:
                 page = "html" in response.headers.get("content-type", "")
                 cause = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
-                start = response.content[:_SHOWN].decode("utf-8", "replace")
+                start = response.content[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
                 hint = "a web page answered: check the base URL" if page else ""
                 raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not page) from None
         except UnicodeEncodeError:
@@ -351,10 +342,7 @@ class ChatModel(OpenAIModel):
 
 
 class ResponsesModel(OpenAIModel):
-    """A model behind the Responses API, stateless: nothing is stored at the provider.
-
-    Reasoning is encrypted and sent back with tool results. The API has no seed.
-    """
+    """A model behind the Responses API, which stores nothing and gets its encrypted reasoning back. It has no seed."""
 
     path = "/responses"
     format = "responses"

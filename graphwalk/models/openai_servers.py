@@ -1,8 +1,4 @@
-"""Open models of OpenAI, Azure and compatible servers by name, with clients of the `openai` package.
-
-The package handles authentication, proxies, certificates and redirects (docs/models.md). Addresses and keys are
-environment variables.
-"""
+"""Open models of OpenAI, Azure and compatible servers with the `openai` package, by variables (docs/models.md)."""
 
 import hashlib
 import pkgutil

@@ -1,7 +1,4 @@
-"""Prices of models: the user's, else those of the package `genai-prices`, else unknown.
-
-A price is looked up when a run starts and kept in `run.json`, so that a resumed run uses the same.
-"""
+"""Prices of models: the user's, else those of `genai-prices`, looked up once and kept in `run.json` for a resume."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -41,10 +38,7 @@ class KnownPrice(Strict):
 
 
 def published_price(model: str, variables: Variables) -> KnownPrice | None:
-    """Return the price of `provider/model` in `genai-prices`; None if it is unknown.
-
-    Models on other servers than the provider's own are looked up by the server's address.
-    """
+    """Return the price of `provider/model` in `genai-prices`, of other servers by their address; None if unknown."""
     listed = _listed(model, variables)
     model_price = None if listed is None else listed.model_price
     if model_price is None or model_price.input_mtok is None or model_price.output_mtok is None:
@@ -69,8 +63,17 @@ def context_window(model: str, variables: Variables) -> int | None:
 
 
 def _listed(model: str, variables: Variables) -> "PriceCalculation | None":
-    """Return what `genai-prices` has about a model; None if it has nothing."""
-    name, where = _price_list(model, variables)
+    """Return what `genai-prices` has about a model, by server address or provider id; None if it has nothing."""
+    provider, _, name = model.partition("/")
+    url = base_url(model, variables)
+    where: dict[str, Any] = {} if url is None else {"provider_api_url": url}
+    if provider == "langchain":
+        package, _, name = name.partition("/")
+        where = {"provider_id": package.partition(".")[0].removeprefix("langchain_").replace("_", "-")}
+    elif provider == "openai-api":
+        name = name.partition("/")[2]
+    elif provider == "azure" or url == SERVERS["openai"]:
+        where = {"provider_id": "azure" if provider == "azure" else "openai"}
     if not where:
         return None
     import genai_prices
@@ -79,22 +82,6 @@ def _listed(model: str, variables: Variables) -> "PriceCalculation | None":
         return genai_prices.calc_price(genai_prices.Usage(), name, **where)
     except LookupError:
         return None
-
-
-def _price_list(model: str, variables: Variables) -> tuple[str, dict[str, Any]]:
-    """Return the model's name and its price list in `genai-prices`, by server address or provider id; {} for none."""
-    provider, _, name = model.partition("/")
-    url = base_url(model, variables)
-    if provider == "langchain":
-        package, _, name = name.partition("/")
-        return name, {"provider_id": package.partition(".")[0].removeprefix("langchain_").replace("_", "-")}
-    if provider == "azure":
-        return name, {"provider_id": "azure"}
-    if provider == "openai-api":
-        name = name.partition("/")[2]
-    elif url == SERVERS["openai"]:
-        return name, {"provider_id": "openai"}
-    return name, {} if url is None else {"provider_api_url": url}
 
 
 def _at(rates: dict[str, Any], tokens: int) -> dict[str, Any]:

@@ -60,10 +60,7 @@ class OverloadedError(ModelError):
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
-    """Return the error for an HTTP status; `body` is the decoded error object or text, `source` the server's name.
-
-    The server's message is not redacted; `Guarded` does that.
-    """
+    """Return the error of an HTTP status, unredacted. `body`: error object or text; `source`: the server's name."""
     error = body["error"] if isinstance(body, dict) and isinstance(body.get("error"), dict) else body
     code = f"{error.get('code') or error.get('type') or ''}" if isinstance(error, dict) else ""
     text = body
@@ -199,14 +196,18 @@ def sendable_name(name: str) -> str:
     return clean or "unnamed"
 
 
+def json_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of a text, None for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def sendable_arguments(arguments: str) -> str:
     """Return arguments that every server accepts: many refuse a conversation with arguments that are no object."""
-    try:
-        if isinstance(json.loads(arguments), dict):
-            return arguments
-    except (ValueError, RecursionError):
-        pass
-    return json.dumps({"invalid_arguments": arguments})
+    return json.dumps({"invalid_arguments": arguments}) if json_object(arguments) is None else arguments
 
 
 def without_surrogates(value: Any) -> Any:

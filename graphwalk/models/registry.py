@@ -56,10 +56,7 @@ def check_name(spec: str) -> None:
 
 
 def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> Model:
-    """Open the model named `provider/model`; `arguments` go to its constructor.
-
-    Raise ConfigError as `check_name`, and for a missing key, an unknown argument or a broken plug-in.
-    """
+    """Open `provider/model`. ConfigError as `check_name`, for a missing key, wrong `arguments` or a broken plug-in."""
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider in EPISODE_PROVIDERS:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from graphwalk.errors import ModelError
+from graphwalk.models.base import Model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import Trajectory
 
 OVER = "the recorded trajectory is over"
 
 
-class ReplayModel:
+class ReplayModel(Model):
     """A model that returns the replies of one trajectory in order, then raises ModelError."""
 
     def __init__(self, name: str, trajectory: Trajectory) -> None:
@@ -26,6 +27,3 @@ class ReplayModel:
         if reply is None:
             raise ModelError(OVER, hint="replay with the settings of the recorded run")
         return reply
-
-    async def close(self) -> None:
-        return None

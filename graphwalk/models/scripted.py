@@ -33,10 +33,7 @@ message; returns the answer."""
 
 
 class AnswerNow(Exception):  # noqa: N818 (a signal, as GeneratorExit is)
-    """Signal thrown into a policy that calls tools when no tools are offered any more.
-
-    A policy may catch it and return an answer; otherwise the answer is NO_ANSWER.
-    """
+    """Signal to a policy that tools are no longer offered. It may catch it and answer; else the answer is NO_ANSWER."""
 
 
 class ScriptedModel:

@@ -1,11 +1,12 @@
 """Tool calls in text, for models without native tool calls: tools in the prompt, calls parsed from the reply."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 from os.path import commonprefix
-from typing import Any, Protocol
+from typing import Any
 
 from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError
@@ -18,33 +19,32 @@ CALL_PREFIX = "text_call_"
 Request = tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]
 
 
-class ToolProtocol(Protocol):
+class ToolProtocol(ABC):
     """How tools are offered in a request, and calls are read from its reply, which keeps its text, calls included."""
 
-    fallback: "ToolProtocol | None"
+    fallback: "ToolProtocol | None" = None
     """The protocol for a server that refuses this one; None if there is no other."""
-    refusal: type[ModelError]
+    refusal: type[ModelError] = NoToolsError
     """The error of a server that refuses this protocol."""
-    after_refusal: str
+    after_refusal = ""
     """The refusal and its consequence in words, for a note."""
 
+    @abstractmethod
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         """Return the request in the form of this protocol."""
-        ...
 
+    @abstractmethod
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids."""
-        ...
 
 
-class AutoProtocol:
+class AutoProtocol(ToolProtocol):
     """Tools are sent natively, and well-formed calls in the text are accepted too."""
 
-    refusal: type[ModelError] = NoToolsError
     after_refusal = "takes no tools; they are in the prompt now"
 
     def __init__(self, fallback: ToolProtocol) -> None:
-        self.fallback: ToolProtocol | None = fallback
+        self.fallback = fallback
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         return [_as_native(message) for message in messages], tools, options
@@ -53,12 +53,8 @@ class AutoProtocol:
         return _with_calls(reply, tools, sent, lenient=False)
 
 
-class TextProtocol:
+class TextProtocol(ToolProtocol):
     """Tools are in the system prompt, results are user messages, calls are parsed from the reply."""
-
-    fallback: ToolProtocol | None = None
-    refusal: type[ModelError] = NoToolsError
-    after_refusal = ""
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
@@ -145,8 +141,12 @@ class TextProtocol:
                 yield self.written(message, parallel)
 
     def written(self, message: Message, parallel: bool) -> Message:
-        """Return a message as a model of this protocol would write it."""
-        return written_out(message) if message.tool_calls else replace(message, provider_state=None)
+        """Return a message as a model of this protocol would write it, native calls (of an example, say) as text."""
+        if not message.tool_calls:
+            return replace(message, provider_state=None)
+        calls = [call for call in message.tool_calls if not call.id.startswith(CALL_PREFIX)]
+        blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in calls]
+        return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
 
 
 def _with_calls(reply: Reply, tools: Sequence[ToolSpec], sent: int, *, lenient: bool) -> Reply:
@@ -170,10 +170,3 @@ def _as_native(message: Message) -> Message:
         return message
     names: dict[str, Any] = dict.fromkeys((call.name for call in message.tool_calls), ())
     return replace(message, content=find_calls(message.content or "", names, lenient=False).rest or None)
-
-
-def written_out(message: Message) -> Message:
-    """Write native calls (of another model, or of an example) as text, as a model of this protocol would."""
-    written = [call for call in message.tool_calls if not call.id.startswith(CALL_PREFIX)]
-    blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in written]
-    return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))

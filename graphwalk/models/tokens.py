@@ -56,10 +56,7 @@ def tools_text(tools: Sequence[ToolSpec]) -> str:
 
 
 def rule_hundredths(text: str) -> int:
-    """Return the rule's sum before rounding, in hundredths of a token.
-
-    It is additive over parts of a text that do not split a word, a number, or a space from the number after it.
-    """
+    """Return hundredths of a token, additive over parts that split no word, no number, and no space before a number."""
     ascii_text = text.encode("ascii", "replace")  # a question mark for each other character
     total = sum(map(_hundredths_of_letters, ascii_text.translate(_ONLY_LETTERS).split()))
     total += 41 * (len(ascii_text) - len(ascii_text.translate(None, _ASCII_SIGNS)))

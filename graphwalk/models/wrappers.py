@@ -36,15 +36,12 @@ RESTARTED = "\n(interrupted; starting again)\n"
 
 
 class Wrapper:
-    """A model that forwards everything to `inner`."""
+    """A model around `inner`, which has its name and is closed with it."""
 
     def __init__(self, inner: Model) -> None:
         self.inner = inner
         self.name = inner.name
         self.streams_by_callbacks: bool = getattr(inner, "streams_by_callbacks", False)
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        return await self.inner.complete(messages, tools, options)
 
     async def close(self) -> None:
         await self.inner.close()
@@ -244,10 +241,7 @@ class RateLimited(Wrapper):
 
 
 class Retrying(Wrapper):
-    """A model whose retryable failures are retried, at most `retries` times.
-
-    Waits are uniform between 0 and a bound that doubles, plus the wait that the server asks for.
-    """
+    """A model that retries at most `retries` times, after a random wait up to a doubling bound, plus the server's."""
 
     def __init__(self, inner: Model, retries: int, random: Random) -> None:
         super().__init__(inner)

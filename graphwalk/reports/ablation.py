@@ -1,7 +1,4 @@
-"""The ablation of levers: the gain of each alone, and the loss without it.
-
-It is made of the variants `base`, `all`, `+LEVER` (this one alone) and `-LEVER` (all others) of one run.
-"""
+"""The gain of each lever alone, and the loss without it, from the variants `base`, `all`, `+LEVER` and `-LEVER`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -10,8 +7,6 @@ from typing import Any
 from graphwalk.reports.observations import Player
 from graphwalk.reports.suite_report import SIDES, ReportRow
 
-Place = tuple[str, str]
-"""Model and setting."""
 PLANNED = ({"base", "+"}, {"all", "-"}, {"base", "all"})
 """Variants of an ablation that are compared; + and - mean those with the name of a lever."""
 
@@ -44,19 +39,19 @@ def ablation_rows(rows: Sequence[ReportRow], pairs: Sequence[Mapping[str, Any]],
     `alone` and `left_out` are accuracies; `gain` (alone − base) and `worth` (all − left out) are paired differences in
     percentage points with `intervals`. The last row of a setting, `all levers`, has the gain of all.
     """
-    accuracy = {(row["model"], row["setting"]): row.get(measure) for row in rows}
+    accuracy = {Player(row["model"], row["setting"]): row.get(measure) for row in rows}
     differences = dict(_differences(pairs, measure))
-    variants: dict[Place, list[str]] = {}
+    variants: dict[Player, list[str]] = {}
     for model, name in accuracy:
         setting, _, variant = name.partition(":")
-        variants.setdefault((model, setting), []).append(variant)
+        variants.setdefault(Player(model, setting), []).append(variant)
     table = []
     for (model, setting), names in variants.items():
         if not {"base", "all"} <= {*names}:
             continue
-        base, every = (model, f"{setting}:base"), (model, f"{setting}:all")
+        base, every = Player(model, f"{setting}:base"), Player(model, f"{setting}:all")
         for lever in dict.fromkeys(name[1:] for name in names if name[:1] in "+-"):
-            alone, left_out = (model, f"{setting}:+{lever}"), (model, f"{setting}:-{lever}")
+            alone, left_out = Player(model, f"{setting}:+{lever}"), Player(model, f"{setting}:-{lever}")
             gain, worth = differences.get((alone, base)), differences.get((every, left_out))
             table.append(_row(model, setting, lever, accuracy.get(alone), gain, accuracy.get(left_out), worth))
         gain = differences.get((every, base))
@@ -75,10 +70,10 @@ def _row(model: str, setting: str, lever: str, alone: Any, gain: Any, left_out: 
 
 def _differences(
     pairs: Sequence[Mapping[str, Any]], measure: str
-) -> Iterator[tuple[tuple[Place, Place], dict[str, Any]]]:
+) -> Iterator[tuple[tuple[Player, Player], dict[str, Any]]]:
     """Yield each pair of players in both orders, with its difference and interval."""
     for pair in pairs:
-        first, second = ((str(pair[f"{side}_model"]), str(pair[f"{side}_setting"])) for side in SIDES)
+        first, second = (Player(pair[f"{side}_model"], pair[f"{side}_setting"]) for side in SIDES)
         difference, interval = (pair["measures"][measure][name] for name in ("difference", "interval"))
         yield (first, second), {"difference": difference, "interval": interval}
         opposite = None if difference is None else 0.0 - difference

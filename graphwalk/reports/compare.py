@@ -1,7 +1,4 @@
-"""Compare players on identical tasks.
-
-In a report, across runs (`graphwalk compare`), and on a graph against its anonymised copy (the memorisation test).
-"""
+"""Compare players on identical tasks: of one run, across runs, and on a graph against its anonymised copy."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +14,7 @@ from graphwalk.evaluation.statistics import Comparison, Outcomes, Unit, compare,
 from graphwalk.reports.ablation import planned_pairs
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.player_rows import row_of
-from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping, ReportRow
+from graphwalk.reports.suite_report import DIGITS, PERCENT, SIDES, Grouping, ReportRow
 from graphwalk.reports.tables import comparison_tables
 from graphwalk.reports.text_table import OVER_QUESTIONS, UNKNOWN, TextTable
 from graphwalk.reports.verdict import verdict_on
@@ -31,7 +28,6 @@ _TESTS: Mapping[Unit, str] = {
     "graph": "p: sign-flip test over graphs (mid-p). McNemar p: ignores shared graphs.",
     "question": f"p: exact McNemar test {OVER_QUESTIONS}.",
 }
-_DIGITS = 6
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
 """Unit in a table, and largest possible difference, by kind of measure."""
 
@@ -142,8 +138,8 @@ def difference_of(one: Comparison, scale: float, most: float) -> dict[str, Any]:
     difference = one.difference.scaled(scale)
     ends = [end for end in (difference.low, difference.high) if end is not None]
     return {
-        "difference": None if difference.value is None else round(difference.value, _DIGITS),
-        "interval": [round(max(-most, min(most, end)), _DIGITS) for end in ends] or None,
+        "difference": None if difference.value is None else round(difference.value, DIGITS),
+        "interval": [round(max(-most, min(most, end)), DIGITS) for end in ends] or None,
     }
 
 
@@ -220,6 +216,6 @@ def _changed_tasks(observed: Observations, pairs: Sequence[Mapping[str, Any]]) -
                     **{name: group for name, group in groups_of[task].items() if group is not None},
                     **{name: pair[name] for name in pair if name.startswith(("first_", "second_"))},
                     "better": "first" if first[task] > second[task] else "second",
-                    "first": round(first[task], _DIGITS),
-                    "second": round(second[task], _DIGITS),
+                    "first": round(first[task], DIGITS),
+                    "second": round(second[task], DIGITS),
                 }

@@ -42,13 +42,19 @@ def to_csv(report: Report) -> str:
     no_ends = dict.fromkeys((f"{name}_{end}" for name in estimated for end in _ENDS), "")
     lines: list[dict[str, Any]] = []
     for table, group, row in _all_rows(report):
-        intervals = row.get("intervals", {}).items()
-        ends = {f"{name}_{end}": value for name, pair in intervals for end, value in zip(_ENDS, pair, strict=True)}
         note = "; ".join(dict.fromkeys(row.get("no_interval", {}).values()))
-        lines.append({"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **ends})
+        lines.append(
+            {"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **interval_ends(row)}
+        )
     hidden = {"intervals", "no_interval", "known", *(grouping.name for grouping in report.suite.groupings)}
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
+
+
+def interval_ends(row: ReportRow) -> dict[str, float]:
+    """Return the ends of the intervals of a row as fields."""
+    intervals = row.get("intervals", {}).items()
+    return {f"{name}_{end}": value for name, pair in intervals for end, value in zip(_ENDS, pair, strict=True)}
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
@@ -75,10 +81,7 @@ def to_markdown(report: Printed) -> str:
 
 @dataclass(frozen=True)
 class OnTerminal:
-    """A report that fits the terminal, without the optional columns for which there is no room.
-
-    `tables`: maximum number of tables; None: all. There are none if nothing is scored.
-    """
+    """A report that fits the terminal. `tables`: at most so many, none if nothing is scored; None: all of them."""
 
     report: Printed
     tables: int | None = None

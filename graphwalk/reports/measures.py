@@ -1,8 +1,9 @@
 """Reports that suites declare in templates/reports, and the functions that read measures from results."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, starmap
+from operator import itemgetter
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -50,12 +51,8 @@ def _calls_over_reference(result: ResultRecord) -> float | None:
     return result["tool_calls"] / reference if reference and result["tool_calls"] else None
 
 
-def _ended_by(status: ExitStatus, result: ResultRecord) -> float:
-    return float(result["exit_status"] == status)
-
-
-def _has_cause(name: str, result: ResultRecord) -> float:
-    return float(cause_of(result["score"]) == name)
+def _equals(read: Callable[[ResultRecord], Any], value: str) -> Reader:
+    return lambda result: float(read(result) == value)
 
 
 _READERS: Mapping[str, Reader] = {
@@ -63,7 +60,7 @@ _READERS: Mapping[str, Reader] = {
     "correct": lambda result: float((result["score"] or {}).get("correct") or 0),
     "lossy": lambda result: float((result["score"] or {}).get("lossy", False)),
     "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
-    **{f"ended_by_{status}": partial(_ended_by, status) for status in ExitStatus},
+    **{f"ended_by_{status}": _equals(itemgetter("exit_status"), status) for status in ExitStatus},
     "calls_over_reference": if_scored(_calls_over_reference),
     "tool_seconds": if_scored(tool_seconds),
     "tokens": _tokens,
@@ -83,7 +80,7 @@ def declared_report(
 
     `readers`: further functions that read measures. `behaviour`: fields of the report in place of these.
     """
-    own, shared = _read(suite), _read("shared")
+    own, shared = report_file(suite), report_file("shared")
     tables, plain = layout(suite), layout("shared")["plain"]
     own_columns = (Column(m.name, m.name, two_decimals, optional=6) for m in _own_measures(score_type))
     plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer, 1) for name in causes_of(score_type))
@@ -106,11 +103,12 @@ def _measures(
     """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`."""
     for part in declared:
         if part == "causes":
-            yield from (Measure(name, "count", partial(_has_cause, name)) for name in causes_of(score_type))
+            causes = causes_of(score_type)
+            yield from (Measure(name, "count", _equals(lambda r: cause_of(r["score"]), name)) for name in causes)
         elif part == "own":
             yield from _own_measures(score_type)
         else:
-            measures: Mapping[str, Any] = _read("shared")["measures"][part] if isinstance(part, str) else part
+            measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
             for name, text in measures.items():
                 kind, _, source = text.partition(" of ")
                 yield Measure(name, kind, _reader(source or (name if name in readers else f"score.{name}"), readers))
@@ -128,7 +126,7 @@ def _reader(source: str, readers: Mapping[str, Reader]) -> Reader:
 
 def _own_measures(score_type: type[Score]) -> Iterator[Measure]:
     """Yield a measure for each field that a suite adds to its score, if it is a number or a boolean."""
-    shared = _read("shared")
+    shared = report_file("shared")
     taken = set(chain.from_iterable(shared["measures"].get(group, ()) for group in shared["plain"]))
     for name, field in score_type.model_fields.items():
         if name not in Score.model_fields and (kind := _kind(field)):
@@ -148,7 +146,7 @@ def _kind(field: FieldInfo) -> Kind | None:
 @cache
 def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
     """Return the tables of templates/reports/NAME.yaml by name; columns that it lacks are those of shared.yaml."""
-    own, shared = _read(name), _read("shared")
+    own, shared = report_file(name), report_file("shared")
 
     def column(field: str, level: int) -> Column:
         fields = own["columns"].get(field) or shared["columns"][field]
@@ -160,6 +158,7 @@ def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
 
 
 @cache
-def _read(name: str) -> Any:
+def report_file(name: str) -> Any:
+    """Return the content of templates/reports/NAME.yaml, {} if there is no such file."""
     path = data_path("templates") / "reports" / f"{name}.yaml"
     return YamlFile.read(path).data if path.is_file() else {}

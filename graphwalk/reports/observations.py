@@ -104,12 +104,8 @@ class Observations:
         return np.array([i for i, case in enumerate(self.cases) if case.player == player], dtype=np.int64)
 
     def column(self, name: str) -> NDArray[np.float64]:
-        number = next(i for i, measure in enumerate(self.suite.measures) if measure.name == name)
-        column: NDArray[np.float64] = self.values[:, number]
-        return column
-
-
-_ESTIMATED = "Tokens and cost are partly estimated, since a provider does not report usage."
+        names = [measure.name for measure in self.suite.measures]
+        return np.asarray(self.values[:, names.index(name)])
 
 
 _Cases: TypeAlias = "dict[tuple[Player, str, int], tuple[Case, array[float]]]"
@@ -130,7 +126,8 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations
                     _add(baselines, baseline, suite)
         with suppressed("remarks", remarks.add):
             remarks.add(suite.remark(result))
-        remarks.add(_ESTIMATED if result["usage"].get("estimated") else None)
+        if result["usage"].get("estimated"):
+            remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
     computed = _observations(baselines, suite)
     return replace(_observations(cases, suite), baselines=computed, remarks=sorted(filter(None, remarks)))
 

@@ -16,9 +16,7 @@ from graphwalk.evaluation.statistics import (
     pass_rates,
 )
 from graphwalk.reports.observations import Observations, Player
-from graphwalk.reports.suite_report import ESTIMATED, PERCENT, Measure, ReportRow
-
-_DIGITS = 6
+from graphwalk.reports.suite_report import DIGITS, ESTIMATED, PERCENT, Measure, ReportRow
 
 
 def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
@@ -46,7 +44,7 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
     with_value = {name: e for name, e in estimates.items() if e.value is not None}
     return row | {
         "intervals": {
-            name: [round(e.low, _DIGITS), round(e.high, _DIGITS)]
+            name: [round(e.low, DIGITS), round(e.high, DIGITS)]
             for name, e in with_value.items()
             if e.low is not None and e.high is not None
         },
@@ -88,4 +86,4 @@ def _figure(
 
 
 def _round(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
+    return None if value is None else round(value, DIGITS)

@@ -29,11 +29,9 @@ _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
 _ROUNDS = (("o", "solid"), ("s", (0, (1, 1.3))), ("^", (0, (6, 1.5, 1, 1.5))))
 """Marker and dashes of the first series with a colour, of the second and of the third."""
 _CORRECT, _FAILED = "#2a9d8f", "#444b54"
-_WIDTH = 7.2
-"""Inches."""
+_INCHES_WIDE = 7.2
 _MOST_COLUMNS = 3
-_LONGEST = 44
-"""Characters of a name."""
+_NAME_CHARACTERS = 44
 _SHORT = 16
 """Characters of a row's name that leave room for a second matrix beside it."""
 Styles = Mapping[str, Mapping[str, Any]]
@@ -57,10 +55,7 @@ def styles_of(plots: Iterable[Plot]) -> Styles:
 
 
 def page_svg(plot: Plot, styles: Styles | None = None) -> str:
-    """Return an SVG document that follows the reader's colour scheme, with text as text.
-
-    `styles` are those of all plots of the page.
-    """
+    """Return an SVG in the colour scheme of its reader, with text as text. `styles`: those of all plots of the page."""
     with canvas_of(plot, "none", styles) as canvas:
         text = _image_bytes(canvas, "svg").decode()
     for name, (colour, _) in _SCHEME.items():
@@ -73,10 +68,7 @@ def page_svg(plot: Plot, styles: Styles | None = None) -> str:
 
 
 def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
-    """Write NAME.svg, NAME.png and NAME.csv of every plot.
-
-    Raise ConfigError without matplotlib, or if the folder cannot be written.
-    """
+    """Write NAME.svg, .png and .csv of every plot. ConfigError without matplotlib, or if this cannot be written."""
     if not can_draw():
         raise ConfigError("plots require matplotlib, which is not installed", hint=install_hint("plots"))
     make_folder(folder, parents=False)
@@ -119,7 +111,7 @@ def _dots(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     groups = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
     room = max(1, len(panel.series))
     step = min(0.8 / room, 0.22)
-    canvas.set_size_inches(_WIDTH, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
+    canvas.set_size_inches(_INCHES_WIDE, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
     for number, one in enumerate(panel.series):
         face = "none" if one.published else None
@@ -157,7 +149,9 @@ def _lines(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     columns = min(_MOST_COLUMNS, len(plot.panels))
     lines = -(-len(plot.panels) // columns)
     series = {one.name for panel in plot.panels for one in panel.series}
-    canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
+    canvas.set_size_inches(
+        _INCHES_WIDE, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3)
+    )
     every = _grid(plot, canvas, lines, columns, share=plot.percent)
     for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=True)):
         for one in panel.series:
@@ -215,7 +209,7 @@ def _draw_stacked(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     """Draw one bar per player, from left to right."""
     (panel,) = plot.panels
     players = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
-    canvas.set_size_inches(_WIDTH, 0.9 + 0.36 * len(players) + 0.2 * ((len(panel.series) + 3) // 4))
+    canvas.set_size_inches(_INCHES_WIDE, 0.9 + 0.36 * len(players) + 0.2 * ((len(panel.series) + 3) // 4))
     axes = canvas.add_subplot()
     ends = dict.fromkeys(players, 0.0)
     for one in panel.series:
@@ -235,7 +229,7 @@ def _heat(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     columns = min(2 if longest <= _SHORT else 1, len(plot.panels))
     lines = -(-len(plot.panels) // columns)
     tallest = max(len(panel.series) for panel in plot.panels)
-    canvas.set_size_inches(_WIDTH, (0.95 + 0.3 * tallest) * lines + 0.2)
+    canvas.set_size_inches(_INCHES_WIDE, (0.95 + 0.3 * tallest) * lines + 0.2)
     for axes, panel in zip(_grid(plot, canvas, lines, columns), plot.panels, strict=True):
         names = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
         cells = [[next((p.y for p in one.points if p.x == name), 0.0) for name in names] for one in panel.series]
@@ -273,7 +267,7 @@ def _legend(canvas: "Canvas") -> None:
 
 def _label(name: str) -> str:
     """Return a shortened label without a leading underscore, which matplotlib would hide."""
-    shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    shown = name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
     return f" {shown}" if shown.startswith("_") else shown
 
 

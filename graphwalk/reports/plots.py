@@ -63,8 +63,6 @@ class Plot:
 
 def worth_drawing(figures: Sequence[Plot]) -> list[Plot]:
     """Return the figures that show results of our own; a line needs two points."""
-
-    def longest(figure: Plot) -> int:
-        return max((len(s.points) for panel in figure.panels for s in panel.series if not s.published), default=0)
-
-    return [figure for figure in figures if longest(figure) >= (2 if figure.kind in ("lines", "steps") else 1)]
+    own = [[len(s.points) for panel in figure.panels for s in panel.series if not s.published] for figure in figures]
+    least = {"lines": 2, "steps": 2}
+    return [f for f, sizes in zip(figures, own, strict=True) if max(sizes, default=0) >= least.get(f.kind, 1)]

@@ -14,13 +14,11 @@ from graphwalk.reports.compare import comparisons_of, difference_of, method_note
 from graphwalk.reports.observations import Case, Observations, Player, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.plots import Plot, worth_drawing
-from graphwalk.reports.suite_report import PERCENT, Reference, ReportRow, SuiteReport
+from graphwalk.reports.suite_report import DIGITS, PERCENT, Reference, ReportRow, SuiteReport
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import TextTable
 from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import SCHEMA_VERSION, setting_of
-
-_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -183,8 +181,8 @@ def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict
     (compared,) = compare(first, second, seed=seed)
     graphs = len(set(graph_of.values()))
     return {
-        "graph": round(PERCENT * float(first.means[0]), _DIGITS),
-        "copy": round(PERCENT * float(second.means[0]), _DIGITS),
+        "graph": round(PERCENT * float(first.means[0]), DIGITS),
+        "copy": round(PERCENT * float(second.means[0]), DIGITS),
         **difference_of(compared, PERCENT, PERCENT),
         "no_interval": "all questions have the same difference" if compared.difference.reason else None,
         "questions": compared.difference.n,

@@ -242,10 +242,7 @@ T = TypeVar("T")
 def marked_items(
     items: Iterable[T], target: Iterable[T], form: Callable[[T], Hashable | None]
 ) -> Iterator[tuple[Fate, T]]:
-    """Yield the distinct items of an answer, then the missing items of the target.
-
-    Items with the same form are equal; an item without a form is wrong.
-    """
+    """Yield the distinct items of an answer, then the missing ones of the target. Without a form an item is wrong."""
     target_forms = {form(item) for item in target}
     forms = set()
     for item in items:

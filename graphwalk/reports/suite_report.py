@@ -32,6 +32,8 @@ non-negative value), share (mean of a value in [0, 1]), percent (share × 100), 
 ESTIMATED = ("mean", "amount", "share", "percent")
 """Kinds of measures that have intervals."""
 PERCENT = 100
+DIGITS = 6
+"""Decimals of figures in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,7 @@ class Reference:
 
 
 def cause_of(score: Mapping[str, Any] | None) -> str | None:
-    """Return the cause of a wrong answer: that which the graph tells, else that which the tool results tell.
-
-    None for a correct answer, and without a score.
-    """
+    """Return the cause of a wrong answer: from the graph, else from the tool results. None if correct or not scored."""
     score = score or {}
     return score.get("failure") or score.get("error_class")
 
@@ -110,11 +109,6 @@ class Cluster(NamedTuple):
 
     graph: str
     question: str
-
-
-def cluster_of(task_id: str, task: Mapping[str, Any]) -> Cluster:
-    """Return the digest of the graph, and the task itself."""
-    return Cluster(task["graph_digest"], task_id)
 
 
 @dataclass(frozen=True)
@@ -140,7 +134,7 @@ class SuiteReport:
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
-    cluster: Callable[[str, Mapping[str, Any]], Cluster] = cluster_of
+    cluster: Callable[[str, Mapping[str, Any]], Cluster] = lambda task_id, task: Cluster(task["graph_digest"], task_id)
     player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
     tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())

@@ -30,7 +30,13 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.memorisation_test:
-        yield memorisation_table(report.memorisation_test)
+        note = "With one graph, the interval is over its questions and does not generalise to other graphs."
+        tested = [
+            {**row, "intervals": {"difference": row["interval"]}, "no_interval": (), "mcnemar_p": row["p_value"]}
+            for row in report.memorisation_test
+        ]
+        columns = (PLAYER[0], replace(PLAYER[1], optional=1), *layout("comparisons")["memorisation"])
+        yield table_of("Memorisation test", columns, tested, note)
     for grouping in report.suite.groupings:
         groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
         same = [row for row in published.groups.get(grouping.name, ()) if row[grouping.name] in groups]
@@ -52,10 +58,10 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     yield from tables
 
 
-def players_table(report: "Report", title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
+def players_table(report: "Report", title: str, columns: Sequence[Column]) -> Iterator[TextTable]:
     """Yield a table with further columns for the models that were run, unless all are empty."""
     if any(row.get(column.field) for row in report.rows for column in columns):
-        yield _table(report, title, columns, report.rows, note=note, always_noted=True)
+        yield _table(report, title, columns, report.rows)
 
 
 def _group_table(report: "Report", grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:
@@ -78,10 +84,9 @@ def _table(
     rows: Sequence[ReportRow],
     grouping: Grouping | None = None,
     *,
-    note: str,
-    always_noted: bool = False,
+    note: str = "",
 ) -> TextTable:
-    """Lay out rows. A group is named in its first row only."""
+    """Lay out rows. A group is named in its first row only. `note` is shown if a row is published."""
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
     if k := next((row["k"] for row in rows if "k" in row), None):
@@ -98,7 +103,7 @@ def _table(
         {**row, "model": one_line(row["model"]) + report.published.mark} if row.get("published") else row
         for row in rows
     ]
-    return table_of(title, (*names, *shown), rows, note if always_noted or published else "", scales=scales)
+    return table_of(title, (*names, *shown), rows, note if published else "", scales=scales)
 
 
 def capitalised(title: str) -> str:
@@ -188,13 +193,3 @@ def _names(pair: Mapping[str, Any]) -> dict[str, str]:
 def _difference(measure: str, optional: int = 0) -> Column:
     title = measure.replace("_", " ")
     return Column(f"Δ {title}", measure, signed, optional, two_decimals)
-
-
-def memorisation_table(rows: Sequence[ReportRow]) -> TextTable:
-    note = "With one graph, the interval is over its questions and does not generalise to other graphs."
-    with_intervals = [
-        {**row, "intervals": {"difference": row["interval"]}, "no_interval": (), "mcnemar_p": row["p_value"]}
-        for row in rows
-    ]
-    columns = (PLAYER[0], replace(PLAYER[1], optional=1), *layout("comparisons")["memorisation"])
-    return table_of("Memorisation test", columns, with_intervals, note)

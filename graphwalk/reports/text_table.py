@@ -1,7 +1,4 @@
-"""Tables of text, the formats of numbers in them, and tables on a terminal and as Markdown.
-
-Texts are sanitised for spreadsheets, browsers and terminals.
-"""
+"""Tables of text for terminals and Markdown, and formats of numbers; safe for spreadsheets, browsers and terminals."""
 
 import csv
 import io
@@ -20,10 +17,8 @@ from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 UNKNOWN = "–"
 """Text of an unknown value."""
-_PADDING = 2
-"""Spaces between columns."""
+_SPACES_BETWEEN = 2
 _NARROWEST_NAME = 24
-"""Minimum width of names."""
 MOST_ROWS = 100
 """Maximum number of rows on a terminal."""
 
@@ -74,10 +69,6 @@ def duration(seconds: Any) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
-def p_value(value: Any) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "integer": integer,
     "one_decimal": one_decimal,
@@ -86,7 +77,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "short": short,
     "dollars": dollars,
     "duration": duration,
-    "p_value": p_value,
+    "p_value": lambda value: "<0.0001" if value < 0.0001 else f"{value:.4f}",
 }
 """The formats of columns in templates/reports."""
 
@@ -243,7 +234,7 @@ def _text(cell: Cell) -> Text:
 
 def _width(table: TextTable) -> int:
     """Return the width of a table with its names wrapped at spaces."""
-    return sum(_widths(table)) + _PADDING * (len(table.headers) - 1)
+    return sum(_widths(table)) + _SPACES_BETWEEN * (len(table.headers) - 1)
 
 
 def _widths(table: TextTable) -> Iterator[int]:

@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import counted
 from graphwalk.evaluation.statistics import ALPHA, units_needed
-from graphwalk.files.resources import data_path
+from graphwalk.reports.measures import report_file
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport
 from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
@@ -189,11 +187,5 @@ def _join(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-@cache
-def _sentences() -> Mapping[str, str]:
-    sentences: dict[str, str] = YamlFile.read(data_path("templates") / "reports" / "verdict.yaml").data
-    return sentences
-
-
 def _sentence(key: str, /, **fields: Any) -> str:
-    return _sentences()[key].format_map(fields)
+    return str(report_file("verdict")[key]).format_map(fields)

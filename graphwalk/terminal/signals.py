@@ -29,10 +29,7 @@ class Interrupted(BaseException):
 
 
 def heed_signals() -> None:
-    """Raise SIGINT and SIGTERM as Interrupted from now on.
-
-    Python drops exceptions in callbacks of imports and of the garbage collector; there the process ends.
-    """
+    """Raise SIGINT and SIGTERM as Interrupted; end the process in callbacks, where Python drops exceptions."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
         raise Interrupted(signum)

@@ -4,10 +4,9 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from graphwalk.agent import Episode, Watcher, run_episode
@@ -42,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class RunModels:
+class RunModels(AsyncExitStack):
     """All models of an experiment, an asynchronous context manager.
 
     `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses and damaged replies.
@@ -56,13 +55,16 @@ class RunModels:
         note: Callable[[str], object] = lambda text: None,
         check_results: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__()
         self.experiment = experiment
         self._check_results, self._note = check_results, note
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
-        if self._cache is not None and self._cache.damaged:
-            note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
+        if self._cache is not None:
+            self.callback(self._cache.close)
+            if self._cache.damaged:
+                note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         self._models: dict[str, Model] = {}
         self._with_tools: dict[tuple[Any, ...], Model] = {}
         """Model and the fields of an agent about its calls → the model that variants with these fields share."""
@@ -76,18 +78,8 @@ class RunModels:
                 ready=self._check_files,
                 note=note,
             )
+            self.push_async_callback(self._models[spec].close)
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
-
-    async def __aenter__(self) -> "RunModels":
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for model in self._models.values():
-            await model.close()
-        if self._cache is not None:
-            self._cache.close()
 
     @asynccontextmanager
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
@@ -131,10 +123,7 @@ class RunModels:
 async def play(
     planned: PlannedEpisode, models: RunModels, experiment: Experiment, watcher: Watcher | None = None
 ) -> Result:
-    """Play one episode and score it; it is one tree of LangChain's callbacks if there are handlers.
-
-    Failures of model and store are in the result; errors of the run are raised.
-    """
+    """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
     manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}, variables.secrets)
@@ -288,23 +277,15 @@ def _result(
 
 
 async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
-    """Play `task`, which was made from `graph`, with the first model and setting of `experiment`.
-
-    Raise ConfigError if the task is about another graph, or the model cannot play it.
-    """
+    """Play a task with the first model and setting. ConfigError if it is about another graph, or cannot be played."""
     if task.graph_digest != graph.digest:
         raise ConfigError(
             f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
         )
     sources, instance = sources_for(experiment, secrets.token_hex(4)), GraphInstance.of(graph)
-    try:
+    async with sources:
         loaded = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
         for planned in episodes_about(task, loaded, experiment):
             async with RunModels(experiment) as models:
                 return await play(planned, models, experiment)
-    finally:
-        try:
-            await sources.drop_graphs()
-        finally:
-            await sources.close()
     raise no_episode(experiment)

@@ -26,8 +26,8 @@ _MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_s
 _COUNTED = frozenset({"reference_input_tokens", "reference_output_tokens"})
 """Fields of a task that depend on the token counter and do not affect results."""
 _LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
-_MOST = 40
-"""Differences that an error shows."""
+"""Libraries that can affect results."""
+_MOST_DIFFERENCES = 40
 
 
 def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
@@ -41,18 +41,12 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
         "created": created,
         "commit": commit(),
         "python": platform.python_version(),
-        "libraries": dict(_libraries()),
+        "libraries": {name: metadata.version(name) for name in _LIBRARIES},
         "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
         "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
         "conditions": _sha(json.dumps(_result_fields(experiment), sort_keys=True))[:16],
         "fingerprint": None,
     }
-
-
-@cache
-def _libraries() -> Mapping[str, str]:
-    """Return the versions of the libraries that can affect results."""
-    return {name: metadata.version(name) for name in _LIBRARIES}
 
 
 @cache
@@ -76,18 +70,14 @@ def code_version() -> str:
 
 def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
     """Return the run fingerprint as JSON data. `whole`: the plan is complete, and its number of episodes is known."""
-    data: dict[str, Any] = json.loads(
-        json.dumps(
-            {
-                **_result_fields(experiment),
-                "scorer": code_version(),
-                "graphs": [loaded.facts for loaded in plan.graphs],
-                "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-                "episodes": len(plan.episodes) if whole else None,
-            }
-        )
-    )
-    return data
+    data = {
+        **_result_fields(experiment),
+        "scorer": code_version(),
+        "graphs": [loaded.facts for loaded in plan.graphs],
+        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+        "episodes": len(plan.episodes) if whole else None,
+    }
+    return dict(json.loads(json.dumps(data)))
 
 
 def _result_fields(experiment: Experiment) -> dict[str, Any]:
@@ -133,31 +123,28 @@ def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then:
     """
     part = plan.known_to(then)
     changed = differences(then, fingerprint(experiment, part, whole=part is plan))
-    if changed:
-        raise _changed(folder, changed)
+    if not changed:
+        return
+    lines = [
+        f"  texts: {name.removeprefix('texts.')}: changed; that of the run is in {folder.texts_path}"
+        if name.startswith("texts.")
+        else f"  {name}: {before} → {now}"
+        for name, (before, now) in changed.items()
+    ]
+    if len(lines) > _MOST_DIFFERENCES:
+        lines = [*lines[:_MOST_DIFFERENCES], "  …"]
+    raise RunLogError(
+        f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
+        hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"
+        if list(changed) == ["scorer"]
+        else "undo the change and resume, or start a new run",
+    )
 
 
 def keep_texts(folder: RunFolder, experiment: Experiment) -> None:
     """Write the texts that models can read, and the experiment, into the folder of its run."""
     texts = {name: experiment.variables.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
     folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
-
-
-def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]]) -> RunLogError:
-    lines = [
-        f"  texts: {name.removeprefix('texts.')}: changed; that of the run is in {folder.texts_path}"
-        if name.startswith("texts.")
-        else f"  {name}: {then} → {now}"
-        for name, (then, now) in changed.items()
-    ]
-    if len(lines) > _MOST:
-        lines = [*lines[:_MOST], "  …"]
-    return RunLogError(
-        f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
-        hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"
-        if list(changed) == ["scorer"]
-        else "undo the change and resume, or start a new run",
-    )
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

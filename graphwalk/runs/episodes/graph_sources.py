@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from functools import partial
 
 from graphwalk.runs.episodes.resolve import Experiment
@@ -15,7 +16,6 @@ from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")
-OpenOnce = Callable[[], Awaitable[Database]]
 
 
 def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning) -> "GraphSources":
@@ -34,48 +34,40 @@ def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], objec
     return GraphSources(open_once, in_place, health, limits.store_seconds)
 
 
+@dataclass
 class GraphSources:
     """The database of a run, opened when the first graph is loaded, and existing databases."""
 
-    def __init__(
-        self,
-        open_database: OpenOnce | None = None,
-        variables: Variables | None = None,
-        health: HealthCheck | None = None,
-        timeout_seconds: float = QUERY_SECONDS,
-    ) -> None:
-        """Prepare the sources. `open_database` (None: the embedded engine) opens the database of loaded graphs.
-
-        `variables`: those of existing databases; None: load copies of them. `health`: the check that all share.
-        `timeout_seconds`: limit of a query of an existing database.
-        """
-        self._open_database = open_database
-        self._variables = variables
-        self._timeout_seconds = timeout_seconds
-        self.health = health or HealthCheck(WAIT_SECONDS)
-        self._database: Database | None = None
-        self._memory = EmbeddedDatabase()
-        self._existing: list[GraphInstance] = []
-        self._loaded: list[GraphStore] = []
-        self.half_loaded = False
-        """True while a graph is loaded into the database, and after a load that was interrupted."""
-        self._opened = AsyncExitStack()
+    open_database: Callable[[], Awaitable[Database]] | None = None
+    """Opens the database of loaded graphs; None: the embedded engine."""
+    variables: Variables | None = None
+    """Those of existing databases; None: load copies of them."""
+    health: HealthCheck = field(default_factory=lambda: HealthCheck(WAIT_SECONDS))
+    timeout_seconds: float = QUERY_SECONDS
+    """Limit of a query of an existing database."""
+    half_loaded: bool = False
+    """True while a graph is loaded into the database, and after a load that was interrupted."""
+    _database: Database | None = None
+    _memory: EmbeddedDatabase = field(default_factory=EmbeddedDatabase)
+    _existing: list[GraphInstance] = field(default_factory=list)
+    _loaded: list[GraphStore] = field(default_factory=list)
+    _opened: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def store_of(self, instance: GraphInstance) -> GraphStore | None:
         """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
         if instance.graph is None:
             return None
-        if instance.existing_database is not None and self._variables is not None:
-            limits = {"timeout_seconds": self._timeout_seconds, "wait_seconds": self.health.seconds}
-            source = open_source(instance.existing_database, self._variables, **limits)
+        if instance.existing_database is not None and self.variables is not None:
+            limits = {"timeout_seconds": self.timeout_seconds, "wait_seconds": self.health.seconds}
+            source = open_source(instance.existing_database, self.variables, **limits)
             opened = await self._opened.enter_async_context(source)
             opened.store.share_health_check(self.health, instance.digest)
             self._existing.append(instance)
             return opened.store
-        if self._open_database is None or (instance.in_memory and self._variables is not None):
+        if self.open_database is None or (instance.in_memory and self.variables is not None):
             return await self._memory.load(instance.graph)
         if self._database is None:
-            self._database = await self._open_database()
+            self._database = await self.open_database()
             self._database.share_health_check(self.health)
         self.half_loaded = not isinstance(self._database, EmbeddedDatabase)
         self._loaded.append(await self._database.load(instance.graph))
@@ -92,10 +84,20 @@ class GraphSources:
         names = []
         for instance in list(self._existing):
             assert instance.existing_database is not None
-            assert self._variables is not None
-            if (await read_source(instance.existing_database, self._variables)).digest != instance.digest:
+            assert self.variables is not None
+            if (await read_source(instance.existing_database, self.variables)).digest != instance.digest:
                 names.append(instance.existing_database.name)
         return names
+
+    async def __aenter__(self) -> "GraphSources":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Drop the loaded graphs, and close the connections."""
+        try:
+            await self.drop_graphs()
+        finally:
+            await self.close()
 
     async def close(self) -> None:
         """Close the connections. What was loaded stays."""

@@ -28,12 +28,9 @@ from graphwalk.types.episode import Trajectory, setting_of
 from graphwalk.types.wire import from_dict
 from graphwalk.variables import Variables
 
-ReplayKey = tuple[str, str, int]
-"""Task, setting, repeat: an episode of the one model that is replayed."""
 
-
-def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
-    """Return the trajectories of the model that `replay/RUN` or `replay/RUN:MODEL` names."""
+def recorded_episodes(spec: str) -> Mapping[tuple[str, str, int], Trajectory]:
+    """Return the trajectories of `replay/RUN` or `replay/RUN:MODEL`, by task, setting and repeat."""
     try:
         folder, model = _recorded_run(spec.partition("/")[2])
     except RunLogError as error:
@@ -275,10 +272,6 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
         recorded_episodes(spec)
 
 
-_KEPT_IN = {"prompts": "variants"}
-"""Field → folder of its texts, where they differ; those of `agent.prompts` itself: see `_prompts`."""
-
-
 def kept_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
     """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
 
@@ -315,7 +308,7 @@ def _kept_paths(value: Any, texts: Path, field: str = "") -> Any:
         return [_kept_paths(item, texts, field) for item in value]
     if not isinstance(value, str) or not is_path(value):
         return value
-    path = texts / _KEPT_IN.get(field, field) / Path(value).name
+    path = texts / ("variants" if field == "prompts" else field) / Path(value).name
     return str(path) if path.exists() else value
 
 

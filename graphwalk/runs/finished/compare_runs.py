@@ -19,7 +19,6 @@ from graphwalk.runs.episodes.fingerprint import differences
 from graphwalk.runs.folder.run_folder import RunFolder
 
 MOST_DIFFERENCES = 12
-"""Differences that an error lists."""
 _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
 )
@@ -52,10 +51,7 @@ class _ComparedRun:
 
 
 def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = ()) -> RunComparison:
-    """Compare all pairs of players in these runs; `models` and `settings`: only these.
-
-    Raise RunLogError if the runs do not share identical tasks, ConfigError if there are fewer than two players.
-    """
+    """Compare all pairs of players, or these. RunLogError if tasks differ, ConfigError for fewer than two players."""
     folders = [RunFolder.open(path) for path in paths]
     runs = {
         name: _ComparedRun(folder, folder.read_manifest())
@@ -92,10 +88,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
 
 
 def merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:
-    """Merge the episodes of some players; of several runs, add the run's name to the model's.
-
-    Raise ConfigError if these are fewer than two players.
-    """
+    """Merge the episodes of some players, of several runs as MODEL @ RUN. ConfigError if there are fewer than two."""
     cases, values = [], []
     for name, observed in runs.items():
         indices = [i for i, case in enumerate(observed.cases) if case.player in players]
@@ -121,10 +114,7 @@ def short_names(paths: Sequence[Path]) -> list[str]:
 
 
 def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
-    """Describe the differences of two runs. Raise RunLogError if they cannot be compared.
-
-    Fields of a task that only one of the two versions of GraphWalk writes are ignored.
-    """
+    """Describe the differences of two runs, but for new fields of tasks. RunLogError if they cannot be compared."""
     common = first.tasks.keys() & second.tasks.keys()
     changed = {}
     for task in sorted(common):

@@ -13,9 +13,7 @@ from graphwalk.files.json_lines import compressed, encode_line, read_lines
 from graphwalk.files.writing import new_file
 from graphwalk.runs.folder.published import DIGESTS, TEXTS
 from graphwalk.runs.folder.run_folder import RunFolder, read_kept
-from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
-
-_MODE = 0o644 << 16
+from graphwalk.sanitise import Cleaner, one_line
 
 
 def publish(
@@ -30,8 +28,17 @@ def publish(
         stored = folder.read_manifest()
         cleaner.know_credentials(stored)
         manifest = cleaner.manifest(stored)
+        readme = render_page(
+            "publish/README.md.j2",
+            manifest=manifest,
+            name=one_line(manifest["name"]),
+            models=one_line(", ".join(manifest["config"]["models"])),
+            settings=one_line(", ".join(manifest["config"]["settings"])),
+            episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
+            digests=DIGESTS,
+        )
         parts: dict[str, Iterable[bytes]] = {
-            "README.md": [_readme(manifest).encode(), b"\n"],
+            "README.md": [readme.encode(), b"\n"],
             "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
             "results.jsonl.gz": compressed(
                 _lines(read_lines(folder.results_path), "results.jsonl", cleaner.record, done)
@@ -44,7 +51,13 @@ def publish(
                 parts[name] = [cleaner.text(read_kept(path), name).encode()]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
-            _refuse(cleaner.refused, out)
+            if secrets := cleaner.refused:
+                shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in secrets[:10])
+                more = f"\n  … and {len(secrets) - 10} more" if len(secrets) > 10 else ""
+                raise RunLogError(
+                    f"cannot write {out}: the run contains secrets\n{shown}{more}",
+                    hint="check these places; --redact replaces secrets by ***",
+                )
     return cleaner.removed
 
 
@@ -76,28 +89,5 @@ def _entry(name: str) -> ZipInfo:
     """Return an entry without time and owner, so that the same run gives the same bytes."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_STORED if name.endswith(".gz") else ZIP_DEFLATED
-    entry.external_attr, entry.create_system = _MODE, 3
+    entry.external_attr, entry.create_system = 0o644 << 16, 3
     return entry
-
-
-def _refuse(secrets: list[PossibleSecret], out: Path) -> None:
-    if not secrets:
-        return
-    shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in secrets[:10])
-    more = f"\n  … and {len(secrets) - 10} more" if len(secrets) > 10 else ""
-    raise RunLogError(
-        f"cannot write {out}: the run contains secrets\n{shown}{more}",
-        hint="check these places; --redact replaces secrets by ***",
-    )
-
-
-def _readme(manifest: dict[str, Any]) -> str:
-    return render_page(
-        "publish/README.md.j2",
-        manifest=manifest,
-        name=one_line(manifest["name"]),
-        models=one_line(", ".join(manifest["config"]["models"])),
-        settings=one_line(", ".join(manifest["config"]["settings"])),
-        episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
-        digests=DIGESTS,
-    )

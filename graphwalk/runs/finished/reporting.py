@@ -23,10 +23,7 @@ from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_w
 
 
 def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
-    """Return the report of a run, finished or not. `records`: the run's, if the caller reads them too.
-
-    Raise RunLogError if results do not have the suite's form.
-    """
+    """Return the report of a run (`records`: if the caller reads them too). RunLogError for results of another form."""
     manifest = folder.read_manifest()
     config, declared = manifest["config"], folder.suite.report()
     seen: set[EpisodeKey] = set()
@@ -45,7 +42,11 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
 
     try:
         observed = observe(noted(), declared)
-        missing_extractor = _without_extractor(manifest)
+        missing_extractor, extractor = None, config.get("extractor")
+        if extractor and (manifest.get("fingerprint") or {}).get("stage_2", extractor) is None:
+            missing_extractor = (
+                f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them."
+            )
         reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
         report = report_on(observed, reference=reference, seed=config.get("seed", 0))
         incomplete = _missing_part(manifest, len(seen))
@@ -125,11 +126,4 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
         return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
-    return None
-
-
-def _without_extractor(manifest: Mapping[str, Any]) -> str | None:
-    named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
-    if named and settled.get("stage_2", named) is None:
-        return f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
     return None

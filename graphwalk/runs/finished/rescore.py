@@ -1,7 +1,7 @@
 """Score a run again with the current scorer; no model calls."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import GraphwalkError, RunLogError
@@ -13,7 +13,6 @@ from graphwalk.runs.episodes.resolve import kept_experiment
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Task
 from graphwalk.variables import read_variables
 
@@ -26,6 +25,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
     score is kept. Raise RunLogError if the log is damaged or the new one cannot be written; the log is unchanged then.
     """
     changed = total = 0
+    graphs: dict[str, LoadedGraph] = {}
 
     def lines() -> Iterator[bytes]:
         nonlocal changed, total
@@ -48,23 +48,14 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
         manifest = folder.read_manifest()
         suite, log = folder.suite, folder.results_file
         scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
-        has_causes = suite.task_type.with_cause is not Task.with_cause
-        graphs = _graphs(suite, folder) if has_causes else {}
+        if suite.task_type.with_cause is not Task.with_cause:
+            with suppress(GraphwalkError):  # graphs that cannot be made without a database
+                config = kept_experiment(folder, read_variables()).config
+                for instance in suite.graphs(config.suite, config.seed):
+                    graphs[instance.digest] = LoadedGraph(instance)
         written = lines() if log == folder.results_path else compressed(lines())
         write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
         if manifest["fingerprint"] is not None:
             manifest["fingerprint"]["scorer"] = code_version()
             folder.write_manifest(manifest)
     return changed, total
-
-
-def _graphs(suite: Suite[Any, Any], folder: RunFolder) -> Mapping[str, LoadedGraph]:
-    """Return the graphs of a run by digest, as far as they can be made without a database."""
-    graphs: dict[str, LoadedGraph] = {}
-    try:
-        config = kept_experiment(folder, read_variables()).config
-        for instance in suite.graphs(config.suite, config.seed):
-            graphs[instance.digest] = LoadedGraph(instance)
-    except GraphwalkError:
-        pass
-    return graphs

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain, repeat, takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +60,7 @@ class VerifyCheck:
     unverified: Counter[str] = field(default_factory=Counter)
 
     def compare(self, where: str, then: Any, now: Any, *, things: int = 1) -> None:
-        """Count `things` as verified if `then` (logged) and `now` are equal JSON, else note the difference.
-
-        `things` is 0 for a second comparison of the same things.
-        """
+        """Count `things` (0: counted before) as verified if logged and new JSON are equal, else note the difference."""
         if then == now:
             self.verified += things
         else:
@@ -129,28 +126,23 @@ async def verify_run(
 
     # A run may come from a stranger: nothing is loaded into a database of the user because of it.
     opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in graphs) else None
-    sources = GraphSources(opened, variables if queries_in_place(experiment.config.store) else None)
-    try:
+    in_place = variables if queries_in_place(experiment.config.store) else None
+    async with GraphSources(opened, in_place) as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
             replies = Path(scratch) / "replies.jsonl"
             with open_lines(folder.replies_path) as lines, replies.open("wb") as copy:
                 copy.writelines(lines)
             models_called = tuple(spec for spec in experiment.models if not spec.startswith("replay/"))
-            extractor = [experiment.extractor] if experiment.extractor else []
             unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
             config = experiment.config.model_copy(update={"limits": unbound})
             no_replies = Trajectory((), (), ExitStatus.MODEL_ERROR)
-            cached = {
-                spec: ReplayModel(spec, no_replies) for spec in (*models_called, *extractor) if not per_episode(spec)
-            }
+            cached = {spec: ReplayModel(spec, no_replies) for spec in models_called if not per_episode(spec)}
             without_models = replace(experiment, config=config, models=models_called, opened=cached)
             async with RunModels(without_models, replies) as models:
                 then = manifest.get("fingerprint") or {}
                 planned = {episode.key: episode for episode in plan.episodes}
                 return await _VerifiedRun(folder, experiment, plan, models, then, planned).verified(done)
-    finally:
-        await sources.close()
 
 
 @dataclass(frozen=True)
@@ -193,10 +185,7 @@ class _VerifiedRun:
             return
         settled_part = self.plan.known_to(self.then)
         graphs, tasks = _json([loaded.facts for loaded in settled_part.graphs]), settled_part.tasks
-        for number in range(max(len(graphs), len(self.then["graphs"]))):
-            pair = [
-                graphs_of[number] if number < len(graphs_of) else None for graphs_of in (self.then["graphs"], graphs)
-            ]
+        for number, pair in enumerate(zip_longest(self.then["graphs"], graphs)):
             self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
         digest = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
         self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], digest, things=len(tasks))
@@ -259,12 +248,10 @@ class _VerifiedRun:
         self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
         for number, turn in enumerate(logged["turns"], 1):
             again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
-            results_now = again.get("results", [])
-            for place, result in enumerate(turn.get("results", [])):  # none if the store failed
-                call = f"{where}: turn {number}, call {place + 1}"
-                self.checks["tool results"].compare(
-                    call, result, results_now[place] if place < len(results_now) else None
-                )
+            results_now = chain(again.get("results", ()), repeat(None))
+            for place, result in enumerate(turn.get("results", ()), 1):  # none if the store failed
+                call = f"{where}: turn {number}, call {place}"
+                self.checks["tool results"].compare(call, result, next(results_now))
             courses = [
                 {"calls": len(one.get("results", ())), **{n: one.get(n) for n in ("next_user", "forced", "summary")}}
                 for one in (turn, again)
@@ -291,8 +278,6 @@ class _VerifiedRun:
         messages = [to_dict(turn.message) for turn in now.trajectory.turns]
         for number, (turn, again) in enumerate(zip(then.trajectory.turns, messages, strict=False), 1):
             check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
-        if then.extractor_reply is not None and now.extractor_reply is not None:
-            check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
 
     def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
         try:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -93,12 +94,10 @@ def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
 
 
 def _head(line: bytes, path: Path) -> dict[str, Any]:
-    try:
+    with suppress(ValueError, RecursionError):
         head: dict[str, Any] = json.loads(line.partition(_REST)[0] + b"}")
         if "score" in head:
             return head
-    except (ValueError, RecursionError):
-        pass
     try:
         # The answer may contain a "task" too.
         return decode_line(line)

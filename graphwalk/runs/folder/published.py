@@ -1,7 +1,4 @@
-"""Read published runs: ZIP files of a run with a digest of each file.
-
-The content is not trusted: only names of a run folder are unpacked, up to a size limit, and digests must match.
-"""
+"""Read published runs, ZIP files that are not trusted: known names only, up to a size, with the right digests."""
 
 import atexit
 import hashlib
@@ -10,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from graphwalk.errors import RunLogError
 
@@ -23,15 +20,8 @@ _MOST_UNPACKED, _LITTLE = 200, 2**28
 _MOST_DEEP = 6
 
 
-def is_published(path: Path) -> bool:
-    return path.is_file() and is_zipfile(path)
-
-
 def unpacked(path: Path) -> Path:
-    """Return the folder of a published run, unpacked until the process ends.
-
-    Raise RunLogError if the file is damaged or contains anything else.
-    """
+    """Unpack a published run until the process ends. RunLogError if the file is damaged or contains anything else."""
     state = path.stat()
     return _unpacked(path.resolve(), state.st_mtime_ns, state.st_size)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, counted
 from graphwalk.sanitise import one_line
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Score, Trajectory, setting_of
@@ -57,14 +57,9 @@ class Result:
             outcome = f"{self.exit_status}: {one_line(self.trajectory.error)}"
         else:
             outcome = "correct" if self.score["correct"] else "incorrect"
-        calls = len(self.trajectory.results)
-        parts = (
-            f"{self.key.model} {self.key.setting}",
-            self.key.task_id,
-            outcome,
-            f"answer {one_line(self.answer, 60)}",
-        )
-        return f"<Result: {' · '.join(parts)} · {calls} tool call{'' if calls == 1 else 's'} · {self.seconds:.1f} s>"
+        calls = counted(len(self.trajectory.results), "tool call")
+        answer = f"{outcome} · answer {one_line(self.answer, 60)} · {calls} · {self.seconds:.1f} s"
+        return f"<Result: {self.key.model} {self.key.setting} · {self.key.task_id} · {answer}>"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record, with the fields in the order of the file."""
@@ -116,10 +111,6 @@ class EpisodeFilter:
     models: Collection[str] | None = None
     settings: Collection[str] | None = None
     tasks: Collection[str] | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        return self == EpisodeFilter()
 
     def __call__(self, key: EpisodeKey) -> bool:
         if self.settings is not None and not {key.setting, setting_of(key.setting)} & set(self.settings):

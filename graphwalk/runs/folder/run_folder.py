@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
+from zipfile import is_zipfile
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -32,14 +33,13 @@ from graphwalk.files.json_lines import (
 )
 from graphwalk.files.writing import cannot_write, check_links, is_scratch, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
-from graphwalk.runs.folder.published import is_published, unpacked
+from graphwalk.runs.folder.published import unpacked
 from graphwalk.runs.folder.result import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import ExitStatus
 
-_MOST_NAMED = 3
-"""Repeated lines in a warning."""
+_MOST_REPEATED_LINES = 3
 
 
 class _Checked(BaseModel):
@@ -169,11 +169,6 @@ class RunFolder:
         return self.path / "texts"
 
     @property
-    def log_path(self) -> Path:
-        """The log file of the run's processes."""
-        return self.path / "run.log"
-
-    @property
     def quoted(self) -> str:
         """The path, quoted for a command line."""
         return shlex.quote(str(self.archive or self.path))
@@ -207,7 +202,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
         """Open the folder of a run or a published run. Raise RunLogError for anything else, or another version."""
-        folder = cls(unpacked(path), path) if is_published(path) else cls(path)
+        folder = cls(unpacked(path), path) if path.is_file() and is_zipfile(path) else cls(path)
         if not folder.manifest_path.exists():
             raise _no_run(path)
         manifest = folder.read_manifest()
@@ -265,12 +260,14 @@ class RunFolder:
         """Delete the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
 
+    def remove_unwritten(self) -> None:
+        """Delete the folder unless it has a run.json."""
+        if not self.manifest_path.exists():
+            self.remove()
+
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Lock the folder while the block runs; the lock also ends with the process.
-
-        Raise RunLogError if another process has it, for a published run, and for a link that leads out of the folder.
-        """
+        """Lock the folder until block or process end. RunLogError if locked or published, or for a link out of it."""
         if self.archive is not None:
             raise RunLogError(
                 f"{self.archive} is a published run, which is read-only",
@@ -310,8 +307,8 @@ class RunFolder:
         if repeated:
             warnings.warn(
                 f"{self.results_path}: {counted(len(repeated), 'repeated line')} left out: "
-                + "; ".join(repeated[:_MOST_NAMED])
-                + ("; …" if len(repeated) > _MOST_NAMED else ""),
+                + "; ".join(repeated[:_MOST_REPEATED_LINES])
+                + ("; …" if len(repeated) > _MOST_REPEATED_LINES else ""),
                 RepeatedLinesWarning,
                 stacklevel=2,
             )

@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -164,32 +164,21 @@ def asking(
     return resolve(load_experiment(data, overrides), variables, objects=objects)
 
 
+@dataclass
 class Conversation:
-    """Questions about one opened graph; make it with `open_conversation`.
+    """Questions about one graph (`open_conversation`). A follow-up has earlier questions and answers, not results."""
 
-    A follow-up contains the earlier questions and answers, and not their tool results, which would cost most.
-    """
-
-    def __init__(
-        self,
-        experiment: Experiment,
-        about: LoadedGraph,
-        models: RunModels,
-        log: NewRun | None,
-        watcher: Watcher,
-        earlier: Sequence[Exchange],
-    ) -> None:
-        self._experiment, self._graph, self._models = experiment, PlannedGraph(about), models
-        self._log, self._watcher = log, watcher
-        self._earlier = list(earlier)
-        self._plan = Plan(graphs=[self._graph])
-        self._questions: list[FreeQuestion] = []
+    _experiment: Experiment
+    _graph: PlannedGraph
+    _models: RunModels
+    _log: NewRun | None
+    _watcher: Watcher
+    _earlier: list[Exchange]
+    _plan: Plan
+    _questions: list[FreeQuestion] = field(default_factory=list)
 
     async def ask(self, question: str) -> Result:
-        """Play and log the episode of one question; a failure of model or store is in the result.
-
-        Raise ConfigError for an empty question, RunLogError if the log cannot be written.
-        """
+        """Play and log an episode; failures are in the result. ConfigError if empty, RunLogError if not logged."""
         if not question.strip():
             raise ConfigError("the question is empty", hint='graphwalk ask "Which …?"')
         free = FreeQuestion(question=question.strip(), earlier=tuple(self._earlier))
@@ -244,4 +233,5 @@ async def open_conversation(
     lock = nullcontext() if log is None else log.folder.lock()
     async with RunModels(experiment, replies, note=note) as models:
         with lock:
-            yield Conversation(experiment, LoadedGraph(instance, store), models, log, watcher or Watcher(), earlier)
+            graph = PlannedGraph(LoadedGraph(instance, store))
+            yield Conversation(experiment, graph, models, log, watcher or Watcher(), [*earlier], Plan([graph]))

@@ -1,14 +1,12 @@
 """Run coroutines in a background thread, for synchronous code and notebooks."""
 
+import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
-
-if TYPE_CHECKING:
-    import asyncio
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -20,8 +18,6 @@ _CLEAN_UP_SECONDS = 10.0
 
 async def await_in_background(work: Coroutine[Any, Any, T]) -> T:
     """Await `work` in the background loop; cancellation reaches it."""
-    import asyncio
-
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _background_loop(os.getpid())))
 
 
@@ -49,8 +45,6 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
         finally:
             ended.set()
 
-    import asyncio
-
     future = asyncio.run_coroutine_threadsafe(announced(), _background_loop(os.getpid()))
     try:
         return future.result()
@@ -73,10 +67,8 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 @cache
-def _background_loop(process: int) -> "asyncio.AbstractEventLoop":
+def _background_loop(process: int) -> asyncio.AbstractEventLoop:
     """Return the loop of this process; the argument is its id, since a forked process has no threads."""
-    import asyncio
-
     loop = asyncio.new_event_loop()
 
     def serve() -> None:

@@ -1,8 +1,4 @@
-"""Play a run in shards on a Ray cluster, and merge them into one run folder.
-
-The shards lie in a folder beside that of the run, on a disk that all machines share. The replacement of a lost worker
-continues its shard there.
-"""
+"""Play a run in shards on a Ray cluster, beside its folder on a shared disk, where lost ones are continued; merge."""
 
 import json
 import shlex
@@ -36,10 +32,7 @@ _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_t
 
 
 def divided(limits: Limits, shards: int) -> dict[str, Any]:
-    """Return the limits of each shard: equal parts, which shards do not exchange.
-
-    Raise ConfigError if there is not at least one episode in flight and one token for each shard.
-    """
+    """Return the limits of each shard, equal parts. ConfigError if a shard has no episode in flight, or no token."""
     if shards > limits.max_concurrency:
         raise ConfigError(
             f"{shards} shards need limits.max_concurrency of {shards} or more; it is {limits.max_concurrency}",
@@ -110,10 +103,7 @@ class ShardedRun:
         return wanted or min(cores, self.experiment.config.limits.max_concurrency)
 
     def play(self, play: Play, number: int, done: Callable[[], object]) -> RunSummary:
-        """Play all shards with `play`, call `done` after each, and merge them into the folder of the run.
-
-        Raise ConfigError if the folder contains shards of another run. Shards stay after an error.
-        """
+        """Play all shards, `done` after each, and merge them. ConfigError for shards of another run; these stay."""
         works = self._works(number)
         summaries = []
         for summary in play(works):

@@ -1,8 +1,4 @@
-"""Estimate calls, tokens and cost of a run (`--dry-run`): play the expert's episodes without calling a model.
-
-The agent loop runs with the tools, limits and compaction of the experiment, and the scripted expert replaces the
-model. Its requests and replies are those of a model that makes the expert's calls without reasoning.
-"""
+"""Estimate calls, tokens and cost (`--dry-run`): the agent loop of a run, with the scripted expert as the model."""
 
 import json
 from collections import Counter, defaultdict
@@ -22,6 +18,7 @@ from graphwalk.models.protocols import protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import ToolProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
+from graphwalk.models.wrappers import Wrapper
 from graphwalk.reports.text_table import OVER_QUESTIONS
 from graphwalk.runs.episodes.ceiling import ceiling_notes, ceilings_of, expert_of
 from graphwalk.runs.episodes.graph_sources import GraphSources
@@ -108,7 +105,7 @@ class RunEstimate:
         return json.dumps({**asdict(self), "rows": rows, "prices": prices}, indent=2)
 
 
-class _CountingModel:
+class _CountingModel(Wrapper):
     """A model that counts the requests to another one, in the form in which they are sent, and its replies.
 
     Repeated input is the beginning that a request shares with the previous one. `size` counts the tokens of a message,
@@ -116,13 +113,13 @@ class _CountingModel:
     """
 
     def __init__(self, inner: Model, protocol: ToolProtocol | None, size: TokenCounter, price: Price | None) -> None:
-        self.name = inner.name
+        super().__init__(inner)
         self.figures = Figures()
-        self._inner, self._protocol, self._size, self._price = inner, protocol, size, price
+        self._protocol, self._size, self._price = protocol, size, price
         self._before: Sequence[Message] = ()
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        reply = await self._inner.complete(messages, tools, options)
+        reply = await self.inner.complete(messages, tools, options)
         if self._protocol is not None:
             messages, tools, _ = self._protocol.outgoing(messages, tools, options)
         specs = self._size(tools_text(tools))
@@ -141,9 +138,6 @@ class _CountingModel:
             self.figures.usd += self._price.cost(read - cached, cached, written)
         self._before = tuple(messages)
         return reply
-
-    async def close(self) -> None:
-        await self._inner.close()
 
 
 async def _of_expert(
@@ -173,15 +167,10 @@ def _answer_target(target: str) -> Policy:
 
 
 async def estimate_run(experiment: Experiment) -> RunEstimate:
-    """Make the tasks, play the expert's episodes, and sum up calls, tokens and cost; nothing is loaded into a database.
-
-    Raise StoreError if a tool fails.
-    """
-    sources = GraphSources(variables=experiment.variables if queries_in_place(experiment.config.store) else None)
-    try:
+    """Play the expert on the tasks, and sum up calls, tokens and cost; load no database. StoreError if a tool fails."""
+    variables = experiment.variables if queries_in_place(experiment.config.store) else None
+    async with GraphSources(variables=variables) as sources:
         return await _estimate(experiment, await make_plan(experiment, sources, lambda tasks: None))
-    finally:
-        await sources.close()
 
 
 async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
@@ -191,7 +180,7 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
         size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
         strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
     pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
-    played, counter = set[tuple[str, str]](), _token_counter()
+    played, counter = set[tuple[str, str]](), cache(_token_count)
     rows: dict[tuple[str, str], ModelEstimate] = {}
     for (model, setting, *kind), episodes in strata.items():
         by_task = {planned.key.task_id: planned for planned in episodes}
@@ -199,7 +188,8 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
         if len(pairs) > PLAYED_WHOLE and len(tasks) > SAMPLE:  # the same tasks for all models
             tasks = stdlib_random(experiment.config.seed, "estimate", setting, *kind).sample(tasks, SAMPLE)
         played |= {(task, setting) for task in tasks}
-        price = _price(experiment, model)
+        known = experiment.prices.get(model)
+        price = Price(input=0, output=0) if per_episode(model) else known.price if known else None
         sample = [await _of_expert(by_task[task], experiment, counter, price) for task in tasks]
         row = ModelEstimate(model=model, setting=setting)
         rows.setdefault((model, setting), row).add(len(episodes), sample)
@@ -214,10 +204,7 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
 
 
 def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None, str]:
-    """Return the minimum detectable effect of a plan in points, at power 80 % and α 5 %, and a note about it.
-
-    Graphs and questions are those of the report. With one graph it is over its questions.
-    """
+    """Return the minimum detectable effect in points (power 80 %, α 5 %) on the report's units, and a note about it."""
     suite, repeats = experiment.suite, experiment.config.repeats
     declared = suite.report()
     clusters = {declared.cluster(task.task_id, task.model_dump()) for task, _ in plan.tasks}
@@ -238,21 +225,8 @@ def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None
     )
 
 
-def _token_counter() -> TokenCounter:
-    """Return a cached function that counts the tokens of a text or message."""
-
-    @cache
-    def size(part: Message | str) -> int:
-        return count_tokens(part) if isinstance(part, str) else count_messages((part,))
-
-    return size
-
-
-def _price(experiment: Experiment, model: str) -> Price | None:
-    if per_episode(model):
-        return Price(input=0, output=0)
-    price = experiment.prices.get(model)
-    return None if price is None else price.price
+def _token_count(part: Message | str) -> int:
+    return count_tokens(part) if isinstance(part, str) else count_messages((part,))
 
 
 def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]:

@@ -97,7 +97,7 @@ async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, m
         """Open the results when they are needed, so that those of a finished run stay compressed."""
         return opened.enter_context(closing(folder.results_writer()))
 
-    with run_log(folder.log_path, experiment.variables.secrets.redact):
+    with run_log(folder.path / "run.log", experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         counters = EpisodeCounters.of(folder)
         async with (
@@ -246,7 +246,10 @@ class _PlayedRun:
         for text in (*plan.notes(), *ceiling_notes(self.manifest.get("ceilings", {}))):
             self.note(text)
         if not is_new:
-            self._check_lines()
+            keys = {planned.key for planned in plan.episodes}
+            for key, line in self.counters.lines.items():
+                if key not in keys:
+                    raise RunLogError(f"{self.folder.results_path}:{line}: the episode is not part of this run: {key}")
             for planned in self._shard.part(plan, plan.episodes):
                 if planned.key not in finished:
                     yield planned
@@ -261,13 +264,6 @@ class _PlayedRun:
         if whole and self.plan.unplayed:
             self.manifest["unplayed"] = list(self.plan.unplayed_notes())
         self.folder.write_manifest(self.manifest)
-
-    def _check_lines(self) -> None:
-        """Raise RunLogError for a logged episode that is not part of the plan."""
-        keys = {planned.key for planned in self.plan.episodes}
-        for key, line in self.counters.lines.items():
-            if key not in keys:
-                raise RunLogError(f"{self.folder.results_path}:{line}: the episode is not part of this run: {key}")
 
     @property
     def _shard(self) -> Shard:

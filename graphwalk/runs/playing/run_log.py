@@ -10,21 +10,19 @@ from graphwalk.errors import GraphwalkError
 from graphwalk.sanitise import one_line
 
 _LOGGER = logging.getLogger("graphwalk")
-_LONGEST_LINE = 10_000
-"""Characters of a line."""
-_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_LINE_CHARACTERS = 10_000
 
 
 class _LogFormatter(logging.Formatter):
     """A formatter that removes secrets and control characters; only tracebacks have several lines."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__(_LOG_FORMAT)
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
         record = copy(record)
-        record.msg, record.args = one_line(self._redact(record.getMessage()), _LONGEST_LINE), ()
+        record.msg, record.args = one_line(self._redact(record.getMessage()), _LINE_CHARACTERS), ()
         return self._redact(super().format(record))
 
 
@@ -41,10 +39,7 @@ class _LogFile(logging.FileHandler):
 
 @contextmanager
 def run_log(path: Path, redact: Callable[[str], str]) -> Iterator[None]:
-    """Log into a file while the block runs, and an error that ends it. `redact` removes secrets.
-
-    If the file cannot be written, the run continues without it.
-    """
+    """Log the block, and an error that ends it, without secrets (`redact`); go without a log that cannot be written."""
     try:
         handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     except OSError:

@@ -44,8 +44,7 @@ class Shard:
 
 
 WHOLE = Shard(1, 1)
-_MOST = 10
-"""Differences that an error lists."""
+_MOST_DIFFERENCES = 10
 
 
 def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str, Any] | None = None) -> int:
@@ -56,22 +55,24 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
     Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked; the
     new folder is removed then.
     """
-    try:
-        return _merge(folders, new, limits)
-    finally:
-        if not new.folder.manifest_path.exists():
-            new.folder.remove()
-
-
-def _merge(folders: Sequence[RunFolder], new: NewRun, limits: Mapping[str, Any] | None) -> int:
-    paths = Counter(folder.path.resolve() for folder in folders)
-    if twice := [str(path) for path, times in paths.items() if times > 1]:
-        raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
     with ExitStack() as locks:
+        locks.callback(new.folder.remove_unwritten)
+        paths = Counter(folder.path.resolve() for folder in folders)
+        if twice := [str(path) for path, times in paths.items() if times > 1]:
+            raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
         for folder in (*folders, new.folder):
             locks.enter_context(folder.lock())
         manifests = [folder.read_manifest() for folder in folders]
-        _refuse_other_plans(folders, manifests)
+        for folder, manifest in zip(folders, manifests, strict=True):
+            settled = manifest.get("fingerprint") or {}
+            if settled.get("episodes") is None:
+                raise RunLogError(f"{folder.path} ended before its plan was complete", hint=folder.resume_command)
+            if changed := differences(manifests[0]["fingerprint"], settled):
+                shown = [f"  {name}: {then} → {now}" for name, (then, now) in list(changed.items())[:_MOST_DIFFERENCES]]
+                raise RunLogError(
+                    "\n".join([f"{folder.path} has another plan than {folders[0].path}:", *shown]),
+                    hint="shards of one run differ in --shard and --out only",
+                )
         lines = _last_lines(folders)
         missing = manifests[0]["fingerprint"]["episodes"] - len(lines)
         if limits is None and missing:
@@ -103,19 +104,6 @@ def _merge(folders: Sequence[RunFolder], new: NewRun, limits: Mapping[str, Any] 
         new.folder.write_manifest({k: v for k, v in manifest.items() if k not in ("shard", "shard_episodes")})
         new.folder.compress_results()
     return len(lines)
-
-
-def _refuse_other_plans(folders: Sequence[RunFolder], manifests: Sequence[Mapping[str, Any]]) -> None:
-    for folder, manifest in zip(folders, manifests, strict=True):
-        settled = manifest.get("fingerprint") or {}
-        if settled.get("episodes") is None:
-            raise RunLogError(f"{folder.path} ended before its plan was complete", hint=folder.resume_command)
-        if changed := differences(manifests[0]["fingerprint"], settled):
-            lines = [f"  {name}: {then} → {now}" for name, (then, now) in list(changed.items())[:_MOST]]
-            raise RunLogError(
-                "\n".join([f"{folder.path} has another plan than {folders[0].path}:", *lines]),
-                hint="shards of one run differ in --shard and --out only",
-            )
 
 
 def _last_lines(folders: Sequence[RunFolder]) -> dict[EpisodeKey, tuple[int, int]]:

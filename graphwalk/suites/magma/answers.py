@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, visible_text
+from graphwalk.evaluation.extraction import AnswerForm, Extraction, extract, visible_text
 from graphwalk.evaluation.values import parse_answer, parse_literal
 
 PREFIXES = {
@@ -41,7 +41,7 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     be read is split into items, of which the unreadable ones stay text (lossy), and so does text in place of a list.
     """
     text = visible_text(reply)
-    form = AnswerForm(lambda value: Fit(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
+    form = AnswerForm(lambda value: Extraction(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
     extraction, start = extract(text, form), answer_start(algorithm, text)
     if start is None:
         return Extraction()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from graphwalk.errors import counted
-from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, strip_thinking
+from graphwalk.evaluation.extraction import AnswerForm, Extraction, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
@@ -180,11 +180,11 @@ def _grounded_share(path: Sequence[int], trajectory: Trajectory) -> float | None
     return sum(other in shown.get(one, ()) or one in shown.get(other, ()) for one, other in steps) / len(steps)
 
 
-def _key_list(value: Any) -> Fit | None:
+def _key_list(value: Any) -> Extraction | None:
     """Return a list of keys as text; integers count as keys. Return None for other values."""
     if not isinstance(value, list) or not all(type(key) in (str, int) for key in value):
         return None
-    return Fit([str(key).strip()[:_LONGEST_KEY] for key in value])
+    return Extraction([str(key).strip()[:_LONGEST_KEY] for key in value])
 
 
 def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
