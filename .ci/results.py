@@ -270,6 +270,8 @@ def walking_table() -> str:
 
 
 QWEN = "comparison-qwen-1.5b"
+STEPS = "steps-[abt]*"
+"""The three pupils of expert iteration, without the walks that were sampled."""
 SETUPS = (
     ("tools:paper", "no_tools:paper"),
     ("tools:guided", "no_tools:guided"),
@@ -296,6 +298,9 @@ PAIRS = (
     ("walking-*", "read-0 no_tools", "walking-*", "read-0-free no_tools"),
     ("walking-*", "read-long no_tools", "walking-*", "read-0 no_tools"),
     ("walking-*", "read-long no_tools", "walking-*", "walk-0 tools"),
+    (STEPS, "turns-0 tools", STEPS, "before-0 tools"),
+    (STEPS, "answers-0 tools", STEPS, "before-0 tools"),
+    (STEPS, "turns-0 tools", STEPS, "answers-0 tools"),
     *((QWEN, f"qwen-1.5b {first}", QWEN, f"qwen-1.5b {second}") for first, second in SETUPS),
 )
 """Compared players, first and second, each after its published runs."""
@@ -340,6 +345,33 @@ def size_table() -> str:
             ]
 
     return table(["", *(f"`{one.setting}`" for one in players), "chance"], rows())
+
+
+def steps_table() -> str:
+    """Return what the pupils of expert iteration learnt and answer."""
+    report = together(STEPS)
+
+    def rows() -> Iterator[list[str]]:
+        for name, what in {
+            "before": "–",
+            "answers": "walks with a right answer",
+            "turns": "good turns, right answers",
+        }.items():
+            row = row_of(report.rows, Player(f"{name}-0", "tools"))
+            tokens = learnt_tokens(f"steps-{name}-0")
+            yield [
+                f"`{name}-0`",
+                what,
+                tokens,
+                str(row["tasks"]),
+                number(row, "accuracy"),
+                number(row, "f1", 2),
+                str(row["tool_calls"]),
+            ]
+        chances = row_of(report.baselines, CHANCE_PLAYER)
+        yield ["chance", "–", "–", str(chances["tasks"]), number(chances, "accuracy"), number(chances, "f1", 2), "–"]
+
+    return table(["pupil", "learnt of its own walks", "learnt tokens", "questions", "correct %", "F1", "calls"], rows())
 
 
 LEVERS = ("levers-qwen-1.5b", "levers-qwen-0.5b")
