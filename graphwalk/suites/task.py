@@ -83,6 +83,10 @@ class Task(TaskRecord, ABC):
         """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
         return score
 
+    def asked_in(self, text: str) -> bool:
+        """Return True if this message of a prompt asks the question."""
+        return self.question in text
+
     def potential(self, trajectory: Trajectory) -> float | None:
         """Return how much of the answer the results so far have shown, in [0, 1]; None, the default, if unknown.
 

@@ -5,7 +5,7 @@ Values match as a whole, in every result encoding: `abc` is not in `abcd`, and 3
 
 import json
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -67,6 +67,18 @@ def _token(word: str) -> Hashable:
 def tool_evidence(trajectory: Trajectory) -> Evidence:
     """Return the data in all tool results, without their notes, which repeat arguments and count rows and pages."""
     return Evidence(split_notes(result.content)[1] for result in trajectory.results if shows_data(result))
+
+
+def found_values(results: Iterable[ToolResult]) -> Callable[..., bool]:
+    """Return a function that is True if a result shows a value, in one of several spellings, that its call lacks.
+
+    A call about a guess shows the guess again, which finds nothing.
+    """
+    shown = filter(shows_data, results)
+    pairs = [(Evidence([result.call.arguments]), Evidence([split_notes(result.content)[1]])) for result in shown]
+    return lambda *forms: any(
+        any(map(content.holds, forms)) and not any(map(arguments.holds, forms)) for arguments, content in pairs
+    )
 
 
 def shows_data(result: ToolResult) -> bool:

@@ -21,7 +21,7 @@ def potentials(task: Task, trajectory: Trajectory) -> list[float] | None:
     """
     check_type("task", task, Task)
     check_type("trajectory", trajectory, Trajectory)
-    if trajectory.prompt and not any(task.question in (message.content or "") for message in trajectory.prompt):
+    if trajectory.prompt and not any(task.asked_in(message.content or "") for message in trajectory.prompt):
         raise ConfigError(f"the trajectory is not of task {task.task_id}: its prompt has another question")
     numbers = range(len(trajectory.turns) + 1)
     values = [task.potential(replace(trajectory, turns=trajectory.turns[:number])) for number in numbers]

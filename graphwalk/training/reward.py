@@ -5,7 +5,7 @@
 Waste, calls and format count in proportion to the F1 of the answer, so that a wrong answer earns nothing. The reward
 never exceeds F1. It is 1 for a correct, supported answer in the requested format, without waste and at the reference
 number of calls. A call that is of no use never raises it: without calls nothing is wasted, and evidence that calls made
-unknown counts as none, unless their results name the answer.
+unknown counts as none, unless their results name the answer. Answers without texts that could be named need one call.
 """
 
 from collections.abc import Mapping
@@ -99,11 +99,14 @@ def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, sco
         return float(score["f1"] * score["grounded"])
     turns = (replace(turn, results=tuple(one for one in turn.results if one.final)) for turn in trajectory.turns)
     _, without_calls = judge(task, setting, replace(trajectory, turns=tuple(turns)))
-    if without_calls is None or without_calls["grounded"] is None:
+    unproven = without_calls is None or without_calls["grounded"] is None
+    if unproven and (setting_of(setting) != "tools" or not isinstance(answer, list)):
         return None
     rows = [[item.get(name) for name in task.target[0]] if isinstance(item, dict) else [item] for item in answer]
-    values = (value for row in rows for value in row if value is not None)
-    return None if all(map(tool_evidence(trajectory).holds, values)) else 0.0
+    cells = (value for row in rows for value in row)
+    values = (value for value in cells if (isinstance(value, str) if unproven else value is not None))
+    looked = any(result.error is None and not result.is_note and not result.final for result in trajectory.results)
+    return None if looked and all(map(tool_evidence(trajectory).holds, values)) else 0.0
 
 
 def _waste(task: Task, trajectory: Trajectory) -> float:
@@ -112,7 +115,7 @@ def _waste(task: Task, trajectory: Trajectory) -> float:
     if not calls:
         return 1.0
     waste = waste_of(trajectory)
-    unused = 0 if task.reference_calls is None else min(waste.unused_results, max(0, calls - task.reference_calls))
+    unused = min(waste.unused_results, max(0, calls - task.reference_calls)) if task.reference_calls else 0
     return max(0.0, 1 - (waste.repeated_calls + unused + waste.tool_errors) / calls)
 
 

@@ -43,7 +43,7 @@ def play(suite: str, model: str) -> Played:
     """Play all tasks of a suite with a scripted agent."""
 
     async def played() -> Played:
-        stage = await Stage.open({"name": "steps", "models": [model], **SUITES[suite]})
+        stage = await Stage.open({"name": "steps", **SUITES[suite]}, models=[model])
         episodes = []
         async with RunModels(stage.experiment) as players:
             for planned in stage.planned:

@@ -75,6 +75,11 @@ class MagmaTask(Task):
     ) -> MagmaScore:
         return score_episode(self, setting, trajectory, extraction)
 
+    def asked_in(self, text: str) -> bool:
+        """Return True if this message of a prompt states the problem, with its graph or, for tools, without one."""
+        without_graph = prompts.read_problem(text, self.n) is None
+        return self.question in text or (without_graph and self.question.partition("\n")[0] in text)
+
     def potential(self, trajectory: Trajectory) -> float:
         """Return the share of the requested states that are right so far; here the replies are the results."""
         stepwise = self.whole and any(turn.next_user is not None for turn in trajectory.turns)

@@ -23,7 +23,8 @@ from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraph, existing_path
 from graphwalk.suites.own_questions.dataset import VALUE
 from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, rows_as_answer
-from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.tools.observed import VALUES
+from graphwalk.tools.observed_values import found_values, tool_evidence
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
@@ -129,17 +130,17 @@ class OwnQuestionTask(AskTask):
         )
 
     def potential(self, trajectory: Trajectory) -> float | None:
-        """Return the share of the target's rows whose texts are in results.
+        """Return the share of the target's rows whose texts are in results of calls that do not name them.
 
-        None if the target has no rows, or values other than texts, which a query may compute.
+        A list of more values than the target has rows does not count: it tells none of them apart. None if the
+        target has no rows, or values other than texts, which a query may compute.
         """
         texts = [[row[field] for field in self.fields] for row in self.target]
         if not texts or not all(isinstance(text, str) for row in texts for text in row):
             return None
-        seen = tool_evidence(trajectory)
-        return sum(all(any(map(seen.holds, {text, *self.names.get(text, ())})) for text in row) for row in texts) / len(
-            texts
-        )
+        most = len(texts)
+        found = found_values(one for one in trajectory.results if one.call.name != VALUES or (one.rows or 0) <= most)
+        return sum(all(found(text, *self.names.get(text, ())) for text in row) for row in texts) / len(texts)
 
 
 def comparable_rows(

@@ -11,7 +11,7 @@ from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.scoring.groundedness import HiddenError, ObservedIndex, supported_rows
 from graphwalk.tools.observed import observed_graph
-from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.tools.observed_values import found_values
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 def shown_share(task: "QuestionTask", trajectory: Trajectory) -> float | None:
     """Return the mean over the rows of the target, or that of the best row if one is enough.
 
-    A row is the mean of its facts: each value that is not computed is in a result; each computed number is found in the
-    observed part of the graph, in proportion; the results prove the row. None if the question has no evaluator, or a
+    A row that the results prove counts whole, another as the mean of its facts: each value that is not computed is in
+    a result whose call does not name it; each computed number is found in the observed part of the graph, in
+    proportion; the proof is missing. None if the question has no evaluator, or a
     result is that of a query of the model, which may contain anything.
     """
     part = python_part(task.template) if task.oracles == 2 else None
     if part is None or not task.target or any(result.call.name in QUERY_TOOLS for result in trajectory.results):
         return None
     proven = supported_rows(task, trajectory, task.target) or frozenset()
-    evidence = tool_evidence(trajectory)
+    is_found = found_values(trajectory.results)
     plain = [field for field in task.scored_fields if field not in task.computed_fields]
     found: list[Row] = []
     if computed := task.computed_fields.intersection(task.scored_fields):
@@ -38,11 +39,14 @@ def shown_share(task: "QuestionTask", trajectory: Trajectory) -> float | None:
             found = list(part(**task.parameters).rows(ObservedIndex(observed_graph(trajectory.results))))
 
     def facts(row: Row) -> Iterator[float]:
-        yield from (float(evidence.holds(row[field])) for field in plain if row.get(field) is not None)
+        if row_set([row], task.scored_fields) <= proven:
+            yield 1.0
+            return
+        yield from (float(is_found(row[field])) for field in plain if row.get(field) is not None)
         same = [other for other in found if all(normalise(other.get(f)) == normalise(row.get(f)) for f in plain)]
         for field in computed:
             yield max((_share(other.get(field), row[field]) for other in same), default=0.0)
-        yield float(row_set([row], task.scored_fields) <= proven)
+        yield 0.0
 
     shares = [fmean(facts(row)) for row in task.target]
     return fmean(shares) if task.mode == "set" else max(shares)
