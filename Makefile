@@ -154,8 +154,8 @@ ray: ## A run on two nodes of a Ray cluster on this machine, one of which is kil
 	.venv-ray/bin/python -m pytest tests/runs/playing/test_cluster_ray.py
 
 openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name; the lock has the newest
-	$(BIN)/uv pip install --quiet --target build/openai-2.45.0 'openai[aiohttp]==2.45.0'
-	PYTHONPATH=build/openai-2.45.0 $(BIN)/pytest tests/api/test_agents.py tests/models
+	$(BIN)/uv pip install --quiet --target build/openai-2.44.0 'openai[aiohttp]==2.44.0'
+	PYTHONPATH=build/openai-2.44.0 $(BIN)/pytest tests/api/test_agents.py tests/models
 
 mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
 	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
