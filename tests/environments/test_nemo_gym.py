@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+import graphwalk
 from graphwalk.errors import ConfigError
 from tests.environments.test_packages import python_of
 
@@ -63,8 +64,19 @@ async def test_verify_pays_the_calls_and_the_answer(package: Any) -> None:
     assert (nothing["reward"], nothing["step_rewards"]) == (0.0, [1.0, 0.0])
     broken = await verify(package, [{**call, "arguments": "{"}, call, answer])
     assert (broken["exact"], broken["step_rewards"]) == (1.0, [0.0, 1.0, 0.0])
-    late = await verify(package, [call, call, call, answer], agent={"turn_limit": 2})
-    assert late["step_rewards"] == [1.0, 0.0, 0.0, 0.0]
+    rows = {**call, "name": "answer", "arguments": '{"rows": []}'}
+    late = await verify(package, [call, rows, call], agent={"answer": "tool"})
+    assert (late["exact"], late["step_rewards"]) == (0.0, [1.0, 0.0, 0.0])
+
+
+@pytest.mark.slow
+async def test_the_expert_is_paid_in_full_for_every_task(package: Any, tmp_path: Path) -> None:
+    run = await graphwalk.arun("quickstart", models=["scripted/expert"], out=tmp_path / "run")
+    tasks = package.Tasks("quickstart")
+    for result in run.results():
+        paid = await tasks.verify(result.key.task_id, "tools", package.output_of(result.trajectory))
+        assert (paid["reward"], sum(paid["step_rewards"])) == (1.0, pytest.approx(1.0)), result.key.task_id
+    await tasks.close()
 
 
 async def test_what_the_agent_cannot_play_is_refused(package: Any) -> None:

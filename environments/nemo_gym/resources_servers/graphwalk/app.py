@@ -19,7 +19,7 @@ from nemo_gym.base_resources_server import (
 )
 from nemo_gym.server_utils import SESSION_ID_KEY
 from nemo_gym.verifier_fixture import VerifierFixture
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from graphwalk.environments.stage import OpenEpisode
 from graphwalk.errors import ConfigError
@@ -29,7 +29,7 @@ class GraphwalkConfig(BaseResourcesServerConfig):
     REVERIFY_MODE = ReverifyMode.STATELESS
     experiment: Any = "quickstart"
     """The name, the path or the fields of an experiment; its models do not matter."""
-    weights: dict[str, float] = {}
+    weights: dict[str, float] = Field(default_factory=dict)
     """Weights of the reward that differ from the default."""
     price: float = 0.0
     """Subtracted from the reward of a step, per refused or repeated call."""

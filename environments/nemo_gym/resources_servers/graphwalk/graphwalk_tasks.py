@@ -1,4 +1,4 @@
-"""The tasks of an experiment as rows of NeMo Gym, and the responses to them as episodes. Nothing here imports NeMo Gym."""
+"""The tasks of an experiment as rows of NeMo Gym, and responses as episodes. Nothing here imports NeMo Gym."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -31,7 +31,10 @@ class Tasks:
 
     async def stage(self) -> Stage:
         if self._opening is None:
-            opening = Stage.open(self._experiment, weights=self._weights, lacks=(*LOOP_OF_ANOTHER, "nudges"))
+            # Requests do not show which calls are of one turn: `max_steps` of the agent limits turns, not this server.
+            unlimited = {"agent.turn_limit": 1_000_000}
+            lacks = (*LOOP_OF_ANOTHER, "nudges")
+            opening = Stage.open(self._experiment, weights=self._weights, lacks=lacks, **unlimited)
             self._opening = asyncio.ensure_future(opening)
         return await asyncio.shield(self._opening)
 
@@ -61,14 +64,7 @@ class Tasks:
                 "responses_create_params": {
                     "input": [item for message in episode.prompt for item in items_of(message)],
                     "tools": [
-                        {
-                            "type": "function",
-                            "name": spec.name,
-                            "description": spec.description,
-                            "parameters": dict(spec.parameters),
-                            "strict": spec.strict,
-                        }
-                        for spec in episode.tools
+                        {"type": "function", "strict": False, **spec.as_openai()["function"]} for spec in episode.tools
                     ],
                 },
                 "task": episode.task.task_id,
@@ -91,12 +87,11 @@ class Tasks:
         if values is None:
             return {**parts, "step_rewards": None}
         steps = step_rewards(values, episode.trajectory, price=self._price)
-        calls = sum(bool(turn.results) for turn in episode.turns)
-        return {**parts, "step_rewards": [*steps[:calls], *[0.0] * refused, *steps[calls:]]}
+        return {**parts, "step_rewards": [*steps, *[0.0] * refused]}
 
 
 async def call_tool(episode: OpenEpisode, name: str, arguments: str) -> str:
-    """Return what a model reads after a call; each call is a turn. Calls after the answer are refused."""
+    """Return what a model reads after a call; each call is a turn, and none is made after the end."""
     if episode.ended:
         return "The answer was given already."
     if not episode.tools:
@@ -106,7 +101,7 @@ async def call_tool(episode: OpenEpisode, name: str, arguments: str) -> str:
 
 
 async def replay(episode: OpenEpisode, output: Iterable[Mapping[str, Any]]) -> int:
-    """Play the items of a response, whose text after the last call is the reply. Return the number of calls refused."""
+    """Play a response; the text after its last call is the reply. Return the number of calls after the end."""
     text, calls = "", 0
     for item in output:
         if item["type"] == "function_call":

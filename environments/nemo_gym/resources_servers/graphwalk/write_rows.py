@@ -15,6 +15,7 @@ from typing import Any
 from graphwalk_tasks import FIXTURE, Tasks, items_of
 
 import graphwalk
+from graphwalk.types.episode import Trajectory
 
 
 async def rows_of(experiment: Any) -> list[dict[str, Any]]:
@@ -35,24 +36,24 @@ def reply(text: str) -> dict[str, Any]:
     return {"id": "message", "type": "message", "role": "assistant", "status": "completed", "content": content}
 
 
-async def expert_output() -> list[dict[str, Any]]:
-    """Return the calls and the answer of the scripted expert in `FIXTURE` as items of a response."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = await graphwalk.arun(FIXTURE, models=["scripted/expert"], out=Path(folder) / "run")
-        (result,) = run.results()
+def output_of(trajectory: Trajectory) -> list[dict[str, Any]]:
+    """Return calls, results and answer of an episode as items of a response."""
     output: list[dict[str, Any]] = []
-    for turn in result.trajectory.turns:
+    for turn in trajectory.turns:
         output += [item for item in items_of(turn.message) if item["type"] == "function_call"]
         output += [
             {"type": "function_call_output", "call_id": one.call.id, "output": one.content} for one in turn.results
         ]
-    return [*output, reply(result.trajectory.turns[-1].message.content or "")]
+    return [*output, reply(trajectory.turns[-1].message.content or "")]
 
 
 async def cases() -> list[dict[str, Any]]:
-    """Return the cases of the fixture: the expert's response, an answer without calls, an unknown task, a repetition."""
+    """Return the cases of the fixture: the expert's response, an empty answer, an unknown task, a repetition."""
     (row,) = await rows_of(FIXTURE)
-    request = {**row, "response": response(await expert_output())}
+    with tempfile.TemporaryDirectory() as folder:
+        run = await graphwalk.arun(FIXTURE, models=["scripted/expert"], out=Path(folder) / "run")
+        (result,) = run.results()
+    request = {**row, "response": response(output_of(result.trajectory))}
     guess = {**row, "response": response([reply("[]")])}
     unknown = {**request, "task": "unknown"}
     return [
