@@ -7,7 +7,7 @@
     questions ask
     runs      run, open_run, Run, compare
     agents    build_agent, langchain_tools, openai_tools, schema_prompt, openai_model
-    training  reward
+    training  reward, potentials, step_rewards
 
 Slow functions exist twice: `play` blocks, also inside a running event loop (in a thread); `aplay` is awaited, and calls
 model objects in its own event loop.
@@ -34,6 +34,7 @@ from graphwalk.runs.playing.ask import Answer
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.task import Task
+from graphwalk.training.potentials import potentials, step_rewards
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.graph import PropertyGraph
@@ -81,10 +82,12 @@ __all__ = [
     "openai_model",
     "openai_tools",
     "play",
+    "potentials",
     "read_graph",
     "reward",
     "run",
     "schema_prompt",
+    "step_rewards",
     "to_networkx",
     "write_graph",
 ]

@@ -113,6 +113,9 @@ def run(
     extractor: Annotated[
         str | None, typer.Option(help="Model that extracts answers that the parser cannot read.")
     ] = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Log the potential of each turn: how much of the answer is in sight.")
+    ] = False,
     override: options.Override = None,
     tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable.")] = None,
     shard: Annotated[
@@ -171,6 +174,7 @@ def run(
         "options.reasoning_effort": reasoning_effort,
         "options.temperature": temperature,
         "extractor": extractor,
+        "scoring.steps": steps or None,
         "tags": tag,
         "keep": keep or None,
         **{f"limits.{name}": context.params[name] for name in _LIMITS},

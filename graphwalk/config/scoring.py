@@ -1,5 +1,6 @@
 """How answers are read and compared."""
 
+import operator
 from typing import Literal
 
 from pydantic import Field
@@ -15,3 +16,5 @@ class Scoring(Strict):
     What is not read goes to the `extractor`, if there is one."""
     text: Literal["exact", "folded"] = Field(default="exact", exclude_if=lambda text: text == "exact")
     """Comparison of texts in answers to your own questions. folded: without differences of case, accents and spaces."""
+    steps: bool = Field(default=False, exclude_if=operator.not_)
+    """Log how much of the answer is in sight before the first turn and after each: `potentials` of a result."""

@@ -14,7 +14,7 @@ from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
 from graphwalk.reports.suite_report import Grouping, Kind, Measure, Reader, ResultRecord, SuiteReport, cause_of
 from graphwalk.reports.text_table import FORMATS, Column, integer, two_decimals
-from graphwalk.types.episode import ExitStatus, Score
+from graphwalk.types.episode import ExitStatus, Score, setting_of
 
 
 def if_scored(read: Reader) -> Reader:
@@ -51,6 +51,11 @@ def _calls_over_reference(result: ResultRecord) -> float | None:
     return result["tool_calls"] / reference if reference and result["tool_calls"] else None
 
 
+def _furthest(result: ResultRecord) -> float | None:
+    values = result.get("potentials") if setting_of(result["setting"]) in ("tools", "write_cypher") else None
+    return max(values) if values else None
+
+
 def _equals(read: Callable[[ResultRecord], Any], value: str) -> Reader:
     return lambda result: float(read(result) == value)
 
@@ -61,6 +66,7 @@ _READERS: Mapping[str, Reader] = {
     "lossy": lambda result: float((result["score"] or {}).get("lossy", False)),
     "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
     **{f"ended_by_{status}": _equals(itemgetter("exit_status"), status) for status in ExitStatus},
+    "furthest": if_scored(_furthest),
     "calls_over_reference": if_scored(_calls_over_reference),
     "tool_seconds": if_scored(tool_seconds),
     "tokens": _tokens,

@@ -46,6 +46,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
         "extractor": record.get("extractor_reply"),
         "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
         "missing": "; ".join(missing),
+        **{name: record[name] for name in ("potentials",) if name in record},
         **asdict(replace(scene, turns=()), dict_factory=_known),
         "turns": [_known({**vars(turn), "calls": list(map(_call, turn.calls))}.items()) for turn in scene.turns],
     }
@@ -188,7 +189,7 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MODULES = (
-    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "walk"),
+    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "progress", "walk"),
     *("episode", "paper", "runs", "main"),
 )
 """JavaScript modules, each after those that it imports."""

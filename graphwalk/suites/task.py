@@ -3,7 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -93,6 +93,16 @@ class Task(TaskRecord, ABC):
         It depends on results, never on the words of the model.
         """
         return None
+
+    def potentials(self, trajectory: Trajectory) -> list[float] | None:
+        """Return the potential before the first turn and after each; None if one of them is unknown."""
+        values = []
+        for number in range(len(trajectory.turns) + 1):
+            value = self.potential(replace(trajectory, turns=trajectory.turns[:number]))
+            if value is None:
+                return None
+            values.append(value)
+        return values
 
     def confirm(self, instance: GraphInstance) -> str | None:
         """Compute the target again without the code that made it, for `graphwalk verify`.

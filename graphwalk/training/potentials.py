@@ -4,7 +4,6 @@ Ng, Harada and Russell (1999) show that rewards γ·Φ(after) − Φ(before) lea
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from graphwalk.errors import ConfigError
@@ -23,16 +22,24 @@ def potentials(task: Task, trajectory: Trajectory) -> list[float] | None:
     check_type("trajectory", trajectory, Trajectory)
     if trajectory.prompt and not any(task.asked_in(message.content or "") for message in trajectory.prompt):
         raise ConfigError(f"the trajectory is not of task {task.task_id}: its prompt has another question")
-    numbers = range(len(trajectory.turns) + 1)
-    values = [task.potential(replace(trajectory, turns=trajectory.turns[:number])) for number in numbers]
-    known = [value for value in values if value is not None]
-    return known if len(known) == len(values) else None
+    return task.potentials(trajectory)
 
 
 def step_rewards(
-    values: Sequence[float], trajectory: Trajectory, *, discount: float = 1.0, price: float = 0.0
+    values: Sequence[float] | None, trajectory: Trajectory, *, discount: float = 1.0, price: float = 0.0
 ) -> list[float]:
-    """Return the reward of each turn: discount · Φ(after) − Φ(before), less a price per refused or repeated call."""
+    """Return the reward of each turn: discount · Φ(after) − Φ(before), less a price per refused or repeated call.
+
+    `values` are the potentials of the trajectory. Raise ConfigError if they are None or those of another number of
+    turns, if `price` is negative, or if `discount` is outside [0, 1].
+    """
+    check_type("trajectory", trajectory, Trajectory)
+    if values is None:
+        raise ConfigError("the task has no potential, so the rewards of its steps are unknown")
+    if len(values) != len(trajectory.turns) + 1:
+        raise ConfigError(f"{len(values)} potentials for {len(trajectory.turns)} turns: expected one more than turns")
+    if not (price >= 0 and 0 <= discount <= 1):
+        raise ConfigError(f"price {price:g}, discount {discount:g}: expected a price ≥ 0 and a discount in [0, 1]")
     rewards, made = [], set[tuple[str, str]]()
     for turn, (before, after) in zip(trajectory.turns, pairwise(values), strict=True):
         calls = [call_signature(result.call) for result in turn.results]

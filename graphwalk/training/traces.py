@@ -28,7 +28,6 @@ from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
-from graphwalk.training.potentials import potentials
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, Turn, setting_of
 from graphwalk.variables import Variables
@@ -283,7 +282,7 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
     agent = run.experiment.of(result.key.setting).agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
     task = suite_named(result.task["suite"]).task_type.model_validate(result.task)
-    extra = {"potentials": potentials(task, result.trajectory)} if options.steps else {}
+    extra = {"potentials": task.potentials(result.trajectory)} if options.steps else {}
     offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
     for part, (messages, first_new) in enumerate(chats_of(result.trajectory, tools, agent, options.form)):
         yield {

@@ -246,6 +246,22 @@ def judge(
     return extraction.answer, score.model_dump(mode="json")
 
 
+def potentials_of(
+    task: Task, trajectory: Trajectory, scoring: Scoring, score: dict[str, Any] | None
+) -> list[float] | None:
+    """Return the potentials of a scored episode if `scoring.steps` is on; None if unknown.
+
+    An error is noted in `missing` of the score.
+    """
+    if score is None or not scoring.steps:
+        return None
+    missing = list(filter(None, [score.get("missing")]))
+    with suppressed("potentials", missing.append):
+        return task.potentials(trajectory)
+    score["missing"] = "; ".join(missing)
+    return None
+
+
 def _with_short_reply(trajectory: Trajectory) -> Trajectory:
     """Return a trajectory whose last turn has only the beginning of the reply, which is read for no answer."""
     *turns, last = trajectory.turns
@@ -273,6 +289,7 @@ def _result(
         task=planned.task.model_dump(mode="json"),
         graph=planned.graph.facts,
         extractor_reply=reply,
+        potentials=potentials_of(planned.task, trajectory, scoring, score),
     )
 
 

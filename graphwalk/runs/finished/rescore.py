@@ -7,7 +7,7 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import compressed, encode_line
 from graphwalk.files.writing import write_whole
-from graphwalk.runs.episodes.episode import judge
+from graphwalk.runs.episodes.episode import judge, potentials_of
 from graphwalk.runs.episodes.fingerprint import code_version
 from graphwalk.runs.episodes.resolve import kept_experiment
 from graphwalk.runs.folder.result import Result
@@ -37,6 +37,8 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
             if about is None and score is not None and score.items() <= (result.score or {}).items():
                 score = result.score
             scored = {**record, "answer": answer, "score": score}
+            if (values := potentials_of(task, result.trajectory, scoring, score)) is not None:
+                scored["potentials"] = values
             changed += scored["score"] != record["score"]
             total += 1
             done()

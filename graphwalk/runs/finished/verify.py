@@ -17,7 +17,7 @@ from graphwalk.errors import GraphwalkError, OracleError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines, present_file
 from graphwalk.files.resources import quote
 from graphwalk.models.replay import OVER, ReplayModel
-from graphwalk.runs.episodes.episode import RunModels, judge, play
+from graphwalk.runs.episodes.episode import RunModels, judge, play, potentials_of
 from graphwalk.runs.episodes.fingerprint import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
@@ -285,11 +285,13 @@ class _VerifiedRun:
             planned = self.planned.get(result.key)
             scoring, about = self.experiment.config.scoring, None if planned is None else planned.graph.about
             answer, score = judge(task, result.key.setting, result.trajectory, result.extractor_reply, scoring, about)
+            steps = potentials_of(task, result.trajectory, scoring, score)
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
             return
-        logged = {"answer": record["answer"], "score": record["score"]}
-        self.checks["scores"].compare(where, logged, _json({"answer": answer, "score": score}))
+        logged = {"answer": record["answer"], "score": record["score"], "potentials": record.get("potentials")}
+        now = {"answer": answer, "score": score, "potentials": steps}
+        self.checks["scores"].compare(where, logged, _json(now))
 
     def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
         """Compare the totals of a line with its trajectory. The extractor's share is not logged."""

@@ -50,6 +50,8 @@ class Result:
     task: dict[str, Any]
     graph: dict[str, Any] = field(default_factory=dict)
     extractor_reply: str | None = None
+    potentials: list[float] | None = None
+    """Potential before the first turn and after each (`scoring.steps`); logged where known."""
 
     def __repr__(self) -> str:
         """Return one line: model, setting, task, outcome, answer, calls and seconds."""
@@ -76,6 +78,7 @@ class Result:
             "task": self.task,
             "graph": self.graph,
             "extractor_reply": self.extractor_reply,
+            **({} if self.potentials is None else {"potentials": self.potentials}),
             "trajectory": to_dict(self.trajectory),
         }
 
@@ -96,6 +99,7 @@ class Result:
             task=record["task"],
             graph=record["graph"],
             extractor_reply=record["extractor_reply"],
+            potentials=record.get("potentials"),
         )
 
 
