@@ -189,8 +189,8 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MODULES = (
-    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "progress", "walk"),
-    *("episode", "paper", "runs", "main"),
+    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "progress"),
+    *("walk", "episode", "paper", "runs", "main"),
 )
 """JavaScript modules, each after those that it imports."""
 _IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export ", re.MULTILINE)

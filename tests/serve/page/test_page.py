@@ -237,3 +237,32 @@ def test_paper_holds_tables_plots_and_episodes_in_this_order(browser: Browser, p
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert browser.run("document.querySelector('.paper-list')") is None
     assert browser.complaints == []
+
+
+def test_the_share_of_the_answer_in_sight_is_drawn_turn_by_turn(browser: Browser, tmp_path: Path) -> None:
+    def with_potentials(record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "potentials": [number / record["turns"] for number in range(record["turns"] + 1)]}
+
+    open_changed(browser, tmp_path, with_potentials, "episodes")
+    number, turns = browser.run(
+        "(({ number, turns }) => [number, turns])(graphwalk.page.episodes.find((one) => one.turns > 2))"
+    )
+    browser.run(f"graphwalk.go({{ view: 'episode', e: {number}, step: 0 }})")
+    browser.until("document.querySelector('.progress')")
+    points = "[...document.querySelectorAll('.progress circle')]"
+    assert browser.run(f"{points}.length") == turns + 1
+    heights = browser.run(f"{points}.map((one) => Number(one.getAttribute('cy')))")
+    assert heights == sorted(heights, reverse=True)
+    current = f"{points}.findIndex((one) => one.getAttribute('class') === 'now')"
+    assert browser.run(current) == 0
+    set_value(browser, ".slider", 1, "input")
+    assert browser.run(current) == 1
+    set_value(browser, ".slider", 999, "input")
+    assert browser.run(current) == turns
+    assert text(browser, ".progress") == "1.00 of the answer in sight"
+    assert browser.complaints == []
+
+
+def test_an_episode_without_potentials_has_no_line(browser: Browser, page_of: PageOf) -> None:
+    open_episode(browser, page_of("questions"), 0)
+    assert browser.run("document.querySelector('.walk') && !document.querySelector('.progress')")

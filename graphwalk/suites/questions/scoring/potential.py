@@ -11,7 +11,7 @@ from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.scoring.groundedness import HiddenError, ObservedIndex, supported_rows
 from graphwalk.tools.observed import observed_graph
-from graphwalk.tools.observed_values import found_values
+from graphwalk.tools.observed_values import found_values, shows_data
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 
@@ -28,7 +28,8 @@ def shown_share(task: "QuestionTask", trajectory: Trajectory) -> float | None:
     result is that of a query of the model, which may contain anything.
     """
     part = python_part(task.template) if task.oracles == 2 else None
-    if part is None or not task.target or any(result.call.name in QUERY_TOOLS for result in trajectory.results):
+    queried = any(shows_data(result) and result.call.name in QUERY_TOOLS for result in trajectory.results)
+    if part is None or not task.target or queried:
         return None
     proven = supported_rows(task, trajectory, task.target) or frozenset()
     is_found = found_values(trajectory.results)
