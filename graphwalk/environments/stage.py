@@ -1,11 +1,13 @@
 """An episode as an environment: reset, step, reward."""
 
+import atexit
 import inspect
 import json
 import secrets
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, cached_property, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, cast
 
@@ -17,12 +19,12 @@ from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.episode import RunModels, judge
 from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
-from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, make_plan
+from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.folder.result import EpisodeKey
-from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.runs.playing.background import run_in_background
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.toolbox import begin_turn, list_once
+from graphwalk.training.potentials import step_rewards
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -41,6 +43,10 @@ class Stage:
     """One episode per task and setting."""
     weights: Mapping[str, float]
     _sources: GraphSources
+    discount: float = 1.0
+    """Of the rewards of steps."""
+    price: float = 0.0
+    """What a refused or repeated call takes from the reward of its step."""
 
     @classmethod
     async def open(
@@ -50,14 +56,19 @@ class Stage:
         weights: Mapping[str, float] | None = None,
         graphs: int | None = None,
         lacks: Collection[str] = (),
+        discount: float = 1.0,
+        price: float = 0.0,
         **flags: Any,
     ) -> "Stage":
         """Open the tasks of an experiment (a name, path or fields). `flags` override fields; `weights` are those of
-        rewards; `graphs` is the number of graphs, mazes or traces of each kind; `lacks` are the fields of `agent` that
-        the loop of the harness does not have.
+        rewards, `discount` and `price` those of the rewards of steps; `graphs` is the number of graphs, mazes or traces
+        of each kind; `lacks` are the fields of `agent` that the loop of the harness does not have.
 
-        Raise ConfigError for an invalid experiment or such a field, StoreError if the store cannot be reached.
+        Raise ConfigError for an invalid experiment, discount, price or such a field, StoreError if the store cannot be
+        reached.
         """
+        if not 0 <= discount <= 1 or price < 0:
+            raise ConfigError(f"discount is {discount} and price {price}; expected 0 … 1, and 0 or more")
         resolved, sources = _resolve(experiment, flags, graphs)
         for one in (resolved, *resolved.variants.values()):
             _check_levers(one.agent, lacks)
@@ -67,23 +78,7 @@ class Stage:
             await sources.drop_graphs()
             await sources.close()
             raise
-        return cls(resolved, plan.episodes, weights or {}, sources)
-
-    @classmethod
-    async def of_task(cls, experiment: Any, task: Mapping[str, Any], setting: str) -> "Stage":
-        """Open one episode of the task in a record, loading only its graph.
-
-        Raise ConfigError if the experiment has no such graph.
-        """
-        resolved, sources = _resolve(experiment, {})
-        suite, config = resolved.suite, resolved.config
-        async for instance in suite.read_graphs(config.suite, config.seed, resolved.variables):
-            if instance.digest == task["graph_digest"]:
-                graph = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
-                typed = suite.task_type.model_validate(task)
-                planned = PlannedEpisode(EpisodeKey(typed.task_id, resolved.models[0], setting, 0), typed, graph)
-                return cls(resolved, [planned], {}, sources)
-        raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
+        return cls(resolved, plan.episodes, weights or {}, sources, discount, price)
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
@@ -92,6 +87,17 @@ class Stage:
 
     def __len__(self) -> int:
         return len(self.planned)
+
+    def number_of(self, task_id: str, setting: str) -> int:
+        """Return the number of a task in a setting. Raise ConfigError if the experiment has no such task."""
+        if (number := self._numbers.get((task_id, setting))) is None:
+            name = self.experiment.config.name
+            raise ConfigError(f"no task {task_id} in the setting {setting} of the experiment {name}")
+        return number
+
+    @cached_property
+    def _numbers(self) -> Mapping[tuple[str, str], int]:
+        return {(one.key.task_id, one.key.setting): number for number, one in enumerate(self.planned)}
 
     async def begin(self, number: int, *, listed_once: bool = False) -> "OpenEpisode":
         """Start an episode of the task with this number. `listed_once`: its tools are described once for all turns."""
@@ -132,6 +138,27 @@ def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = Non
     return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 
+@cache
+def _stage_of(experiment: str, lacks: Collection[str]) -> Stage:
+    fields = json.loads(experiment) if experiment.startswith("{") else experiment
+    stage = run_in_background(Stage.open(fields, lacks=lacks))
+    atexit.register(lambda: run_in_background(stage.close()))
+    return stage
+
+
+_OPENING = threading.Lock()
+
+
+def shared_stage(experiment: str, lacks: Collection[str] = ()) -> Stage:
+    """Return the tasks of an experiment, which are opened once in a process, and closed at its end.
+
+    `experiment` is a name, a path, or the fields as JSON. The stage belongs to the background loop of
+    `run_in_background`. Raise like `Stage.open`.
+    """
+    with _OPENING:
+        return _stage_of(experiment, lacks)
+
+
 def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
     """Raise ConfigError for a field in `lacks` that is switched on. Native tools are what all harnesses have."""
     usual = {**{name: one.default for name, one in AgentConfig.model_fields.items()}, "tool_protocol": "auto"}
@@ -158,6 +185,8 @@ class OpenEpisode:
     """None: not ended."""
     nudged: list[int] = field(default_factory=list)
     """Numbers of the turns after which a message named what is missing in the reply."""
+    _potentials: list[float | None] = field(default_factory=list)
+    """Before the first turn, and after each whose step was rewarded so far."""
 
     @property
     def ended(self) -> bool:
@@ -235,6 +264,20 @@ class OpenEpisode:
     @property
     def trajectory(self) -> Trajectory:
         return Trajectory(self.prompt, tuple(self.turns), self.exit_status or ExitStatus.NO_ANSWER)
+
+    @property
+    def step_rewards(self) -> list[float]:
+        """Return the reward of each turn so far: discount · Φ(after) − Φ(before), less the price of useless calls.
+
+        They are 0 if the task has no potential Φ (docs/training.md, Rewards of steps).
+        """
+        trajectory = self.trajectory
+        for number in range(len(self._potentials), len(self.turns) + 1):
+            self._potentials.append(self.task.potential(replace(trajectory, turns=trajectory.turns[:number])))
+        values = [value for value in self._potentials if value is not None]
+        if len(values) < len(self._potentials):
+            return [0.0] * len(self.turns)
+        return step_rewards(values, trajectory, discount=self.stage.discount, price=self.stage.price)
 
     def judge(self) -> tuple[Any, dict[str, Any] | None]:
         """Return the answer and its score, as in a line of a run."""

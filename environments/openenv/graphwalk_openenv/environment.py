@@ -1,6 +1,5 @@
 """One episode at a time over the tasks of an experiment; all environments of a process share its graphs."""
 
-import json
 import os
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +10,7 @@ from fastmcp import FastMCP
 from openenv.core.env_server.mcp_environment import MCPEnvironment
 from openenv.core.env_server.types import Action, Observation, State
 
-from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage, tool_function
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import ToolSpec
 
@@ -25,21 +24,23 @@ _ANSWER = ToolSpec(
 
 
 @cache
-def shared_stage(experiment: str) -> Stage:
-    """The tasks of an experiment, opened once per process. `experiment`: a name, a path, or its fields as JSON."""
-    fields = json.loads(experiment) if experiment.startswith("{") else experiment
-    stage = run_in_background(Stage.open(fields, lacks=LOOP_OF_ANOTHER))
+def opened_stage(experiment: str) -> Stage:
+    """The tasks of an experiment, which have the same tools. `experiment`: a name, a path, or its fields as JSON."""
+    stage = shared_stage(experiment, LOOP_OF_ANOTHER)
     run_in_background(stage.check_tools())
     return stage
 
 
 class GraphwalkEnvironment(MCPEnvironment):
-    """`reset(task=…)` gives the prompt; tools are called by OpenEnv's own actions; `answer` brings the reward."""
+    """`reset(task=…)` gives the prompt; tools are called by OpenEnv's own actions.
+
+    A call earns the reward of its step, `answer` that of the episode.
+    """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def __init__(self, experiment: str | None = None) -> None:
-        self._stage = shared_stage(experiment or os.environ.get(EXPERIMENT, "quickstart"))
+        self._stage = opened_stage(experiment or os.environ.get(EXPERIMENT, "quickstart"))
         self._state = State(episode_id=str(uuid4()), step_count=0)
         self._episode = run_in_background(self._stage.begin(0, listed_once=True))
         tools = self._episode.tools
@@ -62,12 +63,17 @@ class GraphwalkEnvironment(MCPEnvironment):
         )
 
     def step(self, action: Action, timeout_s: float | None = None, **kwargs: Any) -> Observation:
-        self._state.step_count += 1
-        return self._with_reward(super().step(action, timeout_s=timeout_s, **kwargs))
+        before = self._count()
+        return self._with_reward(super().step(action, timeout_s=timeout_s, **kwargs), before)
 
     async def step_async(self, action: Action, timeout_s: float | None = None, **kwargs: Any) -> Observation:
+        before = self._count()
+        return self._with_reward(await super().step_async(action, timeout_s=timeout_s, **kwargs), before)
+
+    def _count(self) -> int:
+        """Count a step, and return the number of turns before it."""
         self._state.step_count += 1
-        return self._with_reward(await super().step_async(action, timeout_s=timeout_s, **kwargs))
+        return len(self._episode.turns)
 
     @property
     def state(self) -> State:
@@ -89,7 +95,10 @@ class GraphwalkEnvironment(MCPEnvironment):
         (result,) = run_in_background(self._episode.call((name, arguments)))
         return result.content
 
-    def _with_reward(self, observation: Observation) -> Observation:
-        earned = self._episode.earned
-        reward = 0.0 if earned is None else earned.total
-        return observation.model_copy(update={"done": self._episode.ended, "reward": reward})
+    def _with_reward(self, observation: Observation, before: int) -> Observation:
+        """Add the reward: of the step; at the end that of the episode."""
+        episode = self._episode
+        reward = 0.0 if episode.ended else sum(episode.step_rewards[before:])
+        if episode.earned is not None:
+            reward = episode.earned.total
+        return observation.model_copy(update={"done": episode.ended, "reward": reward})

@@ -10,7 +10,7 @@ QUESTION = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20}
 os.environ["GRAPHWALK_EXPERIMENT"] = json.dumps(QUESTION)
 
 import uvicorn  # noqa: E402
-from graphwalk_openenv.environment import shared_stage  # noqa: E402
+from graphwalk_openenv.environment import opened_stage  # noqa: E402
 from graphwalk_openenv.server import app  # noqa: E402
 from openenv.core.env_server.mcp_types import CallToolAction  # noqa: E402
 from openenv.core.mcp_client import MCPToolClient  # noqa: E402
@@ -33,18 +33,21 @@ def main() -> None:
         names = [tool.name for tool in client.list_tools()]
         assert names[0] == "get_node_by_property"
         assert names[-1] == "answer"
-        task = shared_stage(os.environ["GRAPHWALK_EXPERIMENT"]).planned[0].task.parameters
+        task = opened_stage(os.environ["GRAPHWALK_EXPERIMENT"]).planned[0].task.parameters
         arguments = {
             "label": task["label"],
             "property_name": task["property"],
             "property_value": task["value"],
         }
-        step = client.step(CallToolAction(tool_name="get_node_by_property", arguments=arguments))
-        assert not step.done, step
+        call = CallToolAction(tool_name="get_node_by_property", arguments=arguments)
+        thought = client.step(CallToolAction(tool_name="think", arguments={"thought": "Look it up."}))
+        first, again = client.step(call), client.step(call)
+        assert not again.done, again
+        assert (thought.reward, first.reward, again.reward) == (0, 1, 0)
         shown = client.call_tool("get_node_by_property", **arguments)
         rows = json.loads(shown if isinstance(shown, str) else shown["content"][0]["text"])
         client.reset(task=0)
-        client.step(CallToolAction(tool_name="get_node_by_property", arguments=arguments))
+        client.step(call)
         answer = json.dumps([{"node_key": row["properties"]["key"]} for row in rows])
         step = client.step(CallToolAction(tool_name="answer", arguments={"answer": answer}))
         assert step.done, step
