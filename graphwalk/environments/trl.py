@@ -2,9 +2,9 @@
 
     environment = graphwalk.environments.trl.environment({"name": "train", "suite": {…}})
     rows = Dataset.from_list(graphwalk.environments.trl.rows_of(environment))
-    trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=environment)
+    trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=environment, reward_funcs=[step_rewards])
 
-TRL is not imported here. All environments of a class share its graphs.
+TRL is not imported here. All environments of a class share its graphs. `step_rewards` is optional.
 """
 
 from collections.abc import Sequence
@@ -31,6 +31,11 @@ class _Environment:
     def __init__(self) -> None:
         self._episode: OpenEpisode | None = None
 
+    @property
+    def step_rewards(self) -> list[float]:
+        """The reward of each call so far. TRL takes no property for a tool."""
+        return self._episode.step_rewards if self._episode else []
+
     def reset(self, task: int = 0, **row: Any) -> None:
         """Start the episode of a row of the data set, which already contains the prompt."""
         self._episode = run_in_background(self._stage.begin(task, listed_once=True))
@@ -53,7 +58,7 @@ class _Environment:
 
 
 def environment(experiment: Any, **flags: Any) -> type[Any]:
-    """Return an environment class with the tasks of an experiment (`Stage.open`).
+    """Return an environment class with the tasks of an experiment; `flags` are those of `Stage.open`.
 
     The answer is a call too: TRL passes the calls of a model to an environment, but not its final text.
     Raise ConfigError if the tasks have different tools.
@@ -78,3 +83,11 @@ def environment(experiment: Any, **flags: Any) -> type[Any]:
 def rows_of(environment: type[Any]) -> Sequence[dict[str, Any]]:
     """Return the data set of a class: `prompt`, and the number of its `task`."""
     return list(environment._rows)
+
+
+def step_rewards(environments: Sequence[Any], **columns: Any) -> list[float]:
+    """Return the sum of the rewards of steps of each rollout: a reward function for `GRPOTrainer(reward_funcs=…)`.
+
+    It is added to the reward of the answer with its weight in `GRPOConfig(reward_weights=…)`.
+    """
+    return [sum(one.step_rewards) for one in environments]

@@ -3,13 +3,17 @@
 import asyncio
 import inspect
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_args
 
 import pytest
 from pydantic import TypeAdapter
 
-from graphwalk.environments.stage import LOOP_OF_ANOTHER, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage, tool_function
 from graphwalk.errors import ConfigError
+from graphwalk.suites.task import Task
+from graphwalk.training.potentials import potentials, step_rewards
+from graphwalk.types.episode import Trajectory
 
 QUESTIONS: dict[str, Any] = {
     "name": "q",
@@ -74,15 +78,71 @@ async def test_dialogues_ask_every_question() -> None:
     await stage.close()
 
 
-async def test_a_task_finds_its_graph_by_its_record() -> None:
-    stage = await Stage.open(QUESTIONS)
-    task = json.loads(stage.planned[0].task.model_dump_json())
-    alone = await Stage.of_task(QUESTIONS, task, "tools")
-    assert (await alone.expert(0)) == (await stage.expert(0))
-    with pytest.raises(ConfigError, match="no graph"):
-        await Stage.of_task(QUESTIONS, {**task, "graph_digest": "0" * 64}, "tools")
+async def look_up(episode: OpenEpisode) -> None:
+    """Call the tool that shows the whole answer."""
+    names = episode.task.parameters
+    arguments = {"label": names["label"], "property_name": names["property"], "property_value": names["value"]}
+    await episode.call(("get_node_by_property", arguments))
+
+
+async def test_each_step_has_a_reward_and_each_potential_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = await Stage.open(QUESTIONS, price=0.25)
+    episode = await stage.begin(0)
+    potential, lengths = type(episode.task).potential, list[int]()
+
+    def counted(task: Any, trajectory: Trajectory) -> float | None:
+        lengths.append(len(trajectory.turns))
+        return potential(task, trajectory)
+
+    monkeypatch.setattr(type(episode.task), "potential", counted)
+    assert episode.step_rewards == []
+    await episode.call(("think", {"thought": "a"}))
+    assert episode.step_rewards == [0]
+    await look_up(episode)
+    await look_up(episode)
+    assert episode.step_rewards == [0, 1, -0.25]
+    episode.reply("[]")
+    assert episode.step_rewards == [0, 1, -0.25, 0]
+    assert lengths == [0, 1, 2, 3, 4]
+    values = potentials(episode.task, episode.trajectory)
+    assert values is not None
+    assert episode.step_rewards == step_rewards(values, episode.trajectory, price=0.25)
     await stage.close()
-    await alone.close()
+
+
+async def test_the_discount_takes_from_steps_that_show_nothing() -> None:
+    stage = await Stage.open(QUESTIONS, discount=0.5)
+    episode = await stage.begin(0)
+    await look_up(episode)
+    episode.reply("[]")
+    assert episode.step_rewards == [0.5, -0.5]
+    await stage.close()
+
+
+async def test_steps_of_a_task_without_potential_earn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = await Stage.open(QUESTIONS, price=0.25)
+    episode = await stage.begin(0)
+    monkeypatch.setattr(type(episode.task), "potential", Task.potential)
+    await look_up(episode)
+    await look_up(episode)
+    assert episode.step_rewards == [0, 0]
+    await stage.close()
+
+
+@pytest.mark.parametrize("fields", [{"discount": 1.5}, {"discount": -1}, {"price": -0.1}])
+async def test_discounts_and_prices_that_are_none_are_refused(fields: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="expected 0 … 1, and 0 or more"):
+        await Stage.open(QUESTIONS, **fields)
+
+
+def test_a_process_opens_the_tasks_of_an_experiment_once() -> None:
+    with ThreadPoolExecutor(8) as threads:
+        stages = list(threads.map(shared_stage, [json.dumps(QUESTIONS)] * 8))
+    assert len({id(stage) for stage in stages}) == 1
+    planned = stages[0].planned[0]
+    assert stages[0].number_of(planned.key.task_id, planned.key.setting) == 0
+    with pytest.raises(ConfigError, match="no task unknown in the setting tools of the experiment q"):
+        stages[0].number_of("unknown", "tools")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environments.trl import environment, rows_of
+from graphwalk.environments.trl import environment, rows_of, step_rewards
 
 QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]}}
 
@@ -37,10 +37,12 @@ def test_an_episode_is_played_and_paid() -> None:
     assert instance.reset(**row) is None
     named = environment_class._stage.planned[0].task.parameters
     shown = instance.get_node_by_property(named["label"], named["property"], property_value=named["value"])
+    assert instance.step_rewards == [1.0]
     keys = [{"node_key": item["properties"]["key"]} for item in json.loads(shown)]
     instance.answer(json.dumps(keys))
     assert instance.get_reward() == 1.0
     assert instance.answer("[]") == "The answer was given already."
+    assert step_rewards([instance, environment_class()], prompts=[]) == [1.0, 0.0]
     instance.reset(**row)
     assert instance.get_reward() == 0.0
 

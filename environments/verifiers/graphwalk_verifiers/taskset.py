@@ -6,13 +6,16 @@ from collections.abc import Coroutine, Iterator
 from typing import Any, TypeVar
 
 import verifiers.v1 as vf
+from mcp.types import CallToolResult, TextContent, Tool
 
-from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 from graphwalk.runs.playing.background import run_in_background
-from graphwalk.training.reward import Reward
 from graphwalk.types.chat import Message
 
 T = TypeVar("T")
+_LACKS = (*LOOP_OF_ANOTHER, "nudges")
+_MOST_EPISODES = 4096
+"""Largest number of episodes at once in the server of the tools."""
 
 
 class GraphwalkConfig(vf.TasksetConfig):
@@ -29,52 +32,81 @@ class GraphwalkData(vf.TaskData):
     """The record of the task, its target among them."""
 
 
-class GraphwalkTools(vf.Toolset[vf.ToolsetConfig, vf.State]):
-    """The tools of one episode, under their own names."""
+class GraphwalkState(vf.State):
+    """What the server of the tools needs to know of a rollout."""
+
+    rollout: str = ""
+    task_id: str = ""
+    setting: str = ""
+
+
+class GraphwalkToolsConfig(vf.SharedToolsetConfig):
+    experiment: str = "quickstart"
+
+
+class GraphwalkTools(vf.Toolset[GraphwalkToolsConfig, GraphwalkState]):
+    """The tools of all episodes, under their own names: one server, in which each graph is loaded once."""
 
     TOOL_PREFIX = None
 
-    async def setup_task(self, task: GraphwalkData) -> None:
-        self._episode = await _in_background(_begin(task))
+    async def setup(self) -> None:
+        self._stage = await asyncio.to_thread(shared_stage, self.config.experiment, _LACKS)
+        self._episodes: dict[str, OpenEpisode] = {}
+        self._beginning = asyncio.Lock()
 
     def register(self, mcp: Any) -> None:
-        for spec in self._episode.tools:
-            function = tool_function(spec, self._call, whole_schemas=True)
-            mcp.add_tool(function, name=spec.name, description=spec.description)
+        """Replace the two methods of the server that depend on the rollout."""
+        mcp.list_tools = self._with_state(self._list)
+        mcp.call_tool = self._with_state(self._call)
 
-    async def _call(self, name: str, arguments: dict[str, Any]) -> str:
-        (result,) = await _in_background(self._episode.call((name, arguments)))
-        return result.content
+    async def _list(self) -> list[Tool]:
+        specs = (await self._episode()).tools
+        return [Tool(name=one.name, description=one.description, input_schema=dict(one.parameters)) for one in specs]
+
+    async def _call(self, name: str, arguments: dict[str, Any], context: Any = None) -> CallToolResult:
+        episode = await self._episode()
+        (result,) = await _in_background(episode.call((name, arguments)))
+        return CallToolResult(content=[TextContent(type="text", text=result.content)])
+
+    async def _episode(self) -> OpenEpisode:
+        state = self.state
+        async with self._beginning:
+            if state.rollout not in self._episodes:
+                if len(self._episodes) == _MOST_EPISODES:
+                    del self._episodes[next(iter(self._episodes))]  # the oldest
+                begun = self._stage.begin(self._stage.number_of(state.task_id, state.setting), listed_once=True)
+                self._episodes[state.rollout] = await _in_background(begun)
+            return self._episodes[state.rollout]
 
 
-class GraphwalkTask(vf.Task[GraphwalkData, vf.State, vf.TaskConfig]):
+class GraphwalkTask(vf.Task[GraphwalkData, GraphwalkState, vf.TaskConfig]):
     """One question, maze or step."""
 
-    @classmethod
-    def toolsets(cls, config: vf.TaskConfig) -> list[vf.Toolset]:
-        return [GraphwalkTools(vf.ToolsetConfig())]
+    async def setup(self, trace: Any) -> None:
+        trace.state.rollout = trace.id
+        trace.state.task_id, trace.state.setting = self.data.task["task_id"], self.data.setting
 
     async def validate(self, runtime: Any) -> bool:
         """The expert plays it, through the loop of a run: its answer must be right."""
-        stage = await _in_background(_stage(self.data))
-        earned = await _in_background(stage.expert(0))
-        await _in_background(stage.close())
-        return earned.exact == 1
+        stage, number = await self._stage()
+        return (await _in_background(stage.expert(number))).exact == 1
 
     @vf.reward
     async def graphwalk(self, trace: Any) -> float:
-        earned = await self._earned(trace)
-        return 0.0 if earned is None else earned.total
+        """The reward of the episode; its parts and the sum of the steps are metrics, the steps are in `info`."""
+        episode = await self._replayed(trace)
+        steps = episode.step_rewards
+        trace.info["step_rewards"] = steps
+        parts = {} if episode.earned is None else dict(vars(episode.earned))
+        total = parts.pop("total", 0.0)
+        trace.record_metrics({name: value for name, value in parts.items() if value is not None})
+        trace.record_metric("steps", sum(steps))
+        return total
 
-    @vf.metric
-    async def parts(self, trace: Any) -> dict[str, float]:
-        earned = await self._earned(trace)
-        parts = {} if earned is None else vars(earned)
-        return {name: value for name, value in parts.items() if name != "total" and value is not None}
-
-    async def _earned(self, trace: Any) -> Reward | None:
+    async def _replayed(self, trace: Any) -> OpenEpisode:
         """The calls of the trace made once more, since it has their texts alone; tools give the same again."""
-        episode = await _in_background(_begin(self.data))
+        stage, number = await self._stage()
+        episode = await _in_background(stage.begin(number, listed_once=True))
         for message in trace.assistant_messages:
             if episode.ended:  # `agent.answer: tool`; the loop asks for a text all the same
                 break
@@ -83,16 +115,23 @@ class GraphwalkTask(vf.Task[GraphwalkData, vf.State, vf.TaskConfig]):
                 await _in_background(episode.call(*calls, said=_text(message.content)))
             else:
                 episode.reply(_text(message.content) or "")
-        return episode.earned
+        return episode
+
+    async def _stage(self) -> tuple[Stage, int]:
+        stage = await asyncio.to_thread(shared_stage, self.data.experiment, _LACKS)
+        return stage, stage.number_of(self.data.task["task_id"], self.data.setting)
 
 
 class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
+    @classmethod
+    def toolsets(cls, config: GraphwalkConfig) -> list[vf.Toolset]:
+        return [GraphwalkTools(GraphwalkToolsConfig(experiment=config.experiment))]
+
     def load(self) -> Iterator[GraphwalkTask]:
-        stage = run_in_background(Stage.open(self.config.experiment, lacks=(*LOOP_OF_ANOTHER, "nudges")))
+        stage = shared_stage(self.config.experiment, _LACKS)
         for number, planned in enumerate(stage.planned):
             if self.config.setting in (None, planned.key.setting):
                 yield self._task(run_in_background(stage.begin(number)))
-        run_in_background(stage.close())
 
     def _task(self, episode: OpenEpisode) -> GraphwalkTask:
         key, system = episode.planned.key, [m for m in episode.prompt if m.role == "system"]
@@ -112,14 +151,6 @@ def _as_verifiers(message: Message) -> dict[str, Any]:
     """Return a message of the prompt; demonstrations (`agent.demonstrations`) have calls and results."""
     calls = [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in message.tool_calls]
     return {**message.as_openai(), "content": message.content or "", **({"tool_calls": calls} if calls else {})}
-
-
-async def _stage(data: GraphwalkData) -> Stage:
-    return await Stage.of_task(data.experiment, data.task, data.setting)
-
-
-async def _begin(data: GraphwalkData) -> OpenEpisode:
-    return await (await _stage(data)).begin(0, listed_once=True)
 
 
 async def _in_background(work: Coroutine[Any, Any, T]) -> T:
