@@ -121,10 +121,11 @@ training-setup: ## What training takes, in .venv-training (gigabytes, with torch
 	test -d .venv-training || $(PYTHON) -m venv .venv-training
 	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt -e .
 
-train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run
+train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run, a GRPO step
 	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check pytest pytest-asyncio pytest-socket pytest-timeout hypothesis jsonschema
 	.venv-training/bin/pytest tests/training/test_serve.py tests/training/test_tune.py
 	.venv-training/bin/python -m training.smoke
+	TRL_EXPERIMENTAL_SILENCE=1 .venv-training/bin/python -m training.check_grpo
 
 # The runs of docs/results.md. Each target takes hours on two cores; repeat it to resume.
 PUPILS ?= build/pupils

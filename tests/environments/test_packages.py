@@ -136,6 +136,7 @@ async def test_the_commands_for_verifiers_validate_and_play_on_this_machine(tmp_
         assert trace["ok"], output
         assert (trace["agent"]["runtime"]["type"], trace["metrics"]["exact"]) == ("subprocess", 0)
         assert "graphwalk" in trace["rewards"]
+        assert (trace["info"]["step_rewards"], trace["metrics"]["steps"]) == ([0, 0], 0)
 
 
 def think_and_answer(request: Any) -> Answer:
@@ -191,6 +192,8 @@ async def test_vf_eval_plays_the_expert_with_every_lever(tmp_path: Path, lever: 
     (log,) = tmp_path.rglob("traces.jsonl")  # noqa: ASYNC240 -- nothing else runs
     (trace,) = json.loads(log.read_text())["traces"]
     assert trace["metrics"]["exact"] == 1, done.stdout + done.stderr
+    assert trace["info"]["step_rewards"][0] == 0, "the refused call"
+    assert trace["metrics"]["steps"] == sum(trace["info"]["step_rewards"]) == 1
     sent = [request.body for request in server.requests]
     assert Counter(message["role"] for message in sent[0]["messages"]) == Counter(
         message.role for message in result.trajectory.prompt
