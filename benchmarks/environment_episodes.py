@@ -1,6 +1,6 @@
 """Print how many episodes of 1,000 tasks an environment begins, walks one step and ends, 64 at once.
 
-    python -m benchmarks.environment_episodes
+python -m benchmarks.environment_episodes
 """
 
 import asyncio

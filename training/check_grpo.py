@@ -2,7 +2,7 @@
 
     python -m training.check_grpo
 
-The model first learns one walk by heart, so that its samples contain right and wrong calls. It shows that tools, the
+The model first learns one walk, so that its samples contain right and wrong calls. It shows that tools, the
 reward of the answer and the rewards of steps reach the trainer, not that a model of this size learns to walk.
 """
 

@@ -44,9 +44,9 @@ class Stage:
     weights: Mapping[str, float]
     _sources: GraphSources
     discount: float = 1.0
-    """Of the rewards of steps."""
+    """Discount γ of the rewards of steps."""
     price: float = 0.0
-    """What a refused or repeated call takes from the reward of its step."""
+    """Taken from the reward of a step per refused or repeated call."""
 
     @classmethod
     async def open(

@@ -33,7 +33,7 @@ class GraphwalkData(vf.TaskData):
 
 
 class GraphwalkState(vf.State):
-    """What the server of the tools needs to know of a rollout."""
+    """The rollout and its task, for the server of the tools."""
 
     rollout: str = ""
     task_id: str = ""
