@@ -139,7 +139,7 @@ def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = Non
 
 
 @cache
-def _stage_of(experiment: str, lacks: Collection[str]) -> Stage:
+def _stage_of(experiment: str, lacks: tuple[str, ...]) -> Stage:
     fields = json.loads(experiment) if experiment.startswith("{") else experiment
     stage = run_in_background(Stage.open(fields, lacks=lacks))
     atexit.register(lambda: run_in_background(stage.close()))
@@ -149,7 +149,7 @@ def _stage_of(experiment: str, lacks: Collection[str]) -> Stage:
 _OPENING = threading.Lock()
 
 
-def shared_stage(experiment: str, lacks: Collection[str] = ()) -> Stage:
+def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> Stage:
     """Return the tasks of an experiment, which are opened once in a process, and closed at its end.
 
     `experiment` is a name, a path, or the fields as JSON. The stage belongs to the background loop of
