@@ -45,9 +45,9 @@ def learnt_walk(environment_class: type[Any], row: dict[str, Any]) -> list[dict[
 
 def learn(model: Any, ids: torch.Tensor, learnt: torch.Tensor) -> None:
     """Train until the loss of the learnt tokens is small."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0)
     labels = torch.where(learnt, ids, -100)
-    for step in range(400):
+    for step in range(300):
         loss = model(input_ids=ids, labels=labels).loss
         if loss < LEARNT:
             print(f"the walk is learnt after {step} steps")
@@ -67,7 +67,7 @@ def main() -> None:
     tools = [getattr(environment_class(), name) for name in sorted(methods)]
     plain = byte_tokenizer()
     text = plain.apply_chat_template(messages, tools=tools, tokenize=False)
-    tokenizer = plain.train_new_from_iterator([text], 600)  # whose tokens are frequent strings of this text
+    tokenizer = plain.train_new_from_iterator([text], 2000)  # whose tokens are frequent strings of this text
     tokenizer.chat_template = plain.chat_template
     chat = tokenizer.apply_chat_template(messages, tools=tools, return_assistant_tokens_mask=True, return_dict=True)
     ids, learnt = (torch.tensor([chat[name]]) for name in ("input_ids", "assistant_masks"))
