@@ -8,9 +8,11 @@ reward of the answer and the rewards of steps reach the trainer, not that a mode
 
 import json
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import torch
+import trl
 from datasets import Dataset
 from transformers import LlamaConfig, LlamaForCausalLM
 from trl import GRPOConfig, GRPOTrainer
@@ -45,7 +47,7 @@ def learnt_walk(environment_class: type[Any], row: dict[str, Any]) -> list[dict[
 
 def learn(model: Any, ids: torch.Tensor, learnt: torch.Tensor) -> None:
     """Train until the loss of the learnt tokens is small."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0)
     labels = torch.where(learnt, ids, -100)
     for step in range(300):
         loss = model(input_ids=ids, labels=labels).loss
@@ -70,6 +72,8 @@ def main() -> None:
     tokenizer = plain.train_new_from_iterator([text], 2000)  # whose tokens are frequent strings of this text
     tokenizer.chat_template = plain.chat_template
     chat = tokenizer.apply_chat_template(messages, tools=tools, return_assistant_tokens_mask=True, return_dict=True)
+    # TRL knows how to read calls of the model's own template, and replaces it by the one for training.
+    tokenizer.chat_template = (Path(trl.__file__).parent / "chat_templates" / "qwen2_5.jinja").read_text("utf-8")
     ids, learnt = (torch.tensor([chat[name]]) for name in ("input_ids", "assistant_masks"))
     shape = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4}
     ends = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
