@@ -317,7 +317,25 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
 
 def compare(first: Outcomes, second: Outcomes, *, seed: int) -> list[Comparison]:
     """Compare two players on identical tasks, measure by measure; `seed` is for drawn sign flips."""
-    differences = paired(first, second)
+    return _tested(paired(first, second), seed)
+
+
+def compare_gains(
+    first: tuple[Outcomes, Outcomes], second: tuple[Outcomes, Outcomes], *, seed: int
+) -> list[Comparison]:
+    """Compare the gains of two players, each (with, without): the difference of differences per task.
+
+    On one graph `mcnemar_p_value` is of sign flips over its questions, ties in full: gains are not just −1, 0 and 1.
+    """
+    differences = paired(paired(*first), paired(*second))
+    compared = _tested(differences, seed)
+    if differences.unit == "graph":
+        return compared
+    flips = sign_flips(replace(differences, graphs=differences.questions), seed=seed)
+    return [replace(one, mcnemar_p_value=test.p_value) for one, test in zip(compared, flips, strict=True)]
+
+
+def _tested(differences: Outcomes, seed: int) -> list[Comparison]:
     better, worse = (differences.values > 0).sum(axis=0).tolist(), (differences.values < 0).sum(axis=0).tolist()
     columns = zip(estimate_means(differences), sign_flips(differences, seed=seed), better, worse, strict=True)
     compared = []

@@ -1,7 +1,7 @@
 """The gain of each lever alone, and the loss without it, from the variants `base`, `all`, `+LEVER` and `-LEVER`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from graphwalk.reports.observations import Player
@@ -9,6 +9,8 @@ from graphwalk.reports.suite_report import SIDES, ReportRow
 
 PLANNED = ({"base", "+"}, {"all", "-"}, {"base", "all"})
 """Variants of an ablation that are compared; + and - mean those with the name of a lever."""
+WALKING = "tools"
+"""The setting in which a model walks."""
 
 
 def planned_pairs(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
@@ -18,13 +20,26 @@ def planned_pairs(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
     variant.
     """
     players = list(players)
-    ablation = {"base", "all"} <= {_parts(player)[1] for player in players}
+    ablation = _is_ablation(players)
     for pair in combinations(players, 2):
         (setting, variant), (other_setting, other) = map(_parts, pair)
         same_model = pair[0].model == pair[1].model and setting == other_setting
         kinds = {(name[:1] if name[:1] in ("+", "-") else name) for name in (variant, other)}
         if not ablation or (kinds in PLANNED if same_model else variant == other):
             yield pair
+
+
+def gains_by_walking(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
+    """Yield each player that walks, with the same model in the same variant of another setting; none in an ablation."""
+    players = list(players)
+    for walking, other in () if _is_ablation(players) else product(players, repeat=2):
+        (setting, variant), (other_setting, other_variant) = _parts(walking), _parts(other)
+        if setting == WALKING != other_setting and (walking.model, variant) == (other.model, other_variant):
+            yield walking, other
+
+
+def _is_ablation(players: Iterable[Player]) -> bool:
+    return {"base", "all"} <= {_parts(player)[1] for player in players}
 
 
 def _parts(player: Player) -> tuple[str, str]:

@@ -4,14 +4,23 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.evaluation.statistics import Comparison, Outcomes, Unit, compare, holm, least_p_value, outcomes_of
-from graphwalk.reports.ablation import planned_pairs
+from graphwalk.evaluation.statistics import (
+    Comparison,
+    Outcomes,
+    Unit,
+    compare,
+    compare_gains,
+    holm,
+    least_p_value,
+    outcomes_of,
+)
+from graphwalk.reports.ablation import gains_by_walking, planned_pairs
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.player_rows import row_of
 from graphwalk.reports.suite_report import DIGITS, PERCENT, SIDES, Grouping, ReportRow
@@ -25,7 +34,8 @@ _INTERVALS: Mapping[Unit, str] = {
     "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
 }
 _TESTS: Mapping[Unit, str] = {
-    "graph": "p: sign-flip test over graphs (mid-p). McNemar p: ignores shared graphs.",
+    "graph": "p: sign-flip test over graphs (mid-p). Exact p: the same with ties in full, which never rejects too often."
+    " McNemar p: ignores shared graphs.",
     "question": f"p: exact McNemar test {OVER_QUESTIONS}.",
 }
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
@@ -42,7 +52,9 @@ def player_outcomes(observed: Observations, numbers: NDArray[np.int64]) -> Outco
 def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = None) -> list[dict[str, Any]]:
     """Compare the pairs of players that share tasks, overall or within each group of a grouping.
 
-    In an ablation of levers these are the pairs of `planned_pairs`, else all.
+    In an ablation of levers these are the pairs of `planned_pairs`, else all. Overall, pairs of models with gains by
+    walking follow: their setting is "tools − no_tools", `contrast` its two parts, and the difference is that of the
+    gains (an interaction).
 
     A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
     Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
@@ -53,13 +65,15 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     `equal`; and `mcnemar_p`, which ignores that tasks share graphs.
     """
     if grouping is None:
-        pairs = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
+        outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in observed.players}
+        pairs = [*_pairs(observed, outcomes, seed), *_interactions(observed, outcomes, seed)]
     else:
         declared, members = observed.suite.groupings[grouping], observed.members(grouping)
         pairs = []
         for group in sorted({group for group, _ in members}, key=declared.sort_key):
-            numbers = {player: members[group, player] for player in sorted(p for of, p in members if of == group)}
-            pairs += [{**pair, declared.name: group} for pair in _pairs(observed, numbers, seed)]
+            players = sorted(player for of, player in members if of == group)
+            outcomes = {player: player_outcomes(observed, members[group, player]) for player in players}
+            pairs += [{**pair, declared.name: group} for pair in _pairs(observed, outcomes, seed)]
     for name in observed.suite.compared:
         tested = [pair["measures"][name] for pair in pairs if pair["measures"][name]["p_value"] is not None]
         least = len(tested) * min((measure["p_least"] for measure in tested), default=1.0)
@@ -68,25 +82,48 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     return pairs
 
 
-def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], seed: int) -> Iterator[dict[str, Any]]:
-    outcomes = {player: player_outcomes(observed, rows) for player, rows in numbers.items()}
-    kinds = {measure.name: measure.kind for measure in observed.suite.measures}
+def _pairs(observed: Observations, outcomes: Mapping[Player, Outcomes], seed: int) -> Iterator[dict[str, Any]]:
     for players in planned_pairs(outcomes):
         compared = compare(*(outcomes[player] for player in players), seed=seed)
         if compared[0].difference.n:
-            sides = zip(SIDES, players, strict=True)
-            yield {
-                **{f"{side}_{name}": value for side, player in sides for name, value in player._asdict().items()},
-                "measures": {
-                    name: _measure(one, *_UNITS.get(kinds[name], (1, math.inf)))
-                    for name, one in zip(observed.suite.compared, compared, strict=True)
-                },
-            }
+            yield _pair(observed, players, compared)
+
+
+def _interactions(observed: Observations, outcomes: Mapping[Player, Outcomes], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the pairs of models with gains over the same setting in the same variant."""
+    for first, second in combinations(gains_by_walking(outcomes), 2):
+        contrast = [player.setting for player in first]
+        if contrast == [player.setting for player in second]:
+            sides = ((outcomes[walking], outcomes[other]) for walking, other in (first, second))
+            compared = compare_gains(*sides, seed=seed)
+            if compared[0].difference.n:
+                players = [Player(walking.model, " − ".join(contrast)) for walking, _ in (first, second)]
+                pair = _pair(observed, players, compared, largest=2)
+                for measure in pair["measures"].values():
+                    measure["mcnemar_p"] = None  # a gain is not a right or wrong answer
+                yield {**pair, "contrast": contrast}
+
+
+def _pair(
+    observed: Observations, players: Sequence[Player], compared: Iterable[Comparison], *, largest: int = 1
+) -> dict[str, Any]:
+    """Return the record of a pair. `largest`: the largest possible difference, as a multiple of that of two players."""
+    kinds = {measure.name: measure.kind for measure in observed.suite.measures}
+    sides = zip(SIDES, players, strict=True)
+    return {
+        **{f"{side}_{name}": value for side, player in sides for name, value in player._asdict().items()},
+        "measures": {
+            name: _measure(one, scale, largest * most)
+            for name, one in zip(observed.suite.compared, compared, strict=True)
+            for scale, most in [_UNITS.get(kinds[name], (1, math.inf))]
+        },
+    }
 
 
 def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield notes on the methods behind intervals and tests, and on the reasons for which intervals are missing."""
-    rows, measures = list(rows), [measure for pair in pairs for measure in pair["measures"].values()]
+    rows, pairs = list(rows), list(pairs)
+    measures = [measure for pair in pairs for measure in pair["measures"].values()]
     tested = {measure["unit"] for measure in measures}
     units = tested.union(row["unit"] for row in rows if row["intervals"])
     reasons = {measure["no_interval"] for measure in measures if measure["no_interval"]}
@@ -107,6 +144,8 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
             "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
             " Holm p: adjusted over all pairs of its table."
         )
+        if any("contrast" in pair for pair in pairs):
+            yield "A setting “tools − …” is the gain by walking; its p is of sign flips, on one graph over its questions."
         yield from (note for unit, note in _TESTS.items() if unit in tested)
 
 
@@ -206,7 +245,7 @@ def _changed_tasks(observed: Observations, pairs: Sequence[Mapping[str, Any]]) -
         outcomes = player_outcomes(observed, observed.rows_of(player))
         values = outcomes.values[:, 0].tolist()
         reached[player] = {str(task): value for (_, task), value in zip(outcomes.keys, values, strict=True)}
-    for pair in pairs:
+    for pair in (pair for pair in pairs if "contrast" not in pair):
         players = [Player(pair[f"{side}_model"], pair[f"{side}_setting"]) for side in SIDES]
         first, second = (reached[player] for player in players)
         for task in sorted(first.keys() & second.keys()):

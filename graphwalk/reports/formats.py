@@ -13,6 +13,7 @@ from rich.text import Text
 from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import ESTIMATED, ReportRow
+from graphwalk.reports.tables import pair_row
 from graphwalk.reports.text_table import (
     Column,
     csv_text,
@@ -34,7 +35,7 @@ def to_json(report: Printed) -> str:
 
 
 def to_csv(report: Report) -> str:
-    """Return all rows of all tables as CSV. `NAME_low` and `NAME_high` are the ends of intervals.
+    """Return all rows of all tables, and the comparisons, as CSV. `NAME_low` and `NAME_high` are the ends of intervals.
 
     `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals, or a note.
     """
@@ -42,11 +43,11 @@ def to_csv(report: Report) -> str:
     no_ends = dict.fromkeys((f"{name}_{end}" for name in estimated for end in _ENDS), "")
     lines: list[dict[str, Any]] = []
     for table, group, row in _all_rows(report):
-        note = "; ".join(dict.fromkeys(row.get("no_interval", {}).values()))
+        note = "; ".join(filter(None, dict.fromkeys(row.get("no_interval", {}).values())))
         lines.append(
             {"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **interval_ends(row)}
         )
-    hidden = {"intervals", "no_interval", "known", *(grouping.name for grouping in report.suite.groupings)}
+    hidden = {"intervals", "no_interval", "known", "measures", "interval", "contrast", *(grouping.name for grouping in report.suite.groupings)}
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 
@@ -66,6 +67,7 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
     ):
         yield from ((kind.strip() or "all", "", row) for row in rows)
         yield from ((f"{kind}{name}", row[name], row) for name in groups for row in groups[name])
+    yield from (("comparison", "", pair_row(pair, report.suite.compared)) for pair in report.comparisons)
     yield from (("paper note", "", {"note": note}) for note in published.notes)
     yield from (("note", "", {"note": note}) for note in report.notes)
 

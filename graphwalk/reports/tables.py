@@ -151,23 +151,13 @@ def comparison_table(
 ) -> TextTable:
     """Lay out the result of `comparisons_of`. `group`: the field with the group of a pair, named in its first row only.
 
-    Counts and p-values are those of the first measure. Without a row that can be significant there is no Holm p, and
-    McNemar's p has a column only if it is not the p of all rows.
+    Counts and p-values are those of the first measure. Without a row that can be significant there is no Holm p. The
+    exact p and McNemar's have columns only if they are not the p of all rows.
     """
     note = no_significance(pairs, measures[0])
-    rows = [
-        {
-            **pair["measures"][measures[0]],
-            **pair,
-            **_names(pair),
-            **{name: pair["measures"][name]["difference"] for name in measures},
-            "intervals": {name: pair["measures"][name]["interval"] for name in measures},
-            "no_interval": [name for name in measures if pair["measures"][name]["difference"] is not None],
-        }
-        for pair in (_named_once(pairs, group) if group else pairs)
-    ]
+    rows = [pair_row(pair, measures) | _names(pair) for pair in (_named_once(pairs, group) if group else pairs)]
     hidden = {"p_holm"} if note else set()
-    hidden |= {"mcnemar_p"} if all(row["unit"] == "question" for row in rows) else set()
+    hidden |= {"p_exact", "mcnemar_p"} if all(row["unit"] == "question" for row in rows) else set()
     table = layout("comparisons")
     columns = (
         *([Column(capitalised(group), group, name=True)] if group else []),
@@ -178,6 +168,18 @@ def comparison_table(
         *(_difference(name, 3) for name in measures[1:]),
     )
     return table_of(title, columns, rows, note or "")
+
+
+def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:
+    """Return a pair as a row: the differences by measure with `intervals`, the other fields of the first measure."""
+    of = pair["measures"]
+    return {
+        **of[measures[0]],
+        **pair,
+        **{name: of[name]["difference"] for name in measures},
+        "intervals": {name: of[name]["interval"] for name in measures if of[name]["interval"]},
+        "no_interval": {name: of[name]["no_interval"] for name in measures if of[name]["difference"] is not None},
+    }
 
 
 _ABLATION_NOTE = "Paired differences in points with 95 % intervals, not adjusted for the number of levers."

@@ -6,8 +6,9 @@ from typing import Any
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.statistics import ALPHA, units_needed
+from graphwalk.reports.ablation import gains_by_walking
 from graphwalk.reports.measures import report_file
-from graphwalk.reports.observations import Observations
+from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport
 from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
 from graphwalk.sanitise import one_line
@@ -35,15 +36,16 @@ def verdict_on(
     name = _names(scored)
     chance = next((row[_MEASURE] for row in baselines if row["model"] == CHANCE), None)
     reason = no_significance(pairs, _MEASURE)
+    gains = list(_gains(observed.players, pairs, tested=reason is None))
     if not pairs:
         scored = scored[:_MOST_SCORES]
         results = [_score("score", row, name, chance) for row in scored]
     elif len(pairs) == 1:
-        results = [_difference(pairs[0], name, tested=reason is None), *([reason] if reason else [])]
+        results = [*(gains or [_difference(pairs[0], name, tested=reason is None)]), *([reason] if reason else [])]
     else:
         highest = max(row[_MEASURE] for row in scored)
         best = [row for row in scored if row[_MEASURE] == highest]
-        results = list(_best(best, pairs, name, reason))
+        results = [*gains, *_best(best, pairs, name, reason)]
         scored = scored if len(scored) <= _MOST_SCORES else best[:1]
     return (*failures, *results, *(sentence for row in scored for sentence in _wrong(row, suite, name)))
 
@@ -116,25 +118,68 @@ def _difference(pair: Pair, name: _Name, *, tested: bool) -> str:
     """Return the sentence on the only pair. `tested`: p can be significant."""
     measure = pair["measures"][_MEASURE]
     first, second = (name(pair, f"{side}_") for side in SIDES)
-    sign = -1 if measure["difference"] < 0 else 1
-    ends = sorted(sign * end for end in measure["interval"] or ())
-    p = measure["p_holm"]
-    words = {
-        "first": first,
-        "second": second,
-        "better": first if sign > 0 else second,
-        "worse": second if sign > 0 else first,
-        "points": _points(abs(measure["difference"])),
-        "interval": f" ({' to '.join(map(_points, ends))})" if ends else "",
-        "p": "" if p is None or not tested else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
-        "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
-    }
+    words = {"first": first, "second": second, **_figures(pair, first, second, tested=tested)}
     if measure["first_better"] == measure["second_better"] == 0:
         return _sentence("same", **words)
     if _is_shown(pair):
         return _sentence("better", **words)
     lead = _sentence("ahead" if measure["difference"] else "even", **words)
     return _sentence("not_shown", lead=lead, **words)
+
+
+def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, str]:
+    """Return the words of a sentence on a pair, with the difference and its interval from the better side's view."""
+    measure = pair["measures"][_MEASURE]
+    sign = -1 if measure["difference"] < 0 else 1
+    ends = sorted(sign * end for end in measure["interval"] or ())
+    p = measure["p_holm"]
+    return {
+        "better": first if sign > 0 else second,
+        "worse": second if sign > 0 else first,
+        "points": _points(abs(measure["difference"])),
+        "interval": f" ({' to '.join(map(_points, ends))})" if ends else "",
+        "p": "" if p is None or not tested else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
+        "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
+        "shown": "" if _is_shown(pair) else ": not shown",
+    }
+
+
+def _gains(players: Sequence[Player], pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
+    """Yield the gain of each model by walking, and of two models the one that gains more; of many, what is shown."""
+    by_sides = {frozenset(Player(pair[f"{side}_model"], pair[f"{side}_setting"]) for side in SIDES): pair for pair in pairs}
+    several = len({player.setting.partition(":")[2] for player in players}) > 1
+    settings, gains, interactions = report_file("verdict")["settings"], dict[Player, float](), list[tuple[bool, str]]()
+    sentences, summary = list[str](), dict[tuple[str, str], list[str]]()
+
+    def words(model: str, setting: str) -> tuple[str, str]:
+        base, _, variant = setting.partition(":")
+        return one_line(f"{model} ({variant})" if several else model), settings.get(base, one_line(base))
+
+    for walking, other in gains_by_walking(players):
+        if pair := by_sides.get(frozenset((walking, other))):
+            sign = 1 if pair["first_setting"] == walking.setting else -1
+            gains[other] = gain = sign * pair["measures"][_MEASURE]["difference"]
+            player, instead = words(*other)
+            key = "loses" if gain < 0 else "gains"
+            figures = _figures(pair, "", "", tested=tested)
+            sentences.append(_sentence(key, player=player, other=instead, **figures))
+            summary.setdefault((f"{key}_shown" if _is_shown(pair) else "no_gain", instead), []).append(player)
+    yield from sentences if len(sentences) <= _MOST_NAMES else (
+        _sentence(key, other=instead, players=_join(names)) for (key, instead), names in summary.items()
+    )
+    for pair in pairs:
+        if "contrast" in pair:
+            models, setting = [pair[f"{side}_model"] for side in SIDES], pair["contrast"][1]
+            first, second = (words(model, setting)[0] for model in models)
+            key = "loses_more" if all(gains.get(Player(model, setting), 0) < 0 for model in models) else "gains_more"
+            figures = _figures(pair, first, second, tested=tested)
+            interactions.append((_is_shown(pair), _sentence(key, other=words("", setting)[1], **figures)))
+    if len(interactions) > _MOST_SCORES:
+        shown = [text for is_shown, text in interactions if is_shown]
+        yield _sentence("gains_differ", number=counted(len(interactions), "pair"), shown=len(shown))
+        yield from shown[:_MOST_SCORES]
+    else:
+        yield from (text for _, text in interactions)
 
 
 def _points(value: float) -> str:

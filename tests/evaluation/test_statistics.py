@@ -12,6 +12,7 @@ from scipy import stats
 
 from graphwalk.evaluation.statistics import (
     compare,
+    compare_gains,
     estimate_means,
     estimate_shares,
     holm,
@@ -292,6 +293,35 @@ def test_two_on_one_graph_are_compared_over_its_questions():
     assert comparison.p_value == comparison.mcnemar_p_value == stats.binomtest(13, 13).pvalue
     (alone,) = compare(outcomes_of([1], ["a"]), outcomes_of([0], ["a"]), seed=0)
     assert alone.p_value is None
+
+
+def gains_on(graphs, seed=3):
+    """Return the differences of gains per task, and their comparison."""
+    draw = np.random.default_rng(seed)
+    walked, read, others_walked, others_read = draw.integers(0, 2, (4, len(graphs)))
+    a, b, c, d = (outcomes_of(v, graphs, range(len(graphs))) for v in (walked, read, others_walked, others_read))
+    (comparison,) = compare_gains((a, b), (c, d), seed=0)
+    return (walked - read) - (others_walked - others_read), comparison
+
+
+def test_gains_are_compared_over_graphs_by_their_difference_per_task():
+    values, comparison = gains_on(np.repeat(range(6), 4).tolist())
+    means = values.reshape(6, 4).mean(axis=1)
+    expected = stats.ttest_1samp(means, 0)
+    interval = expected.confidence_interval()
+    assert comparison.t_p_value == pytest.approx(expected.pvalue)
+    assert (comparison.difference.low, comparison.difference.high) == pytest.approx((interval.low, interval.high))
+    flips = [abs(np.dot(signs, means)) for signs in product([1, -1], repeat=6)]
+    assert comparison.sign_flips.p_value == np.mean(np.array(flips) >= abs(means.sum()) - 1e-9)
+    assert comparison.p_value == comparison.sign_flips.mid_p < comparison.sign_flips.p_value
+
+
+def test_gains_on_one_graph_are_flipped_over_its_questions():
+    values, comparison = gains_on(["a"] * 12)
+    flips = [abs(np.dot(signs, values)) for signs in product([1, -1], repeat=12)]
+    assert comparison.p_value == np.mean(np.array(flips) >= abs(values.sum()))
+    assert 2 in np.abs(values)
+    assert comparison.difference.unit == "question"
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 8, 16, 17])

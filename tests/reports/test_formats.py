@@ -32,7 +32,7 @@ def test_csv_has_a_line_per_row_of_every_table():
     assert "same mean" in lines[0]["note"]
     groups = ("category", "question", "nodes")
     assert {line["table"] for line in lines} == {
-        *("all", "baseline", "paper", "note", "paper note", "paper category", "paper question"),
+        *("all", "baseline", "comparison", "paper", "note", "paper note", "paper category", "paper question"),
         *groups,
         *(f"baseline {name}" for name in groups),
     }

@@ -1,6 +1,6 @@
 """The pairs of players that a report compares."""
 
-from graphwalk.reports.ablation import planned_pairs
+from graphwalk.reports.ablation import gains_by_walking, planned_pairs
 from graphwalk.reports.observations import Player
 
 
@@ -31,3 +31,14 @@ def test_two_models_are_compared_in_the_same_variant() -> None:
     assert [(first, second) for first, second in pairs if first.model != second.model] == [
         (Player("m", f"tools:{name}"), Player("n", f"tools:{name}")) for name in ("base", "all")
     ]
+
+
+def test_a_model_gains_by_walking_over_the_same_variant_of_another_setting() -> None:
+    settings = ("no_tools:a", "no_tools:b", "tools:a", "tools:c", "write_cypher:a")
+    players = [Player("m", setting) for setting in settings] + [Player("n", "no_tools:a")]
+    walking = Player("m", "tools:a")
+    assert list(gains_by_walking(players)) == [
+        (walking, Player("m", "no_tools:a")),
+        (walking, Player("m", "write_cypher:a")),
+    ]
+    assert not list(gains_by_walking([*players, Player("m", "tools:base"), Player("m", "tools:all")]))

@@ -1,9 +1,12 @@
+import csv
+import io
 import json
 import random
 
 import pytest
 
 from graphwalk.errors import ConfigError
+from graphwalk.reports.formats import to_csv, to_json, to_markdown
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, build_report, failure, result, run
 
@@ -211,3 +214,31 @@ def test_unknown_suites_and_tables_are_named():
 def test_an_empty_log_gives_an_empty_report():
     report = build_report([], DECLARED)
     assert (report.rows, report.groups, report.comparisons) == ([], {}, [])
+
+
+def test_interactions_are_pairs_of_gains_in_the_same_family():
+    right = {("a", "tools"): 3, ("a", "no_tools"): 1, ("b", "tools"): 2, ("b", "no_tools"): 2}
+    report = build_report(
+        [
+            result(model, setting=setting, graph=graph, question=question, correct=(question + graph) % 3 < number)
+            for (model, setting), number in right.items()
+            for graph in range(5)
+            for question in range(3)
+            if (model, graph, question) != ("b", 4, 2)
+        ],
+        DECLARED,
+    )
+    *pairs, interaction = report.comparisons
+    assert len(pairs) == 6
+    assert (interaction["first_model"], interaction["second_model"]) == ("a", "b")
+    assert interaction["first_setting"] == interaction["second_setting"] == "tools − no_tools"
+    accuracy = interaction["measures"]["accuracy"]
+    assert (accuracy["tasks"], accuracy["mcnemar_p"]) == (14, None)
+    assert accuracy["difference"] == pytest.approx(100 * 10 / 14, abs=1e-4)
+    smallest = min(pair["measures"]["accuracy"]["p_value"] for pair in report.comparisons)
+    assert min(pair["measures"]["accuracy"]["p_holm"] for pair in report.comparisons) == pytest.approx(7 * smallest)
+    assert json.loads(to_json(report))["comparisons"][-1]["contrast"] == ["tools", "no_tools"]
+    assert "| a tools − no\\_tools | b tools − no\\_tools | 14 |" in to_markdown(report)
+    line = [line for line in csv.DictReader(io.StringIO(to_csv(report))) if line["table"] == "comparison"][-1]
+    assert (line["first_setting"], float(line["accuracy"])) == ("tools − no_tools", accuracy["difference"])
+    assert [float(line["accuracy_low"]), float(line["accuracy_high"])] == accuracy["interval"]

@@ -155,3 +155,55 @@ def test_suites_without_right_answers_have_no_verdict() -> None:
     answer = result(setting="ask") | {"task": {"graph_digest": "g", "template": "t", "question": "q", "number": 1}}
     answer["score"] = {"correct": None, "answered": True, "cited": 1, "grounded": 1.0}
     assert build_report([answer], declared).verdict == ()
+
+
+def crossed(right: dict[tuple[str, str], int], of: int = 10, variants: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
+    """Models in settings, right on the first graphs of `of`, with three questions on each."""
+    return [
+        result(model, setting=setting + variant, graph=graph, question=question, correct=graph < number)
+        for (model, setting), number in right.items()
+        for variant in variants
+        for graph in range(of)
+        for question in range(len(QUESTIONS))
+    ]
+
+
+GAINS = {("a", "no_tools"): 1, ("a", "tools"): 10, ("b", "no_tools"): 4, ("b", "tools"): 6}
+
+
+def test_the_gain_of_each_model_and_the_interaction_come_first() -> None:
+    lines = verdict(crossed(GAINS))
+    assert lines[:4] == [
+        "a: walking gains 90 points (67 to 100) over reading, p = 0.014.",
+        "b: walking gains 20 points (-10 to 50) over reading, p = 0.250: not shown.",
+        "a gains 70 points more than b by walking instead of reading (35 to 105), p = 0.039.",
+        "a tools has the highest accuracy: 100.0 % of 30 answers are correct (87.1 to 100.0).",
+    ]
+    losses = {(model, "tools" if "no" in setting else "no_tools"): n for (model, setting), n in GAINS.items()}
+    assert verdict(crossed(losses))[:3] == [
+        "a: walking loses 90 points (67 to 100) against reading, p = 0.014.",
+        "b: walking loses 20 points (-10 to 50) against reading, p = 0.250: not shown.",
+        "a loses 70 points more than b by walking instead of reading (35 to 105), p = 0.039.",
+    ]
+    assert verdict(crossed({key: n for key, n in GAINS.items() if key[0] == "a"}))[0] == (
+        "a: walking gains 90 points (67 to 100) over reading, p = 0.004."
+    )
+
+
+def test_too_few_graphs_show_no_gain() -> None:
+    lines = verdict(crossed({key: min(3, n) for key, n in GAINS.items()}, of=3))
+    assert lines[0] == "a: walking gains 67 points (-77 to 100) over reading: not shown."
+    assert any(line.startswith("No difference can be significant: in 7 comparisons on 3 graphs") for line in lines)
+
+
+def test_gains_are_within_a_variant_and_many_are_summed_up() -> None:
+    lines = verdict(crossed(GAINS, variants=(":x", ":y")))
+    assert lines[0].startswith("a (x): walking gains 90 points")
+    assert lines[4].startswith("a (x) gains 70 points more than b (x) by walking instead of reading")
+    many = {(model, setting): n for model in "abcdef" for (one, setting), n in GAINS.items() if one == "a"}
+    assert verdict(crossed(many))[:2] == [
+        "No difference of walking from reading is shown: a, b, c, d, e and 1 more.",
+        "In 0 of 15 pairs of models the gains by walking are shown to differ.",
+    ]
+    assert verdict(crossed(many, of=20))[0] == "No difference of walking from reading is shown: a, b, c, d, e and 1 more."
+    assert not any("walking" in line for line in verdict(crossed(GAINS, variants=(":base", ":all"))))
