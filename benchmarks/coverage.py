@@ -16,7 +16,6 @@ from benchmarks.markers import DOCS, caption, markdown_table, write_between_mark
 from graphwalk.evaluation.statistics import (
     Estimate,
     compare,
-    compare_gains,
     estimate_means,
     estimate_shares,
     outcomes_of,
@@ -125,14 +124,15 @@ def interactions(cell: Cell, levels: tuple[float, float], draws: int, seed: int 
         drawn = latent_normal(cell, random, columns, *accuracies, accuracies[0] - _DIFFERENCE)
         *both, less = (outcomes_of(values, *ids) for values in drawn)
         first, second = (both[0], both[1]), (both[2], both[3])
-        compared = compare_gains(first, second, seed=int(random.integers(2**32)))
+        gains = (paired(*first), paired(*second))
+        compared = compare(*gains, seed=int(random.integers(2**32)), gains=True)
         for comparison in compared:
             exact = comparison.sign_flips.p_value if cell.graphs > 1 else comparison.mcnemar_p_value
             counts["t"] += comparison.t_p_value is not None and comparison.t_p_value <= 0.05
             counts["sign-flip"] += exact <= 0.05
             counts["mid-p"] += cell.graphs > 1 and comparison.sign_flips.mid_p <= 0.05
         counts["held"] += int(_holds(*_bounds(one.difference for one in compared), 0.0).sum())
-        differences = estimate_means(paired(paired(less, first[1]), paired(*second)))
+        differences = estimate_means(paired(paired(less, first[1]), gains[1]))
         counts["covered"] += int(_holds(*_bounds(differences), -_DIFFERENCE).sum())
     return {name: count / draws for name, count in counts.items()}
 

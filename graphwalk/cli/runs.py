@@ -139,4 +139,4 @@ def verify(
             data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")
     if verification.error is not None:
         raise verification.error
-    say("verified: no difference")
+    say(f"verified: no difference; results sha256 {run.results_digest()}")

@@ -315,27 +315,12 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
     )
 
 
-def compare(first: Outcomes, second: Outcomes, *, seed: int) -> list[Comparison]:
-    """Compare two players on identical tasks, measure by measure; `seed` is for drawn sign flips."""
-    return _tested(paired(first, second), seed)
+def compare(first: Outcomes, second: Outcomes, *, seed: int, gains: bool = False) -> list[Comparison]:
+    """Compare two players on identical tasks, measure by measure; `seed` is for drawn sign flips.
 
-
-def compare_gains(
-    first: tuple[Outcomes, Outcomes], second: tuple[Outcomes, Outcomes], *, seed: int
-) -> list[Comparison]:
-    """Compare the gains of two players, each (with, without): the difference of differences per task.
-
-    On one graph `mcnemar_p_value` is of sign flips over its questions, ties in full: gains are not just −1, 0 and 1.
+    `gains`: outcomes are differences (`paired`); on one graph, sign flips over its questions replace McNemar's test.
     """
-    differences = paired(paired(*first), paired(*second))
-    compared = _tested(differences, seed)
-    if differences.unit == "graph":
-        return compared
-    flips = sign_flips(replace(differences, graphs=differences.questions), seed=seed)
-    return [replace(one, mcnemar_p_value=test.p_value) for one, test in zip(compared, flips, strict=True)]
-
-
-def _tested(differences: Outcomes, seed: int) -> list[Comparison]:
+    differences = paired(first, second)
     better, worse = (differences.values > 0).sum(axis=0).tolist(), (differences.values < 0).sum(axis=0).tolist()
     columns = zip(estimate_means(differences), sign_flips(differences, seed=seed), better, worse, strict=True)
     compared = []
@@ -344,6 +329,9 @@ def _tested(differences: Outcomes, seed: int) -> list[Comparison]:
         if e.value is not None and e.df is not None and e.error:
             p_value = float(2 * stdtr(e.df, -abs(e.value / e.error)))
         compared.append(Comparison(e, p_value, flips, more, less, e.n - more - less, mcnemar_exact(more, less)))
+    if gains and differences.unit == "question":
+        tests = sign_flips(replace(differences, graphs=differences.questions), seed=seed)
+        compared = [replace(one, mcnemar_p_value=test.p_value) for one, test in zip(compared, tests, strict=True)]
     return compared
 
 

@@ -1,7 +1,7 @@
 """The gain of each lever alone, and the loss without it, from the variants `base`, `all`, `+LEVER` and `-LEVER`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, permutations
 from typing import Any
 
 from graphwalk.reports.observations import Player
@@ -9,8 +9,6 @@ from graphwalk.reports.suite_report import SIDES, ReportRow
 
 PLANNED = ({"base", "+"}, {"all", "-"}, {"base", "all"})
 """Variants of an ablation that are compared; + and - mean those with the name of a lever."""
-WALKING = "tools"
-"""The setting in which a model walks."""
 
 
 def planned_pairs(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
@@ -29,13 +27,12 @@ def planned_pairs(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
             yield pair
 
 
-def gains_by_walking(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
+def gains_by_walking(players: Sequence[Player]) -> Iterator[tuple[Player, Player]]:
     """Yield each player that walks, with the same model in the same variant of another setting; none in an ablation."""
-    players = list(players)
-    for walking, other in () if _is_ablation(players) else product(players, repeat=2):
-        (setting, variant), (other_setting, other_variant) = _parts(walking), _parts(other)
-        if setting == WALKING != other_setting and (walking.model, variant) == (other.model, other_variant):
-            yield walking, other
+    for pair in () if _is_ablation(players) else permutations(players, 2):
+        (walking, variant), (other, other_variant) = map(_parts, pair)
+        if walking == "tools" != other and (pair[0].model, variant) == (pair[1].model, other_variant):
+            yield pair
 
 
 def _is_ablation(players: Iterable[Player]) -> bool:

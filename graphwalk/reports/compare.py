@@ -15,10 +15,10 @@ from graphwalk.evaluation.statistics import (
     Outcomes,
     Unit,
     compare,
-    compare_gains,
     holm,
     least_p_value,
     outcomes_of,
+    paired,
 )
 from graphwalk.reports.ablation import gains_by_walking, planned_pairs
 from graphwalk.reports.observations import Observations, Player
@@ -34,8 +34,7 @@ _INTERVALS: Mapping[Unit, str] = {
     "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
 }
 _TESTS: Mapping[Unit, str] = {
-    "graph": "p: sign-flip test over graphs (mid-p). Exact p: the same with ties in full, which never rejects too often."
-    " McNemar p: ignores shared graphs.",
+    "graph": "p: sign-flip test over graphs (mid-p). Exact p: with ties in full. McNemar p: ignores shared graphs.",
     "question": f"p: exact McNemar test {OVER_QUESTIONS}.",
 }
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
@@ -52,9 +51,8 @@ def player_outcomes(observed: Observations, numbers: NDArray[np.int64]) -> Outco
 def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = None) -> list[dict[str, Any]]:
     """Compare the pairs of players that share tasks, overall or within each group of a grouping.
 
-    In an ablation of levers these are the pairs of `planned_pairs`, else all. Overall, pairs of models with gains by
-    walking follow: their setting is "tools − no_tools", `contrast` its two parts, and the difference is that of the
-    gains (an interaction).
+    In an ablation of levers these are the pairs of `planned_pairs`, else all. Then follow the pairs of models with what
+    they gain by walking (interactions), whose settings are "tools − no_tools". `contrast`: both settings of a gain.
 
     A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
     Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
@@ -65,15 +63,13 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     `equal`; and `mcnemar_p`, which ignores that tasks share graphs.
     """
     if grouping is None:
-        outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in observed.players}
-        pairs = [*_pairs(observed, outcomes, seed), *_interactions(observed, outcomes, seed)]
+        pairs = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
     else:
         declared, members = observed.suite.groupings[grouping], observed.members(grouping)
         pairs = []
         for group in sorted({group for group, _ in members}, key=declared.sort_key):
-            players = sorted(player for of, player in members if of == group)
-            outcomes = {player: player_outcomes(observed, members[group, player]) for player in players}
-            pairs += [{**pair, declared.name: group} for pair in _pairs(observed, outcomes, seed)]
+            numbers = {player: members[group, player] for player in sorted(p for of, p in members if of == group)}
+            pairs += [{**pair, declared.name: group} for pair in _pairs(observed, numbers, seed)]
     for name in observed.suite.compared:
         tested = [pair["measures"][name] for pair in pairs if pair["measures"][name]["p_value"] is not None]
         least = len(tested) * min((measure["p_least"] for measure in tested), default=1.0)
@@ -82,48 +78,39 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     return pairs
 
 
-def _pairs(observed: Observations, outcomes: Mapping[Player, Outcomes], seed: int) -> Iterator[dict[str, Any]]:
+def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], seed: int) -> Iterator[dict[str, Any]]:
+    outcomes = {player: player_outcomes(observed, rows) for player, rows in numbers.items()}
+    kinds = {measure.name: measure.kind for measure in observed.suite.measures}
+    for players, contrast, compared in _compared(outcomes, seed):
+        if compared[0].difference.n:
+            sides = zip(SIDES, players, strict=True)
+            yield {
+                **{f"{side}_{name}": value for side, player in sides for name, value in player._asdict().items()},
+                **({"contrast": contrast} if contrast else {}),
+                "measures": {
+                    name: _measure(one, *_UNITS.get(kinds[name], (1, math.inf)), is_gain=players[0] not in outcomes)
+                    for name, one in zip(observed.suite.compared, compared, strict=True)
+                },
+            }
+
+
+def _compared(outcomes: Mapping[Player, Outcomes], seed: int) -> Iterator[tuple[Any, list[str], list[Comparison]]]:
+    """Yield pairs of players, and of gains over the same setting in the same variant, with the settings of a gain."""
+    gains = {frozenset(pair): [player.setting for player in pair] for pair in gains_by_walking([*outcomes])}
     for players in planned_pairs(outcomes):
         compared = compare(*(outcomes[player] for player in players), seed=seed)
-        if compared[0].difference.n:
-            yield _pair(observed, players, compared)
-
-
-def _interactions(observed: Observations, outcomes: Mapping[Player, Outcomes], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the pairs of models with gains over the same setting in the same variant."""
-    for first, second in combinations(gains_by_walking(outcomes), 2):
-        contrast = [player.setting for player in first]
-        if contrast == [player.setting for player in second]:
-            sides = ((outcomes[walking], outcomes[other]) for walking, other in (first, second))
-            compared = compare_gains(*sides, seed=seed)
-            if compared[0].difference.n:
-                players = [Player(walking.model, " − ".join(contrast)) for walking, _ in (first, second)]
-                pair = _pair(observed, players, compared, largest=2)
-                for measure in pair["measures"].values():
-                    measure["mcnemar_p"] = None  # a gain is not a right or wrong answer
-                yield {**pair, "contrast": contrast}
-
-
-def _pair(
-    observed: Observations, players: Sequence[Player], compared: Iterable[Comparison], *, largest: int = 1
-) -> dict[str, Any]:
-    """Return the record of a pair. `largest`: the largest possible difference, as a multiple of that of two players."""
-    kinds = {measure.name: measure.kind for measure in observed.suite.measures}
-    sides = zip(SIDES, players, strict=True)
-    return {
-        **{f"{side}_{name}": value for side, player in sides for name, value in player._asdict().items()},
-        "measures": {
-            name: _measure(one, scale, largest * most)
-            for name, one in zip(observed.suite.compared, compared, strict=True)
-            for scale, most in [_UNITS.get(kinds[name], (1, math.inf))]
-        },
-    }
+        yield players, gains.get(frozenset(players), []), compared
+    for pairs in combinations(gains_by_walking([*outcomes]), 2):
+        contrast, other = ([player.setting for player in pair] for pair in pairs)
+        if contrast == other:
+            sides = (paired(*(outcomes[player] for player in pair)) for pair in pairs)
+            named = [Player(pair[0].model, " − ".join(contrast)) for pair in pairs]
+            yield named, contrast, compare(*sides, seed=seed, gains=True)
 
 
 def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield notes on the methods behind intervals and tests, and on the reasons for which intervals are missing."""
-    rows, pairs = list(rows), list(pairs)
-    measures = [measure for pair in pairs for measure in pair["measures"].values()]
+    rows, measures = list(rows), [measure for pair in pairs for measure in pair["measures"].values()]
     tested = {measure["unit"] for measure in measures}
     units = tested.union(row["unit"] for row in rows if row["intervals"])
     reasons = {measure["no_interval"] for measure in measures if measure["no_interval"]}
@@ -144,17 +131,15 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
             "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
             " Holm p: adjusted over all pairs of its table."
         )
-        if any("contrast" in pair for pair in pairs):
-            yield "A setting “tools − …” is the gain by walking; its p is of sign flips, on one graph over its questions."
         yield from (note for unit, note in _TESTS.items() if unit in tested)
 
 
-def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
-    """Return the fields of a measure."""
+def _measure(one: Comparison, scale: float, most: float, *, is_gain: bool) -> dict[str, Any]:
+    """Return the fields of a measure. `is_gain`: two gains are compared, which differ by twice as much."""
     over, p = one.difference, one.p_value
     exact = one.sign_flips.p_value if over.unit == "graph" else one.mcnemar_p_value
     return {
-        **difference_of(one, scale, most),
+        **difference_of(one, scale, (1 + is_gain) * most),
         "no_interval": over.reason or None,
         "tasks": over.n,
         "graphs": over.graphs,
@@ -168,7 +153,7 @@ def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
         "first_better": one.first_better,
         "second_better": one.second_better,
         "equal": one.equal,
-        "mcnemar_p": one.mcnemar_p_value,
+        "mcnemar_p": None if is_gain else one.mcnemar_p_value,
     }
 
 
@@ -245,9 +230,9 @@ def _changed_tasks(observed: Observations, pairs: Sequence[Mapping[str, Any]]) -
         outcomes = player_outcomes(observed, observed.rows_of(player))
         values = outcomes.values[:, 0].tolist()
         reached[player] = {str(task): value for (_, task), value in zip(outcomes.keys, values, strict=True)}
-    for pair in (pair for pair in pairs if "contrast" not in pair):
+    for pair in pairs:
         players = [Player(pair[f"{side}_model"], pair[f"{side}_setting"]) for side in SIDES]
-        first, second = (reached[player] for player in players)
+        first, second = (reached.get(player, {}) for player in players)
         for task in sorted(first.keys() & second.keys()):
             if first[task] != second[task] and not math.isnan(first[task] + second[task]):
                 yield {

@@ -47,7 +47,8 @@ def to_csv(report: Report) -> str:
         lines.append(
             {"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **interval_ends(row)}
         )
-    hidden = {"intervals", "no_interval", "known", "measures", "interval", "contrast", *(grouping.name for grouping in report.suite.groupings)}
+    hidden = {"intervals", "no_interval", "known", "measures", "interval", "contrast"}
+    hidden |= {grouping.name for grouping in report.suite.groupings}
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 

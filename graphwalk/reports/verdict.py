@@ -6,9 +6,8 @@ from typing import Any
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.statistics import ALPHA, units_needed
-from graphwalk.reports.ablation import gains_by_walking
 from graphwalk.reports.measures import report_file
-from graphwalk.reports.observations import Observations, Player
+from graphwalk.reports.observations import Observations
 from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport
 from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
 from graphwalk.sanitise import one_line
@@ -18,6 +17,7 @@ _MOST_SCORES = 3
 """Players in one sentence each, if no two share tasks."""
 _MOST_NAMES = 5
 _MOST_CAUSES = 3
+_GAINS, _PAIRS = "differences between walking and another setting", "differences between two models' gains by walking"
 
 Pair = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def verdict_on(
     name = _names(scored)
     chance = next((row[_MEASURE] for row in baselines if row["model"] == CHANCE), None)
     reason = no_significance(pairs, _MEASURE)
-    gains = list(_gains(observed.players, pairs, tested=reason is None))
+    gains = list(_gains(pairs, tested=reason is None))
     if not pairs:
         scored = scored[:_MOST_SCORES]
         results = [_score("score", row, name, chance) for row in scored]
@@ -144,42 +144,26 @@ def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, 
     }
 
 
-def _gains(players: Sequence[Player], pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
-    """Yield the gain of each model by walking, and of two models the one that gains more; of many, what is shown."""
-    by_sides = {frozenset(Player(pair[f"{side}_model"], pair[f"{side}_setting"]) for side in SIDES): pair for pair in pairs}
-    several = len({player.setting.partition(":")[2] for player in players}) > 1
-    settings, gains, interactions = report_file("verdict")["settings"], dict[Player, float](), list[tuple[bool, str]]()
-    sentences, summary = list[str](), dict[tuple[str, str], list[str]]()
-
-    def words(model: str, setting: str) -> tuple[str, str]:
-        base, _, variant = setting.partition(":")
-        return one_line(f"{model} ({variant})" if several else model), settings.get(base, one_line(base))
-
-    for walking, other in gains_by_walking(players):
-        if pair := by_sides.get(frozenset((walking, other))):
-            sign = 1 if pair["first_setting"] == walking.setting else -1
-            gains[other] = gain = sign * pair["measures"][_MEASURE]["difference"]
-            player, instead = words(*other)
-            key = "loses" if gain < 0 else "gains"
-            figures = _figures(pair, "", "", tested=tested)
-            sentences.append(_sentence(key, player=player, other=instead, **figures))
-            summary.setdefault((f"{key}_shown" if _is_shown(pair) else "no_gain", instead), []).append(player)
-    yield from sentences if len(sentences) <= _MOST_NAMES else (
-        _sentence(key, other=instead, players=_join(names)) for (key, instead), names in summary.items()
-    )
-    for pair in pairs:
-        if "contrast" in pair:
-            models, setting = [pair[f"{side}_model"] for side in SIDES], pair["contrast"][1]
-            first, second = (words(model, setting)[0] for model in models)
-            key = "loses_more" if all(gains.get(Player(model, setting), 0) < 0 for model in models) else "gains_more"
-            figures = _figures(pair, first, second, tested=tested)
-            interactions.append((_is_shown(pair), _sentence(key, other=words("", setting)[1], **figures)))
-    if len(interactions) > _MOST_SCORES:
-        shown = [text for is_shown, text in interactions if is_shown]
-        yield _sentence("gains_differ", number=counted(len(interactions), "pair"), shown=len(shown))
-        yield from shown[:_MOST_SCORES]
-    else:
-        yield from (text for _, text in interactions)
+def _gains(pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
+    """Yield the gain of each model by walking, then which of two models gains more; of many, only what is shown."""
+    contrasts, settings = [pair for pair in pairs if "contrast" in pair], report_file("verdict")["settings"]
+    several = len({pair["contrast"][0] for pair in contrasts}) > 1
+    gains, sentences = dict[tuple[str, str], float](), {_GAINS: list[tuple[Pair, str]](), _PAIRS: []}
+    for pair in contrasts:
+        walking, other = pair["contrast"]
+        (base, _, variant), models = other.partition(":"), [pair[f"{side}_model"] for side in SIDES]
+        names = [one_line(f"{model} ({variant})" if several else model) for model in models]
+        if is_gain := models[0] == models[1]:
+            sign = 1 if pair["first_setting"] == walking else -1
+            gains[models[0], other] = sign * pair["measures"][_MEASURE]["difference"]
+        key = "loses" if all(gains.get((model, other), 0) < 0 for model in models) else "gains"
+        words = _figures(pair, *names, tested=tested) | {"other": settings.get(base, one_line(base))}
+        sentence = _sentence(key if is_gain else f"{key}_more", **words)
+        sentences[_GAINS if is_gain else _PAIRS].append((pair, sentence))
+    for kind, every in sentences.items():
+        if is_many := len(every) > _MOST_NAMES:
+            yield _sentence("few_shown", number=len(every), kind=kind, shown=sum(_is_shown(pair) for pair, _ in every))
+        yield from [text for pair, text in every if not is_many or _is_shown(pair)][:_MOST_NAMES]
 
 
 def _points(value: float) -> str:

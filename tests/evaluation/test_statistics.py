@@ -12,7 +12,6 @@ from scipy import stats
 
 from graphwalk.evaluation.statistics import (
     compare,
-    compare_gains,
     estimate_means,
     estimate_shares,
     holm,
@@ -300,7 +299,7 @@ def gains_on(graphs, seed=3):
     draw = np.random.default_rng(seed)
     walked, read, others_walked, others_read = draw.integers(0, 2, (4, len(graphs)))
     a, b, c, d = (outcomes_of(v, graphs, range(len(graphs))) for v in (walked, read, others_walked, others_read))
-    (comparison,) = compare_gains((a, b), (c, d), seed=0)
+    (comparison,) = compare(paired(a, b), paired(c, d), seed=0, gains=True)
     return (walked - read) - (others_walked - others_read), comparison
 
 

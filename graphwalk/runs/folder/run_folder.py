@@ -4,6 +4,7 @@ Results of a finished run are in `results.jsonl.gz`. If both files exist, a proc
 removing the other; `results.jsonl` counts, and the other contains the same or less.
 """
 
+import hashlib
 import json
 import secrets
 import shlex
@@ -318,6 +319,13 @@ class RunFolder:
                 ForeignLinesWarning,
                 stacklevel=2,
             )
+
+    def results_digest(self) -> str:
+        """Return the SHA-256 of key, exit status, answer and score of each episode; compressing does not change it."""
+        last = {key_of(record): record for record in self.records()}
+        values = ([*key, *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last))
+        lines = (json.dumps(value, sort_keys=True) for value in values)
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def replies(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of the reply cache. Raise RunLogError for a damaged one, which a resume removes."""
