@@ -148,10 +148,7 @@ def eval_results(
     from graphwalk.runs.folder.run_folder import RunFolder
 
     for row, path in export_eval_results(RunFolder.open(run), out, dataset, source):
-        if path is None:
-            say(f"left out: {row['model']} {row['setting']} has no scored answer")
-        else:
-            data(str(path))
+        data(f"{row['model']} {row['setting']}  {path or 'left out: no answer has a score'}")
 
 
 @app.command("check-splits")

@@ -147,16 +147,17 @@ def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, 
 def _gains(pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
     """Yield the gain of each model by walking, then which of two models gains more; of many, only what is shown."""
     contrasts, settings = [pair for pair in pairs if "contrast" in pair], report_file("verdict")["settings"]
-    several = len({pair["contrast"][0] for pair in contrasts}) > 1
+    models, variants = ({pair["first_model"] for pair in contrasts}, {pair["contrast"][0] for pair in contrasts})
+    form = "{model}" if len(variants) < 2 else "{variant}" if len(models) < 2 else "{model} ({variant})"
     gains, sentences = dict[tuple[str, str], float](), {_GAINS: list[tuple[Pair, str]](), _PAIRS: []}
     for pair in contrasts:
         walking, other = pair["contrast"]
-        (base, _, variant), models = other.partition(":"), [pair[f"{side}_model"] for side in SIDES]
-        names = [one_line(f"{model} ({variant})" if several else model) for model in models]
-        if is_gain := models[0] == models[1]:
+        (base, _, variant), both = other.partition(":"), [pair[f"{side}_model"] for side in SIDES]
+        names = [one_line(form.format(model=model, variant=variant)) for model in both]
+        if is_gain := both[0] == both[1]:
             sign = 1 if pair["first_setting"] == walking else -1
-            gains[models[0], other] = sign * pair["measures"][_MEASURE]["difference"]
-        key = "loses" if all(gains.get((model, other), 0) < 0 for model in models) else "gains"
+            gains[both[0], other] = sign * pair["measures"][_MEASURE]["difference"]
+        key = "loses" if all(gains.get((model, other), 0) < 0 for model in both) else "gains"
         words = _figures(pair, *names, tested=tested) | {"other": settings.get(base, one_line(base))}
         sentence = _sentence(key if is_gain else f"{key}_more", **words)
         sentences[_GAINS if is_gain else _PAIRS].append((pair, sentence))

@@ -57,7 +57,8 @@ def test_there_is_a_file_for_each_model_and_setting(tmp_path: Path) -> None:
     paths = sorted(out.rglob("*.yaml"))
     names = ["scripted--expert", "scripted--flawed"]
     assert paths == [out / name / ".eval_results" / "quickstart_tools.yaml" for name in names]
-    assert done.stdout.splitlines() == list(map(str, paths))
+    shown = [f"{name.replace('--', '/')} tools  {path}" for name, path in zip(names, paths, strict=True)]
+    assert done.stdout.splitlines() == shown
     rows = {row["model"]: row for row in report_of(RunFolder.open(run)).rows}
     verified = graphwalk("verify", run).stderr
     tasks = json.loads((run / "run.json").read_text(encoding="utf-8"))["fingerprint"]["tasks"]
@@ -145,5 +146,5 @@ def test_models_without_a_score_are_left_out(tmp_path: Path) -> None:
     folder = changed(copied("questions", tmp_path / "run"), lambda r: {**r, **failed} if "flawed" in r["model"] else r)
     done = graphwalk("export", "eval-results", folder.path, "--out", tmp_path / "out", "--dataset", DATASET)
     assert done.returncode == 0, done.stderr
-    assert "left out: scripted/flawed tools has no scored answer" in done.stderr
-    assert len(done.stdout.splitlines()) == 1
+    assert done.stdout.splitlines()[1] == "scripted/flawed tools  left out: no answer has a score"
+    assert len(list((tmp_path / "out").rglob("*.yaml"))) == 1

@@ -200,6 +200,8 @@ def test_gains_are_within_a_variant_and_many_are_summed_up() -> None:
     lines = verdict(crossed(GAINS, variants=(":x", ":y")))
     assert lines[0].startswith("a (x): walking gains 90 points")
     assert lines[4].startswith("a (x) gains 70 points more than b (x) by walking instead of reading")
+    alone = crossed({key: n for key, n in GAINS.items() if key[0] == "a"}, variants=(":x", ":y"))
+    assert verdict(alone)[1].startswith("y: walking gains 90 points")
     many = {(model, setting): n for model in "abcdef" for (one, setting), n in GAINS.items() if one == "a"}
     assert verdict(crossed(many))[:2] == [
         "Of 6 differences between walking and another setting, 0 are shown.",
