@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
 from graphwalk.api.graphs import Store
-from graphwalk.api.questions import AnyModel, as_model, handlers
+from graphwalk.api.questions import LOOK, AnyModel, as_model, handlers
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
@@ -64,7 +64,7 @@ def build_agent(
     replaces the instructions of the system prompt, to which the schema is added; None: `schema_prompt(store)`. After
     `turn_limit` turns, or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`,
     `interrupt_before` and `name` are those of `StateGraph.compile`. `callbacks`: as for `ask`. `tools` and `agent` as
-    for `openai_tools`.
+    for `openai_tools`. The model "scripted/look" looks up the words of a question, without a language model or a key.
 
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
@@ -118,6 +118,8 @@ async def _episode(
 ) -> Episode:
     """Return the state shared by all conversations of an agent."""
     config = _config(agent)
+    if model == LOOK and config.tool_protocol in ("text", "json"):
+        raise ConfigError(f"tool_protocol: {config.tool_protocol}: {LOOK} has native calls only", hint="leave it out")
     opened = with_tools(wrap(as_model(model, read_variables()), Limits(), budget=Budget()), config)
     schema = schema_text(await store.schema(config.schema_samples), config)
     system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"

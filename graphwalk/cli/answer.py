@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rich.text import Text
+
 from graphwalk.agent import Watcher
 from graphwalk.cli.episode_text import call_table, effort, evidence_table
 from graphwalk.errors import counted
@@ -13,7 +15,7 @@ from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.scene import call_of
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.runs.playing.ask import Answer
+from graphwalk.runs.playing.ask import UNSUPPORTED, Answer
 from graphwalk.sanitise import printable
 from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.terminal.console import data, prose, say, stderr, stdout
@@ -65,8 +67,6 @@ class Teller(Watcher):
         self.exit_code = _STORE if answer.exit_status is ExitStatus.STORE_ERROR else _NO_ANSWER if failed else 0
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
-        if answer.answer is not None and _every_look_up_failed(answer.result):
-            say("warning: unverified: every look-up failed, so the answer uses no data of the graph")
         if self._json:
             run = None if self.log is None else str(self.log.path)
             data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
@@ -76,7 +76,10 @@ class Teller(Watcher):
             say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
             streamed = self._end_line().rpartition(RESTARTED)[2]
-            prose("" if streamed.strip() == answer.answer.strip() else f"\n{answer.answer}\n")
+            if answer.unsupported:
+                stdout().print(Text(printable(f"{UNSUPPORTED}: {answer.unsupported}"), "bold red"), soft_wrap=True)
+            shown = streamed.strip() == answer.answer.strip() and not answer.unsupported
+            prose("" if shown else f"\n{answer.answer}\n")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
         if answer.missing:

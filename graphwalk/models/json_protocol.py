@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from graphwalk.config.prompts import Prompts
-from graphwalk.models.provider_replies import NoSchemaError
+from graphwalk.models.openai import TextCallback
+from graphwalk.models.provider_replies import NoSchemaError, mapping
 from graphwalk.models.text_calls import find_calls, visible
 from graphwalk.models.text_protocol import CALL_PREFIX, Request, TextProtocol, ToolProtocol
+from graphwalk.models.wrappers import RESTARTED
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 ANY_TEXT: Mapping[str, Any] = {"type": "string"}
@@ -43,7 +46,11 @@ class JsonProtocol(TextProtocol):
         must_call = options.tool_choice == "required" and bool(tools) and not answered
         schema = reply_schema(tools, None if must_call else options.answer_schema or ANY_TEXT, most)
         sent, _, in_text = super().outgoing(messages, tools, options)
-        return sent, (), replace(in_text, response_schema=schema, stop=options.stop, on_text=None)
+        return (
+            sent,
+            (),
+            replace(in_text, response_schema=schema, stop=options.stop, on_text=_answer_only(options.on_text)),
+        )
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         if not tools or reply.message.tool_calls:
@@ -96,6 +103,33 @@ def with_answer_as_text(reply: Reply, write: Callable[[Any], str]) -> Reply:
     except (TypeError, ValueError):  # of a server that ignores the schema
         content = json.dumps(answer, ensure_ascii=False)
     return replace(reply, message=replace(message, content=content, provider_state=None))
+
+
+def _answer_only(on_text: TextCallback) -> TextCallback:
+    """Return a function that takes the pieces of a reply and passes on those of an answer in words."""
+    from langchain_core.utils.json import parse_partial_json
+
+    if on_text is None:
+        return None
+    written = shown = ""
+
+    async def take(piece: str) -> None:
+        nonlocal written, shown
+        if piece == RESTARTED:
+            written = shown = ""
+            await on_text(piece)
+            return
+        written += piece
+        reply, answer = visible(written).lstrip(), None
+        if f'"{_ANSWER}"' in reply and reply.startswith(("{", "`")):  # no reasoning that has not ended
+            with suppress(ValueError, RecursionError):
+                answer = mapping(parse_partial_json(reply[reply.find("{") :])).get(_ANSWER)
+        # Half of a surrogate pair waits for the other half.
+        if isinstance(answer, str) and answer.startswith(shown) and not "\ud800" <= answer[-1:] <= "\udbff":
+            new, shown = answer[len(shown) :], answer
+            await on_text(new) if new else None
+
+    return take
 
 
 def _with_thought(message: Message) -> Message:

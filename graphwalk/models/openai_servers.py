@@ -13,6 +13,7 @@ from urllib.request import getproxies
 
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
+from graphwalk.models.provider_replies import count, mapping, sequence
 from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
 
@@ -33,8 +34,8 @@ SERVERS = {
 """Provider → base URL, which NAME_BASE_URL replaces; NAME_API_KEY is the key."""
 _OPENAI_HOST = "api.openai.com"
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
-_CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
-"""Timeouts of connecting, and between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
+_CONNECT_SECONDS, _READ_SECONDS, _LIST_SECONDS = 30.0, 900.0, 3.0
+"""Timeouts: connecting, between two bytes, list of models. The limit of a whole call (`Budgeted`) is shorter."""
 
 
 def _provider(
@@ -167,14 +168,40 @@ def server_of(spec: str, variables: Variables) -> str | None:
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
 
 
+async def local_context(spec: str, variables: Variables) -> int | None:
+    """Return the context of a model in tokens, if a server on this machine reports it; else None.
+
+    llama.cpp (`n_ctx`) and vLLM (`max_model_len`) report it in the list of their models.
+    """
+    server, address = server_name(spec), base_url(spec, variables)
+    if (
+        server is None
+        or address is None
+        or not _is_local(check_address(f"{server_variable(server)}_BASE_URL", address))
+    ):
+        return None
+    async with _open_client(server_variable(server), address, variables, {"timeout": _LIST_SECONDS}) as client:
+        try:
+            models = sequence(mapping(await client.get("/models", cast_to=object)).get("data"))
+        except Exception:  # the first call of the model reports what is wrong
+            return None
+    name = spec.removeprefix("openai-api/").partition("/")[2]
+    model = mapping(next((one for one in models if len(models) == 1 or mapping(one).get("id") == name), None))
+    return count(mapping(model.get("meta")).get("n_ctx")) or count(model.get("max_model_len"))
+
+
+def _is_local(host: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
 def _open_client(variable: str, address: str, variables: Variables, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
     from openai import AsyncOpenAI
 
     host = check_address(f"{variable}_BASE_URL", address)
-    name, local = f"{variable}_API_KEY", host == "localhost"
-    with suppress(ValueError):
-        local = local or ip_address(host).is_loopback
+    name, local = f"{variable}_API_KEY", _is_local(host)
     if local:
         key = variables.get(name, "none")
     else:

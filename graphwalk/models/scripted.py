@@ -56,14 +56,15 @@ class ScriptedModel:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Return the policy's next move. Raise ModelError if a text in a dialogue has no user message after it."""
-        message = self._message(messages, bool(tools), options.parallel_tool_calls is not False)
+        message = self.next_message(messages, bool(tools), options.parallel_tool_calls is not False)
         return Reply(message, finish_reason="tool_calls" if message.tool_calls else "stop", model=self.name)
 
     async def close(self) -> None:
         """End the policy."""
         self._policy.close()
 
-    def _message(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
+    def next_message(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
+        """Return the policy's next move after these messages; `tools`: they are offered. ModelError as `complete`."""
         for message in messages:
             if message.tool_call_id is not None:
                 self._results.setdefault(message.tool_call_id, message.content or "")

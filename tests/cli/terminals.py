@@ -15,9 +15,12 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def on_terminal(
-    columns: int, *words: object, folder: Path, stdout: Path | None = None, **variables: str
+    columns: int, *words: object, folder: Path, stdout: Path | None = None, raw: bool = False, **variables: str
 ) -> tuple[int, str]:
-    """Exit code, and all that appears on a terminal so wide; what is written over a line is a line too. `stdout`: a file that takes it, as with `> FILE`."""
+    """Exit code, and all that appears on a terminal so wide; what is written over a line is a line too.
+
+    `stdout`: a file that takes it, as with `> FILE`. `raw`: with control sequences.
+    """
     descriptor, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     given = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -33,4 +36,4 @@ def on_terminal(
     os.close(terminal)
     os.close(descriptor)
     text = shown.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    return wait(process), _CONTROL.sub("", text)
+    return wait(process), text if raw else _CONTROL.sub("", text)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.terminals import on_terminal
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
@@ -135,9 +136,84 @@ async def test_an_answer_after_failed_look_ups_only_is_no_success(tmp_path: Path
 
     async with ModelServer(guess) as server:
         done = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
-    assert done.returncode == 4
-    assert "Ida Holm." in done.stdout
-    assert "every look-up failed" in done.stderr
+        plain = await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)
+    assert done.returncode == plain.returncode == 4
+    assert done.stdout.split("\n")[:3] == ["Not supported by the graph: every look-up failed", "", "Ida Holm."]
+    assert json.loads(plain.stdout)["supported"] is False
+
+
+async def test_an_answer_from_elsewhere_is_marked_in_red_before_it(tmp_path: Path) -> None:
+    def invents(request: Request) -> Answer:
+        again = request.body["messages"][-1]["role"] == "tool"
+        reply = chat("The Quiet Harbour was directed by Greta Garbo.")
+        return Answer(reply if again else chat("", [("get_all_nearest_neighbors", HARBOUR)]))
+
+    async with ModelServer(invents) as server:
+        words = ("ask", QUESTION, "--graph", FILMS, "-m", "openai-api/local/m", "--no-log")
+        variables = {"LOCAL_BASE_URL": server.url, "NO_COLOR": ""}
+        exit_code, shown = await asyncio.to_thread(on_terminal, 80, *words, folder=tmp_path, raw=True, **variables)
+        data = json.loads((await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)).stdout)
+    assert exit_code == 0
+    mark = "\x1b[1;31mNot supported by the graph: no result contains Greta, Garbo\x1b[0m"
+    assert shown.rindex(mark) < shown.rindex("The Quiet Harbour was directed by Greta Garbo.")
+    assert (data["supported"], data["unsupported_because"]) == (False, "no result contains Greta, Garbo")
+
+
+SMALL = {"id": "m", "meta": {"n_ctx": 16384}}
+
+
+@pytest.mark.parametrize(
+    ("models", "words", "chosen"),
+    [
+        ([SMALL], (), True),
+        ([{"id": "other", "max_model_len": 131072}, {"id": "m", "max_model_len": 4096}], (), True),
+        ([{"id": "m", "meta": {"n_ctx": 16385}}], (), False),
+        ([{"id": "m", "meta": None}], (), False),
+        (None, (), False),
+        ([SMALL], ("--no-small",), False),
+        ([SMALL], ("--tool-protocol", "native"), False),
+        ([SMALL], ("-o", "agent.turn_limit=5"), False),
+    ],
+)
+async def test_a_server_with_a_small_context_gets_short_prompts(
+    tmp_path: Path, models: Any, words: tuple[str, ...], chosen: bool
+) -> None:
+    async with ModelServer(walk, models=models) as server:
+        done = await with_model(server, QUESTION, "--json", "--no-log", *words, folder=tmp_path)
+        body = server.requests[0].body
+    assert done.returncode == 0, done.stderr
+    assert ("short prompts and results (--no-small" in done.stderr) is chosen
+    assert ("response_format" in body, body.get("max_tokens") == 512, "tools" not in body) == (chosen, chosen, chosen)
+    assert (len(body["messages"][0]["content"]) < 2000) is chosen
+
+
+async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp_path: Path) -> None:
+    def walks(request: Request) -> Answer:
+        call = {"thought": "the film", "tool": "get_all_nearest_neighbors", "arguments": HARBOUR}
+        answer = {"thought": "she did", "answer": "Ida Holm [p1] directed it."}
+        answered = "DIRECTED" in request.body["messages"][-1]["content"]
+        return Answer(chat(json.dumps(answer if answered else call)))
+
+    async with ModelServer(walks) as server:
+        words = ("--small", "-o", "agent.encoding=csv", "--out", "run")
+        done = await with_model(server, QUESTION, *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().startswith("Ida Holm [p1] directed it.")
+    agent = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["agent"]
+    assert (agent["prompts"], agent["encoding"]) == ("short", "csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("-m", "scripted/look"), "scripted/look is no language model"),
+        (("-m", "openai-api/local/m", "--tool-protocol", "text"), "with --tool-protocol text"),
+    ],
+)
+def test_what_contradicts_the_small_profile_is_refused(words: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    done = asked(QUESTION, *words, "--small", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert named in done.stderr
 
 
 async def test_the_address_of_a_server_is_an_option_as_in_run(tmp_path: Path) -> None:

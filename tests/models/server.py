@@ -106,10 +106,11 @@ def hello(request: Request) -> Answer:
 
 
 class ModelServer:
-    """Counts `requests` (kept unless `record` is off) and open `connections`."""
+    """Counts `requests` (kept unless `record` is off) and open `connections`. `models`: its list of models, if any."""
 
-    def __init__(self, respond: Respond = hello, *, record: bool = True) -> None:
+    def __init__(self, respond: Respond = hello, *, record: bool = True, models: Sequence[Any] | None = None) -> None:
         self.respond = respond
+        self.models = models
         self.record = record
         self.url = ""
         self.requests: list[Request] = []
@@ -158,9 +159,12 @@ class ModelServer:
         headers = {name.lower(): value.strip() for name, _, value in fields}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         request = Request(head[0].split()[1], headers, raw, asyncio.get_running_loop().time())
-        if self.record:
-            self.requests.append(request)
-        answer = self.respond(request)
+        if head[0].startswith("GET ") and request.path.endswith("/models"):
+            answer = error(404) if self.models is None else Answer({"object": "list", "data": self.models})
+        else:
+            if self.record:
+                self.requests.append(request)
+            answer = self.respond(request)
         self.served[answer.status] += 1
         gone = asyncio.ensure_future(reader.read(1)) if answer.last else None
         sending = asyncio.ensure_future(_send(writer, answer))

@@ -10,14 +10,14 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.json_protocol import NO_CALL
 from graphwalk.models.openai import OpenAIModel
-from graphwalk.models.wrappers import Cached
+from graphwalk.models.wrappers import RESTARTED, Cached
 from graphwalk.reports.scene import call_of
 from graphwalk.suites.task import AnswerForm, Prompt
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.protocol_servers import allows, cut_off, holding_to_schema, schema_of
-from tests.models.server import Answer, ModelServer, chat, error, take_text
+from tests.models.server import Answer, ModelServer, chat, error, stream
 
 KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"], "additionalProperties": False}
 KEYS = {"type": "array", "items": KEY}
@@ -263,10 +263,39 @@ async def test_other_protocols_send_no_schema() -> None:
         assert player.sent[0][2].response_schema is None
 
 
-async def test_replies_are_not_shown_as_they_arrive() -> None:
-    """A user who watches gets the answer, not its JSON."""
-    player = Player(said('{"answer": "a"}'))
-    options = CallOptions(on_text=take_text)
-    await speaking(player).complete(ASK, (LOOK,), options)
-    await speaking(player, "text").complete(ASK, (LOOK,), options)
-    assert [sent[2].on_text is None for sent in player.sent] == [True, False]
+def pieces(*texts: str, end: bool = True) -> Answer:
+    """A reply in pieces; `end`: it is whole."""
+    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
+    return stream(*events, *([{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}] if end else []))
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        (
+            '{"thought": "the \\"answer\\": \\"no\\"", "answer": "A\\u00e9 \\ud83d\\ude00 [\\"k\\"]\\n"}',
+            'Aé \U0001f600 ["k"]\n',
+        ),
+        ('<think>{"answer": "no"}</think>```json\n{"answer": "yes"}\n```', "yes"),
+        ('{"thought": "I look", "tool": "step", "arguments": {"key": "a"}}', ""),
+        ('{"answer": [{"key": "a"}]}', ""),
+        ('no JSON, but "answer"', ""),
+    ],
+)
+async def test_only_an_answer_in_words_is_streamed(
+    model: OpenAIModel, server: ModelServer, reply: str, shown: str
+) -> None:
+    answers = iter([pieces(*reply[:-2], end=False), pieces(*reply)])
+    server.respond = lambda request: next(answers)
+    written: list[str] = []
+
+    async def take(piece: str) -> None:
+        written.append(piece)
+
+    config = AgentConfig(tool_protocol="json")
+    asked = in_run(model, Limits(retries=1), config, note=lambda text: None)
+    whole = await asked.complete(ASK, (LOOK,), CallOptions(on_text=take))
+    assert whole.message.content == reply
+    assert "" not in written
+    assert "".join(written).rpartition(RESTARTED)[2] == shown
+    assert all(map(str.isprintable, "".join(written).replace("\n", "")))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphwalk.agent import Watcher
-from graphwalk.config.agent import FOREIGN
+from graphwalk.config.agent import FOREIGN, SMALL, SMALL_OUTPUT
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.suppressed import suppressed
@@ -24,13 +24,16 @@ from graphwalk.runs.folder.result import EpisodeKey, Result
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher, evidence_of
+from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher, evidence_of, unsupported_because
 from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
 from graphwalk.variables import Variables
+
+UNSUPPORTED = "Not supported by the graph"
+"""The beginning of the line before such an answer."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Answer:
     cypher: str
     missing: str = ""
     """The phrase about missing evidence, if an error prevented it."""
+    unsupported: str = ""
+    """Why no tool result can support the answer; "" if one may, or if there is no answer."""
 
     def __repr__(self) -> str:
         """Return one line: question, answer or the reason for none, and the numbers of tool calls and evidence."""
@@ -65,7 +70,9 @@ class Answer:
             seen = observed_graph(result.trajectory.results)
             evidence = evidence_of(str(result.task["question"]), result.answer, seen)
             cypher = browser_cypher(evidence, store)
-        return cls(result, scene, evidence, cypher, "".join(missing))
+        question = str(result.task["question"])
+        unsupported = unsupported_because(question, result.answer, result.trajectory.results)
+        return cls(result, scene, evidence, cypher, "".join(missing), unsupported)
 
     @property
     def question(self) -> str:
@@ -110,6 +117,8 @@ class Answer:
             "error": self.error,
             "steps": [step.as_dict() for step in self.steps],
             "evidence": {**self.evidence.as_dict(), "cypher": self.cypher},
+            "supported": None if self.answer is None else not self.unsupported,
+            "unsupported_because": self.unsupported,
             "grounded": None if self.result.score is None else self.result.score["grounded"],
             "model": self.result.key.model,
             "usage": to_dict(self.result.usage),
@@ -123,6 +132,8 @@ class Answer:
         # As an image: the style of the drawing does not reach the rest of the notebook.
         drawing = b64encode(self.svg().encode("utf-8", "replace")).decode()
         lines = "<br>".join(map(escape_markup, text.splitlines()))
+        if self.unsupported:
+            lines = f'<strong style="color: #c00">{UNSUPPORTED}: {escape_markup(self.unsupported)}</strong><br>{lines}'
         return f'<p>{lines}</p><img alt="evidence" src="data:image/svg+xml;base64,{drawing}">'
 
 
@@ -134,6 +145,7 @@ def asking(
     questions: Sequence[str] = (),
     overrides: Sequence[str] = (),
     agent: Mapping[str, Any] | None = None,
+    small: bool = False,
     objects: Mapping[str, Model] | None = None,
     arguments: Mapping[str, Mapping[str, Any]] | None = None,
     servers: Mapping[str, str] | None = None,
@@ -141,7 +153,7 @@ def asking(
     """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
 
     `arguments`: model → arguments of its constructor (`model_arguments` of an experiment).
-    `servers`: server → base URL.
+    `servers`: server → base URL. `small`: with the profile `SMALL`, in which `agent` and `overrides` set other values.
 
     Raise ConfigError for an unknown model, a missing key or a wrong override.
     """
@@ -157,9 +169,11 @@ def asking(
         "servers": servers or {},
         "agent": {
             **FOREIGN,
+            **(SMALL if small else {}),
             "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             **(agent or {}),
         },
+        "options": {"max_output_tokens": SMALL_OUTPUT} if small else {},
     }
     return resolve(load_experiment(data, overrides), variables, objects=objects)
 

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from graphwalk.errors import ConfigError
@@ -11,11 +12,15 @@ from graphwalk.graphs.formats.cypher import literal
 from graphwalk.reports.scene import MOST_USED
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.search import folded, words_of
 from graphwalk.suites.walked import paths_to_nearest
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
-from graphwalk.tools.observed_values import Evidence
+from graphwalk.tools.observed_values import Evidence, shows_data
+from graphwalk.types.encodings import split_notes
+from graphwalk.types.episode import ToolResult
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n[-*\s]*")
 _LONGEST_PATH = 4
 _MOST_NAMESAKES = 5
 """A value that more nodes share does not identify a node."""
@@ -86,6 +91,28 @@ def _names(node: ObservedNode) -> Iterator[str]:
         if isinstance(value, str) and len(value) >= _SHORTEST_NAME and not value.strip("+-.").isdigit():
             yield value
             yield value.casefold()
+
+
+def unsupported_because(question: str, answer: str | None, results: Sequence[ToolResult]) -> str:
+    """Return why no tool result can support an answer, "" if one may: a heuristic, which reads words and not claims.
+
+    Either no call has read the graph, or no result contains one of the keys and names of the answer that the question
+    does not contain. A number may be counted or computed from rows; without any row it counts as a name.
+    """
+    if not answer:
+        return ""
+    if not any(result.error is None and result.rows is not None for result in results):
+        return "every look-up failed" if any(result.error for result in results) else "no tool has read it"
+    texts = [split_notes(result.content)[1] for result in results if shows_data(result)]
+    words = [re.findall(r"\w+", " ".join(cited_keys(answer)))]
+    # A sentence begins with a capital letter; if it is one word, this is a name.
+    for first, *rest in filter(None, (re.findall(r"\w+", one) for one in _SENTENCE.split(_CITED.sub("", answer)))):
+        words.append([word for word in rest or [first] if word != word.lower() or (word.isdigit() and not texts)])
+    known = {*words_of(folded(question)), ""}
+    names = {folded(word): word for word in chain.from_iterable(words) if len(word) > 1 and folded(word) not in known}
+    if not names or names.keys() & {*words_of(folded(" ".join(texts)))}:
+        return ""
+    return f"no result contains {', '.join(names.values())}"
 
 
 def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:

@@ -126,7 +126,12 @@ def _look_up(tool: str, row: Row) -> Ask:
 
 def look_up(task: Task, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Answer a question in words."""
-    text, _ = yield from look(task.question)
+    return (yield from look_in_words(task.question))
+
+
+def look_in_words(question: str) -> Policy:
+    """Return the answer of `look` without its list."""
+    text, _ = yield from look(question)
     return text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graphwalk.reports.scene import MOST_USED
-from graphwalk.suites.ask.evidence import cited_keys, evidence_of
+from graphwalk.suites.ask.evidence import cited_keys, evidence_of, unsupported_because
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -66,3 +66,31 @@ def test_no_more_than_can_be_taken_in() -> None:
 
 def test_keys_are_cited_in_brackets_and_links_are_none() -> None:
     assert cited_keys("Ida [p1], Bo [`p2`, p3], Ida [p1], [text](http://x) []") == ("p1", "p2", "p3")
+
+
+FOUND = ToolResult(ToolCall("1", "t", "{}"), '[{"key": "p1", "name": "Ida Holm", "film": "Die Möwe"}]', rows=1)
+NOTHING = ToolResult(ToolCall("2", "t", "{}"), "Note: no film Salt. []", rows=0)
+FAILED = ToolResult(ToolCall("3", "t", "{}"), "There is no label Salt.", error="unknown_name")
+NOTED = ToolResult(ToolCall("4", "think", "{}"), "Greta")
+
+
+@pytest.mark.parametrize(
+    ("results", "answer", "reason"),
+    [
+        ([FOUND], "Ida Holm [p1] directed it.", ""),
+        ([FOUND], "It was ida holm. She made *die mowe*.", ""),
+        ([FOUND], "There are 3.", ""),
+        ([FOUND], "Nobody directed it.", ""),
+        ([FOUND], "Greta Garbo [p9] directed Salt.", "no result contains p9, Garbo"),
+        ([FOUND, NOTED], "Greta", "no result contains Greta"),
+        ([FOUND], "These two:\n- Nils Dahl\n- Per Lund", "no result contains Dahl, Lund"),
+        ([NOTHING], "I found no film Salt.", ""),
+        ([NOTHING], "It is from 1931.", "no result contains 1931"),
+        ([FAILED, NOTED], "Ida Holm", "every look-up failed"),
+        ([NOTED], "Ida Holm", "no tool has read it"),
+        ([], "Ida Holm", "no tool has read it"),
+        ([], None, ""),
+    ],
+)
+def test_answers_that_no_result_supports(results: list[ToolResult], answer: str | None, reason: str) -> None:
+    assert unsupported_because("Who directed the film Salt?", answer, results) == reason
