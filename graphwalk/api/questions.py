@@ -21,9 +21,7 @@ from graphwalk.variables import Variables, read_variables
 AnyModel = Any
 """`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
 `openai_model` makes of a client of the `openai` package."""
-
 LOOK = "scripted/look"
-"""The scripted agent that looks up the words of a question."""
 
 
 def as_model(model: AnyModel, variables: Variables) -> Model:
@@ -92,7 +90,6 @@ async def aask(
     model: AnyModel = None,
     after: Answer | None = None,
     callbacks: Iterable[Any] | None = None,
-    small: bool = False,
     **agent: Any,
 ) -> Answer:
     """Let a model answer a question about a graph by walking it, without writing a run folder.
@@ -100,8 +97,8 @@ async def aask(
     `store`: a store of `open_store` or `aopen_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
     "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
     `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
-    tool calls are reported without secrets. `small`: short prompts and results, for a model with a small context.
-    `agent`: fields of an experiment's agent: `turn_limit=10`, `result_budget=20`, …
+    tool calls are reported without secrets. `agent`: fields of an experiment's agent: `turn_limit=10`,
+    `result_budget=20`, …
 
     The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
     failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
@@ -111,20 +108,14 @@ async def aask(
         check_type("store", store, Store, *GRAPH)
     check_type("after", after, Answer, optional=True)
     variables = replace(read_variables(), callbacks=handlers(callbacks))
-    arguments: dict[str, Any] = {
-        "model": model,
-        "after": after,
-        "callbacks": variables.callbacks,
-        "small": small,
-        **agent,
-    }
+    arguments: dict[str, Any] = {"model": model, "after": after, "callbacks": variables.callbacks, **agent}
     if isinstance(store, Store):
         return await store.await_for(aask(question, store.inner, **arguments))
     if isinstance(store, PropertyGraph | Path | str | Mapping):
         async with aopen_store(store) as opened:
             return await aask(question, opened, **arguments)
     (name,), objects = named_models([model], variables)
-    experiment = asking(None, name, variables, agent=agent, small=small, objects=objects)
+    experiment = asking(None, name, variables, agent=agent, objects=objects)
     earlier = () if after is None else after.conversation
     async with open_conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
         return Answer.of(await talk.ask(question), store)

@@ -13,10 +13,10 @@ from graphwalk.errors import counted
 from graphwalk.files.writing import write_whole
 from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.scene import call_of
-from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.runs.playing.ask import UNSUPPORTED, Answer
+from graphwalk.runs.playing.ask import Answer
 from graphwalk.sanitise import printable
+from graphwalk.suites.ask.evidence import EVERY_LOOK_UP_FAILED
 from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.terminal.console import data, prose, say, stderr, stdout
 from graphwalk.terminal.progress import progress_bar
@@ -63,7 +63,7 @@ class Teller(Watcher):
 
     def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
         """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""
-        failed = answer.answer is None or _every_look_up_failed(answer.result)
+        failed = answer.answer is None or answer.unsupported == EVERY_LOOK_UP_FAILED
         self.exit_code = _STORE if answer.exit_status is ExitStatus.STORE_ERROR else _NO_ANSWER if failed else 0
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
@@ -77,9 +77,10 @@ class Teller(Watcher):
         else:
             streamed = self._end_line().rpartition(RESTARTED)[2]
             if answer.unsupported:
-                stdout().print(Text(printable(f"{UNSUPPORTED}: {answer.unsupported}"), "bold red"), soft_wrap=True)
-            shown = streamed.strip() == answer.answer.strip() and not answer.unsupported
-            prose("" if shown else f"\n{answer.answer}\n")
+                mark = Text(printable(f"Not supported by the graph: {answer.unsupported}"), "bold red")
+                stdout().print(mark, soft_wrap=True)
+            again = answer.unsupported or streamed.strip() != answer.answer.strip()
+            prose(f"\n{answer.answer}\n" if again else "")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
         if answer.missing:
@@ -103,9 +104,3 @@ class Teller(Watcher):
         """Print the path of the run folder, if there is one."""
         if self.log is not None and not self._json:
             say(f"run folder: {self.log.path}   (graphwalk report {self.log.quoted})")
-
-
-def _every_look_up_failed(result: Result) -> bool:
-    """Return True if there were tool calls, and no call that is not a note succeeded."""
-    results = result.trajectory.results
-    return any(one.error for one in results) and not any(one.error is None and one.rows is not None for one in results)

@@ -24,13 +24,14 @@ from graphwalk.cli.options import (
 from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stderr
 from graphwalk.terminal.signals import run_async
-from graphwalk.variables import Variables, read_variables
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
     from graphwalk.runs.episodes.resolve import Experiment
 
 _QUIT = ("quit", "exit", ":q")
+_SMALL_CONTEXT = 16_384
 
 
 def ask(
@@ -50,11 +51,7 @@ def ask(
     tool_protocol: ToolProtocol = None,
     small: Annotated[
         bool | None,
-        typer.Option(
-            "--small/--no-small",
-            help="Short prompts and results for models with a small context. Default: if a server on this machine "
-            "reports a context of at most 16,384 tokens, unless other options set fields of the agent.",
-        ),
+        typer.Option("--small/--no-small", help="Short prompts and results. Default: for small contexts here."),
     ] = None,
     dialogue: Annotated[
         bool, typer.Option("--dialogue", help="Continue the dialogue after the first question.")
@@ -83,15 +80,18 @@ def ask(
     if small and tool_protocol not in (None, "json"):
         raise ConfigError(f"--small cannot be combined with --tool-protocol {tool_protocol}", hint="pass one of them")
     source = part_of(chosen_source(graph, database), labels, relationship_types)
-    first = [] if question is None else [question]
     protocol = [f"agent.tool_protocol={tool_protocol}"] if tool_protocol else []
     if small is None and not protocol and not any(one.startswith("agent.") for one in override or ()):
-        small = _has_small_context(model, variables.serving(servers or {}))
+        from graphwalk.models.openai_servers import local_context
+
+        context = run_async(local_context(model, variables.serving(servers or {})))
+        if small := context is not None and context <= _SMALL_CONTEXT:
+            say(f"{model} has a context of {context:,} tokens: short prompts and results (--no-small: the usual ones)")
     experiment = asking(
         source,
         model,
         variables,
-        questions=first,
+        questions=[] if question is None else [question],
         overrides=[*protocol, *(override or ())],
         small=bool(small),
         arguments=arguments_of([model], model_argument),
@@ -119,18 +119,6 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
         raise ConfigError(f"{svg}: there is no folder {svg.parent}", hint="make the folder first, or choose another")
     if out is not None and no_log:
         raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
-
-
-def _has_small_context(model: str, variables: Variables) -> bool:
-    """Return True, with a message, if a server on this machine reports a small context."""
-    from graphwalk.config.agent import SMALL_CONTEXT
-    from graphwalk.models.openai_servers import local_context
-
-    tokens = run_async(local_context(model, variables))
-    if tokens is None or tokens > SMALL_CONTEXT:
-        return False
-    say(f"{model} has a context of {tokens:,} tokens: short prompts and results (--no-small: the usual ones)")
-    return True
 
 
 async def _talk(

@@ -131,28 +131,6 @@ FOREIGN: Mapping[str, Any] = {
 }
 """Limits and help on graphs that were not generated, unless the user sets them."""
 
-SMALL: Mapping[str, Any] = {
-    "prompts": "short",
-    "tool_words": "short",
-    "tool_protocol": "json",
-    "tool_choice": "required",
-    "names_in_tools": 200,
-    "parallel_tool_calls": False,
-    "think": False,
-    "repeat_limit": 2,
-    "encoding": "compact",
-    "schema_samples": 0,
-    "schema_tokens": 1000,
-    "result_budget": 20,
-    "result_tokens": 800,
-    "value_characters": 80,
-    "compaction": "window",
-    "compaction_window": 4,
-}
-"""The profile of `graphwalk ask --small`, for models with a small context."""
-SMALL_CONTEXT, SMALL_OUTPUT = 16_384, 512
-"""Tokens: the largest context of a model that gets this profile by default; the output limit of the profile."""
-
 
 def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:
     """Return the agent with the limits of `FOREIGN`; fields that the user set, even to None, stay."""

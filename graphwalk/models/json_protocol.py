@@ -109,27 +109,22 @@ def _answer_only(on_text: TextCallback) -> TextCallback:
     """Return a function that takes the pieces of a reply and passes on those of an answer in words."""
     from langchain_core.utils.json import parse_partial_json
 
-    if on_text is None:
-        return None
     written = shown = ""
 
     async def take(piece: str) -> None:
         nonlocal written, shown
-        if piece == RESTARTED:
-            written = shown = ""
-            await on_text(piece)
-            return
-        written += piece
-        reply, answer = visible(written).lstrip(), None
+        written, shown, new = ("", "", piece) if piece == RESTARTED else (written + piece, shown, "")
+        reply = visible(written).lstrip()
         if f'"{_ANSWER}"' in reply and reply.startswith(("{", "`")):  # no reasoning that has not ended
             with suppress(ValueError, RecursionError):
                 answer = mapping(parse_partial_json(reply[reply.find("{") :])).get(_ANSWER)
-        # Half of a surrogate pair waits for the other half.
-        if isinstance(answer, str) and answer.startswith(shown) and not "\ud800" <= answer[-1:] <= "\udbff":
-            new, shown = answer[len(shown) :], answer
-            await on_text(new) if new else None
+                # Half of a surrogate pair waits for the other half.
+                if isinstance(answer, str) and answer.startswith(shown) and not "\ud800" <= answer[-1:] <= "\udbff":
+                    new, shown = answer[len(shown) :], answer
+        if on_text is not None and new:
+            await on_text(new)
 
-    return take
+    return on_text and take
 
 
 def _with_thought(message: Message) -> Message:

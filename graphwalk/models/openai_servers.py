@@ -62,14 +62,8 @@ _BOTH = "OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning m
 openai = _provider("openai", _BOTH, responses=None)
 openai_chat = _provider("openai-chat", "the same, always by Chat Completions", server="openai")
 openai_responses = _provider("openai-responses", "the same, always by Responses", server="openai", responses=True)
-gemini = _provider("gemini")
-deepseek = _provider("deepseek")
-openrouter = _provider("openrouter")
-groq = _provider("groq")
-together = _provider("together")
-mistral = _provider("mistral")
-vllm = _provider("vllm")
-ollama = _provider("ollama")
+gemini, deepseek, openrouter, groq = map(_provider, ("gemini", "deepseek", "openrouter", "groq"))
+together, mistral, vllm, ollama = map(_provider, ("together", "mistral", "vllm", "ollama"))
 
 
 def openai_api(name: str, variables: Variables, **client: Any) -> OpenAIModel:
@@ -169,22 +163,16 @@ def server_of(spec: str, variables: Variables) -> str | None:
 
 
 async def local_context(spec: str, variables: Variables) -> int | None:
-    """Return the context of a model in tokens, if a server on this machine reports it; else None.
-
-    llama.cpp (`n_ctx`) and vLLM (`max_model_len`) report it in the list of their models.
-    """
+    """Return the tokens of a model's context if its server, on this machine, reports them as llama.cpp or vLLM do."""
     server, address = server_name(spec), base_url(spec, variables)
-    if (
-        server is None
-        or address is None
-        or not _is_local(check_address(f"{server_variable(server)}_BASE_URL", address))
-    ):
+    variable = server_variable(server or "")
+    if server is None or address is None or not _is_local(check_address(f"{variable}_BASE_URL", address)):
         return None
-    async with _open_client(server_variable(server), address, variables, {"timeout": _LIST_SECONDS}) as client:
+    async with _open_client(variable, address, variables, {"timeout": _LIST_SECONDS}) as client:
         try:
             models = sequence(mapping(await client.get("/models", cast_to=object)).get("data"))
-        except Exception:  # the first call of the model reports what is wrong
-            return None
+        except Exception:
+            return None  # the first call of the model reports the error
     name = spec.removeprefix("openai-api/").partition("/")[2]
     model = mapping(next((one for one in models if len(models) == 1 or mapping(one).get("id") == name), None))
     return count(mapping(model.get("meta")).get("n_ctx")) or count(model.get("max_model_len"))

@@ -5,24 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from graphwalk.models.langchain import from_langchain, to_ai_message
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.types.chat import Reply
 
-_WORD = re.compile(r"\s*\S+|\s+$")
-
 
 class ScriptedChatModel(BaseChatModel):
-    """A chat model that answers the last user message by a policy.
-
-    It has no state: a reply follows from the messages since the question, so that checkpoints can be resumed.
-    """
+    """A chat model that answers the last question by a policy, from the messages since then: it has no state."""
 
     policy: Callable[[str], Policy]
-    """Question → policy."""
 
     @property
     def _llm_type(self) -> str:
@@ -31,28 +25,18 @@ class ScriptedChatModel(BaseChatModel):
     def bind_tools(self, tools: Sequence[Any], **options: Any) -> Any:
         return self.bind(tools=tools, **options)
 
-    def _generate(
-        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **options: Any
-    ) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=self._reply(messages, options))])
-
-    def _stream(
-        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **options: Any
-    ) -> Iterator[ChatGenerationChunk]:
-        reply = self._reply(messages, options)
-        for word in _WORD.findall(str(reply.content)):
-            yield ChatGenerationChunk(message=AIMessageChunk(word))
-        yield ChatGenerationChunk(message=AIMessageChunk("", tool_calls=reply.tool_calls))
-
-    def _reply(self, messages: list[BaseMessage], options: dict[str, Any]) -> AIMessage:
-        """Play the policy from the last question to its next reply."""
+    def _generate(self, messages: list[BaseMessage], *unused: Any, **options: Any) -> ChatResult:
         conversation = list(map(from_langchain, messages))
-        if len(conversation) > 1 and conversation[-1].role == "user" and conversation[-2].role == "tool":
+        if [message.role for message in conversation[-2:]] == ["tool", "user"]:
             conversation.pop()  # the request for an answer when a limit is reached
-        questions = [number for number, message in enumerate(conversation) if message.role == "user"]
-        since = conversation[questions[-1] :] if questions else conversation
-        script, parallel = (
-            ScriptedModel("scripted", self.policy(since[0].content or "")),
-            options.get("parallel_tool_calls"),
-        )
-        return to_ai_message(Reply(script.next_message(since, bool(options.get("tools")), parallel is not False)))
+        start = max((number for number, message in enumerate(conversation) if message.role == "user"), default=0)
+        script = ScriptedModel("scripted", self.policy(conversation[start].content or ""))
+        parallel = options.get("parallel_tool_calls", True)
+        reply = Reply(script.next_message(conversation[start:], bool(options.get("tools")), parallel))
+        return ChatResult(generations=[ChatGeneration(message=to_ai_message(reply))])
+
+    def _stream(self, messages: list[BaseMessage], *unused: Any, **options: Any) -> Iterator[ChatGenerationChunk]:
+        reply: Any = self._generate(messages, **options).generations[0].message
+        for word in re.findall(r"\s*\S+|\s+$", reply.content):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=word))
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_calls=reply.tool_calls))

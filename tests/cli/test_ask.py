@@ -86,7 +86,7 @@ async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
     )
     assert (look["thought"], think["thought"], think["rows"]) == ("Let me look.", "I need the film first.", None)
     assert nope["error"] == "unknown_tool"
-    assert told["grounded"] == 0.5
+    assert (told["grounded"], told["unsupported"]) == (0.5, None)
     assert {node["key"] for node in told["evidence"]["nodes"]} == {"p1", "f1"}
     assert told["evidence"]["relationships"] == [
         {"type": "DIRECTED", "source": "p1", "target": "f1", "properties": {"days": 40}}
@@ -139,7 +139,7 @@ async def test_an_answer_after_failed_look_ups_only_is_no_success(tmp_path: Path
         plain = await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)
     assert done.returncode == plain.returncode == 4
     assert done.stdout.split("\n")[:3] == ["Not supported by the graph: every look-up failed", "", "Ida Holm."]
-    assert json.loads(plain.stdout)["supported"] is False
+    assert json.loads(plain.stdout)["unsupported"] == "every look-up failed"
 
 
 async def test_an_answer_from_elsewhere_is_marked_in_red_before_it(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_an_answer_from_elsewhere_is_marked_in_red_before_it(tmp_path: Pat
     assert exit_code == 0
     mark = "\x1b[1;31mNot supported by the graph: no result contains Greta, Garbo\x1b[0m"
     assert shown.rindex(mark) < shown.rindex("The Quiet Harbour was directed by Greta Garbo.")
-    assert (data["supported"], data["unsupported_because"]) == (False, "no result contains Greta, Garbo")
+    assert data["unsupported"] == "no result contains Greta, Garbo"
 
 
 SMALL = {"id": "m", "meta": {"n_ctx": 16384}}

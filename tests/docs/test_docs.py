@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,12 @@ def _options_that_exist(line: str) -> set[str]:
             break
         command = inner
     return {"--help", "-h", "--debug", *(name for parameter in command.params for name in parameter.opts)}
+
+
+def test_the_first_example_without_a_key_prints_an_answer() -> None:
+    (code,) = re.findall(r"```python\n(import.*?)```", (ROOT / "docs" / "mcp.md").read_text("utf-8"), re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "- Quill Trading [Quill Trading] OWNS Sea Holly [Sea Holly]" in done.stdout
 
 
 def test_every_section_that_a_docstring_cites_is_there() -> None:

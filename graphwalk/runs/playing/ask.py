@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphwalk.agent import Watcher
-from graphwalk.config.agent import FOREIGN, SMALL, SMALL_OUTPUT
+from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
 from graphwalk.reports.scene import Scene, SceneCall, scene_of
 from graphwalk.reports.scene_svg import scene_svg
@@ -31,9 +33,6 @@ from graphwalk.tools.observed import observed_graph
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
 from graphwalk.variables import Variables
-
-UNSUPPORTED = "Not supported by the graph"
-"""The beginning of the line before such an answer."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +69,8 @@ class Answer:
             seen = observed_graph(result.trajectory.results)
             evidence = evidence_of(str(result.task["question"]), result.answer, seen)
             cypher = browser_cypher(evidence, store)
-        question = str(result.task["question"])
-        unsupported = unsupported_because(question, result.answer, result.trajectory.results)
-        return cls(result, scene, evidence, cypher, "".join(missing), unsupported)
+        reason = unsupported_because(str(result.task["question"]), result.answer, result.trajectory.results)
+        return cls(result, scene, evidence, cypher, "".join(missing), reason)
 
     @property
     def question(self) -> str:
@@ -117,8 +115,7 @@ class Answer:
             "error": self.error,
             "steps": [step.as_dict() for step in self.steps],
             "evidence": {**self.evidence.as_dict(), "cypher": self.cypher},
-            "supported": None if self.answer is None else not self.unsupported,
-            "unsupported_because": self.unsupported,
+            "unsupported": self.unsupported or None,
             "grounded": None if self.result.score is None else self.result.score["grounded"],
             "model": self.result.key.model,
             "usage": to_dict(self.result.usage),
@@ -133,7 +130,7 @@ class Answer:
         drawing = b64encode(self.svg().encode("utf-8", "replace")).decode()
         lines = "<br>".join(map(escape_markup, text.splitlines()))
         if self.unsupported:
-            lines = f'<strong style="color: #c00">{UNSUPPORTED}: {escape_markup(self.unsupported)}</strong><br>{lines}'
+            lines = f'<strong style="color: #c00">Not supported: {escape_markup(self.unsupported)}</strong><br>{lines}'
         return f'<p>{lines}</p><img alt="evidence" src="data:image/svg+xml;base64,{drawing}">'
 
 
@@ -153,10 +150,11 @@ def asking(
     """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
 
     `arguments`: model → arguments of its constructor (`model_arguments` of an experiment).
-    `servers`: server → base URL. `small`: with the profile `SMALL`, in which `agent` and `overrides` set other values.
+    `servers`: server → base URL. `small`: with templates/profiles/small.yaml for what is not set.
 
     Raise ConfigError for an unknown model, a missing key or a wrong override.
     """
+    profile = YamlFile.read(data_path("templates") / "profiles" / "small.yaml").data if small else {}
     data = {
         "name": "ask",
         "suite": {
@@ -169,11 +167,11 @@ def asking(
         "servers": servers or {},
         "agent": {
             **FOREIGN,
-            **(SMALL if small else {}),
+            **profile.get("agent", {}),
             "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             **(agent or {}),
         },
-        "options": {"max_output_tokens": SMALL_OUTPUT} if small else {},
+        "options": profile.get("options", {}),
     }
     return resolve(load_experiment(data, overrides), variables, objects=objects)
 

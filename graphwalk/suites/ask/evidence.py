@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from graphwalk.errors import ConfigError
@@ -21,6 +20,7 @@ from graphwalk.types.episode import ToolResult
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n[-*\s]*")
+EVERY_LOOK_UP_FAILED = "every look-up failed"
 _LONGEST_PATH = 4
 _MOST_NAMESAKES = 5
 """A value that more nodes share does not identify a node."""
@@ -94,25 +94,22 @@ def _names(node: ObservedNode) -> Iterator[str]:
 
 
 def unsupported_because(question: str, answer: str | None, results: Sequence[ToolResult]) -> str:
-    """Return why no tool result can support an answer, "" if one may: a heuristic, which reads words and not claims.
+    """Return why no result can support an answer, "" if one may. Words are compared, not what they claim.
 
     Either no call has read the graph, or no result contains one of the keys and names of the answer that the question
-    does not contain. A number may be counted or computed from rows; without any row it counts as a name.
+    does not contain. Numbers may be computed from rows; without any row they count as names.
     """
-    if not answer:
-        return ""
-    if not any(result.error is None and result.rows is not None for result in results):
-        return "every look-up failed" if any(result.error for result in results) else "no tool has read it"
-    texts = [split_notes(result.content)[1] for result in results if shows_data(result)]
-    words = [re.findall(r"\w+", " ".join(cited_keys(answer)))]
-    # A sentence begins with a capital letter; if it is one word, this is a name.
-    for first, *rest in filter(None, (re.findall(r"\w+", one) for one in _SENTENCE.split(_CITED.sub("", answer)))):
-        words.append([word for word in rest or [first] if word != word.lower() or (word.isdigit() and not texts)])
-    known = {*words_of(folded(question)), ""}
-    names = {folded(word): word for word in chain.from_iterable(words) if len(word) > 1 and folded(word) not in known}
-    if not names or names.keys() & {*words_of(folded(" ".join(texts)))}:
-        return ""
-    return f"no result contains {', '.join(names.values())}"
+    if not any(result.error is None and result.rows is not None for result in results) and answer:
+        return EVERY_LOOK_UP_FAILED if any(result.error for result in results) else "no tool has read it"
+    shown = words_of(folded(" ".join(split_notes(result.content)[1] for result in results if shows_data(result))))
+    words = re.findall(r"\w+", " ".join(cited_keys(answer or "")))
+    for sentence in _SENTENCE.split(_CITED.sub("", answer or "")):
+        # The first word has a capital letter anyway; if it is the only one, it is a name.
+        first, *rest = re.findall(r"\w+", sentence) or [""]
+        words += [word for word in rest or [first] if word != word.lower() or (word.isdigit() and not shown)]
+    known = words_of(folded(question))
+    names = {folded(word): word for word in words if len(word) > 1 and folded(word) not in known}
+    return f"no result contains {', '.join(names.values())}" if names and names.keys().isdisjoint(shown) else ""
 
 
 def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
