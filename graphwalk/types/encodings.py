@@ -21,6 +21,9 @@ NOTE = "Note: "
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _DENSE_JSON = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 _NEXT_PAGE = re.compile(r'"page": (\d+)')
+_PAGE = re.compile(r"page (\d+)(?: of (\d+))?, rows (\d+) to (\d+) of (?:more than )?(\d+)")
+_CAUTION = 0.8
+"""Share of the further pages that are surely there if rows differ in length."""
 
 
 def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str = "json") -> str:
@@ -52,10 +55,16 @@ def decode_notes(text: str) -> list[str]:
     return split_notes(text)[0]
 
 
-def next_page(text: str) -> int | None:
-    """Return the number of the next page of a result, None on the last one."""
-    pages = [match for note in decode_notes(text) for match in _NEXT_PAGE.findall(note)]
-    return int(pages[-1]) if pages else None
+def next_pages(text: str) -> range:
+    """Return the numbers of the next pages of a result that can be requested together; none on the last page."""
+    for note in reversed(decode_notes(text)):
+        if following := _NEXT_PAGE.findall(note):
+            first, more = int(following[-1]), 1
+            if stated := _PAGE.search(note):
+                page, pages, begin, end, rows = (int(number or 0) for number in stated.groups())
+                more = pages - page if pages else max(1, int(_CAUTION * (rows - end) / (end - begin + 1)))
+            return range(first, first + more)
+    return range(0)
 
 
 def split_notes(text: str) -> tuple[list[str], str]:
