@@ -86,6 +86,7 @@ class _Matches:
 class _SortedRows:
     """The rows of a call on all pages. `total` and `measured` are as in `page_of`."""
 
+    checked: CheckedArguments
     matches: _Matches
     total: int | None
     rows: list[Row]
@@ -180,7 +181,8 @@ class GraphToolbox:
             text = OPERATIONS[tool.operation](arguments)
             return ToolResult(call, text, rows=None if tool.note_taking else int(bool(text)))
         sorted_rows = await self._sorted(tool, checked, arguments, page)
-        result, total, rows = sorted_rows.matches, sorted_rows.total, sorted_rows.rows
+        checked, result = sorted_rows.checked, sorted_rows.matches  # of one call: values are compared by identity
+        total, rows = sorted_rows.total, sorted_rows.rows
         complete = result.total == len(rows)
         rows, page_notes = page_of(
             rows, page, self._agent, total=total, complete=complete, measured=sorted_rows.measured
@@ -207,7 +209,7 @@ class GraphToolbox:
         # A part of the rows keeps the order of the database, which the next pages continue.
         complete = result.total == len(result.rows)
         rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
-        sorted_rows = _SortedRows(result, total, rows)
+        sorted_rows = _SortedRows(checked, result, total, rows)
         if self._store.in_process and self._has_pages(tool) and len(rows) > 1:
             self._cached_rows[key] = sorted_rows
             while sum(len(cached.rows) for cached in self._cached_rows.values()) > MOST_CACHED:

@@ -21,7 +21,7 @@ NOTE = "Note: "
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _DENSE_JSON = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 _NEXT_PAGE = re.compile(r'"page": (\d+)')
-_PAGE = re.compile(r"page (\d+)(?: of (\d+))?, rows (\d+) to (\d+) of (?:more than )?(\d+)")
+_PAGE = re.compile(r"page \d+, rows (\d+) to (\d+) of (?:more than )?(\d+)")
 _CAUTION = 0.8
 """Share of the further pages that are surely there if rows differ in length."""
 
@@ -56,13 +56,17 @@ def decode_notes(text: str) -> list[str]:
 
 
 def next_pages(text: str) -> range:
-    """Return the numbers of the next pages of a result that can be requested together; none on the last page."""
+    """Return the numbers of the next pages of a result to request together; none on the last page.
+
+    They are several where pages are limited by tokens. Pages of a number of rows are read one by one, so that the
+    published effort of experts holds.
+    """
     for note in reversed(decode_notes(text)):
         if following := _NEXT_PAGE.findall(note):
             first, more = int(following[-1]), 1
             if stated := _PAGE.search(note):
-                page, pages, begin, end, rows = (int(number or 0) for number in stated.groups())
-                more = pages - page if pages else max(1, int(_CAUTION * (rows - end) / (end - begin + 1)))
+                begin, end, rows = map(int, stated.groups())
+                more = max(1, int(_CAUTION * (rows - end) / (end - begin + 1)))
             return range(first, first + more)
     return range(0)
 
