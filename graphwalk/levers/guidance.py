@@ -51,8 +51,6 @@ class Guidance(ToolboxWrapper):
         """Results of the turns before the present one, in the order of the calls."""
         self._first_turn: dict[tuple[str, tuple[str, str]], int] = {}
         """Content and call of each of them → the first turn that had it."""
-        self._searched = 0
-        """Number of earlier results whose keys and arguments the two following contain."""
         self._shown_keys: dict[Any, None] = {}
         self._tried: set[str] = set()
         self._calls = 0
@@ -78,6 +76,8 @@ class Guidance(ToolboxWrapper):
             earlier_turn, one = self._recent.pop(number)
             self._earlier.append(one)
             self._first_turn.setdefault((one.content, call_signature(one.call)), earlier_turn)
+            self._shown_keys |= {key: None for name, key in shown_values(one) if is_key(name)}
+            self._tried |= _values(one)
         tool = self._graph.tools.get(result.call.name)
         if (turn := self._first_turn.get((result.content, call_signature(result.call)))) is not None:
             yield self._say("guidance_repeated", turn=turn)
@@ -168,10 +168,6 @@ class Guidance(ToolboxWrapper):
 
     def _untried(self, result: ToolResult) -> list[str]:
         """Return keys that earlier results show and no call has named."""
-        for one in self._earlier[self._searched :]:
-            self._shown_keys |= {key: None for name, key in shown_values(one) if is_key(name)}
-            self._tried |= _values(one)
-        self._searched = len(self._earlier)
         tried = self._tried | _values(result)
         return [str(key) for key in self._shown_keys if str(key) not in tried][:_NAMED]
 

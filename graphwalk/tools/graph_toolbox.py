@@ -26,7 +26,7 @@ from graphwalk.tools.arguments import (
     parse_arguments,
     shown_alike,
 )
-from graphwalk.tools.results import canonical_rows, page_of, rows_needed
+from graphwalk.tools.results import Sized, canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import (
     ENUMS,
@@ -90,7 +90,7 @@ class _SortedRows:
     matches: _Matches
     total: int | None
     rows: list[Row]
-    measured: list[tuple[Row, int]] = field(default_factory=list)
+    measured: Sized = field(default_factory=list)
 
 
 class GraphToolbox:
@@ -180,13 +180,17 @@ class GraphToolbox:
                 arguments["described"] = entity_text(self._schema, kind, checked.identifiers[name], self._agent)
             text = OPERATIONS[tool.operation](arguments)
             return ToolResult(call, text, rows=None if tool.note_taking else int(bool(text)))
-        sorted_rows = await self._sorted(tool, checked, arguments, page)
+        key = (tool.name, json.dumps(arguments, sort_keys=True, default=str), rows_needed(self._agent, page))
+        sorted_rows = self._cached_rows.get(key) or await self._sorted(tool, checked, page)
         checked, result = sorted_rows.checked, sorted_rows.matches  # of one call: values are compared by identity
-        total, rows = sorted_rows.total, sorted_rows.rows
-        complete = result.total == len(rows)
+        total, complete, measured = sorted_rows.total, result.total == len(result.rows), sorted_rows.measured
         rows, page_notes = page_of(
-            rows, page, self._agent, total=total, complete=complete, measured=sorted_rows.measured
+            sorted_rows.rows, page, self._agent, total=total, complete=complete, measured=measured
         )
+        if self._store.in_process and len(rows) < len(sorted_rows.rows):  # another graph may change between pages
+            self._cached_rows[key] = sorted_rows
+            while sum(len(cached.rows) for cached in self._cached_rows.values()) > MOST_CACHED:
+                del self._cached_rows[next(iter(self._cached_rows))]
         near = () if result.matched else await self._near(tool, checked)
         notes = [*self._notes(tool, checked, result, near), *page_notes]
         content = encode_result(rows, notes, self._agent.encoding)
@@ -194,27 +198,13 @@ class GraphToolbox:
         number = total or len(result.rows)
         return ToolResult(call, content, rows=number, in_list=result.in_list, tried=tried, data=rows)
 
-    async def _sorted(
-        self, tool: Tool, checked: CheckedArguments, arguments: Mapping[str, Any], page: int
-    ) -> _SortedRows:
-        """Return the rows of all pages; those of a graph in this process, which never changes, are cached for a while.
-
-        Without the cache, the whole result is read again for each of its pages.
-        """
-        key = (tool.name, json.dumps(arguments, sort_keys=True, default=str), rows_needed(self._agent, page))
-        if key in self._cached_rows:
-            return self._cached_rows[key]
+    async def _sorted(self, tool: Tool, checked: CheckedArguments, page: int) -> _SortedRows:
         result = await self._find(tool, checked, page)
         total = await self._count(tool, result) if result.total is None else result.total
         # A part of the rows keeps the order of the database, which the next pages continue.
         complete = result.total == len(result.rows)
         rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
-        sorted_rows = _SortedRows(checked, result, total, rows)
-        if self._store.in_process and self._has_pages(tool) and len(rows) > 1:
-            self._cached_rows[key] = sorted_rows
-            while sum(len(cached.rows) for cached in self._cached_rows.values()) > MOST_CACHED:
-                del self._cached_rows[next(iter(self._cached_rows))]
-        return sorted_rows
+        return _SortedRows(checked, result, total, rows)
 
     async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
         """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""

@@ -15,6 +15,8 @@ SHORTEST = 40
 """Characters that are left of a value where a single row is longer than a page."""
 CHARACTERS_PER_TOKEN = 2
 """Characters per token of unknown text: few, so that a value shown whole fits a page."""
+Sized = list[tuple[Row, int]]
+"""Rows cut to fit a page, with their tokens."""
 
 
 def canonical_rows(rows: list[Row]) -> list[Row]:
@@ -46,18 +48,12 @@ def rows_needed(agent: AgentConfig, page: int) -> int | None:
 
 
 def page_of(
-    rows: list[Row],
-    page: int,
-    agent: AgentConfig,
-    *,
-    total: int | None,
-    complete: bool,
-    measured: list[tuple[Row, int]] | None = None,
+    rows: list[Row], page: int, agent: AgentConfig, *, total: int | None, complete: bool, measured: Sized | None = None
 ) -> tuple[list[Row], list[str]]:
     """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
 
-    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `measured`: rows that an earlier page
-    has cut, with their tokens, which this one extends. Raise ToolMistake "bad_arguments" for
+    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `measured`: those of an earlier page,
+    which this one extends. Raise ToolMistake "bad_arguments" for
     a page that does not exist.
     """
     longest = agent.value_characters
@@ -80,7 +76,7 @@ def page_of(
 
 
 def _lay_out(
-    rows: Sequence[Row], longest: int | None, agent: AgentConfig, last: int | None, measured: list[tuple[Row, int]]
+    rows: Sequence[Row], longest: int | None, agent: AgentConfig, last: int | None, measured: Sized
 ) -> tuple[list[Row], list[int], bool]:
     """Return rows as they are shown up to the page `last`, where pages begin, and True if there are no further pages.
 
