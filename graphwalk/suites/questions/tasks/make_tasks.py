@@ -120,12 +120,14 @@ async def make_tasks(
         return tasks
 
     tasks = [task for kind in config.kinds for task in await drawn(kind)]
-    for kind in config.substitutes if own and left_out is not None else ():
+    if left_out is None or not own:
+        return tasks
+    for kind in config.substitutes:
         alike = [k.name for k in config.kinds if k.template.category == kind.template.category and k.name in left_out]
         if alike and (instead := await drawn(kind)):
             tasks += instead
-            substitute = f"asked instead, in both directions: {kind.name}"
-            left_out |= {name: f"{left_out[name]}; {substitute}" for name in alike}
+            for name in alike:
+                left_out[name] += f"; asked instead, in both directions: {kind.name}"
     return tasks
 
 
