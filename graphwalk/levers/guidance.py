@@ -45,8 +45,14 @@ class Guidance(ToolboxWrapper):
         super().__init__(inner)
         self._graph, self._store, self._agent, self._say = graph, store, agent, agent.texts.message
         self._remembers = remembers
-        self._results: dict[int, tuple[int, ToolResult]] = {}
-        """Number of the call → turn and result."""
+        self._recent: dict[int, tuple[int, ToolResult]] = {}
+        """Number of the call → turn and result, until the turn is over."""
+        self._earlier: list[ToolResult] = []
+        """Results of the turns before the present one, in the order of the calls."""
+        self._first_turn: dict[tuple[str, tuple[str, str]], int] = {}
+        """Content and call of each of them → the first turn that had it."""
+        self._shown_keys: dict[Any, None] = {}
+        self._tried: set[str] = set()
         self._calls = 0
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -56,7 +62,7 @@ class Guidance(ToolboxWrapper):
             return result
         steps = [step async for step in self._next_steps(result)]
         if self._remembers:
-            self._results[number] = (self.turn, result)
+            self._recent[number] = (self.turn, result)
         if not steps:
             return result
         if result.error is not None:
@@ -66,18 +72,21 @@ class Guidance(ToolboxWrapper):
         return replace(result, content=content.removesuffix("\n"))
 
     async def _next_steps(self, result: ToolResult) -> AsyncIterator[str]:
-        earlier = [(turn, one) for _, (turn, one) in sorted(self._results.items()) if turn < self.turn]
-        content, signature = result.content, call_signature(result.call)
-        same = (turn for turn, one in earlier if (one.content, call_signature(one.call)) == (content, signature))
+        for number in sorted(number for number, (turn, _) in self._recent.items() if turn < self.turn):
+            earlier_turn, one = self._recent.pop(number)
+            self._earlier.append(one)
+            self._first_turn.setdefault((one.content, call_signature(one.call)), earlier_turn)
+            self._shown_keys |= {key: None for name, key in shown_values(one) if is_key(name)}
+            self._tried |= _values(one)
         tool = self._graph.tools.get(result.call.name)
-        if (turn := next(same, None)) is not None:
+        if (turn := self._first_turn.get((result.content, call_signature(result.call)))) is not None:
             yield self._say("guidance_repeated", turn=turn)
         elif result.error in _TO_CORRECT:
             yield self._correction(tool, result)
         elif not result.rows and tool is not None:
             async for step in self._where_nothing_was_found(tool, parse_object(result.call.arguments), result):
                 yield step
-        if (turn is not None or not result.rows) and (untried := self._untried(result, earlier)):
+        if (turn is not None or not result.rows) and (untried := self._untried(result)):
             yield self._say("guidance_untried", keys=untried)
 
     def _correction(self, tool: Tool | None, result: ToolResult) -> str:
@@ -154,13 +163,14 @@ class Guidance(ToolboxWrapper):
         """Return values like this one that the schema or earlier results show."""
         node = self._graph.schema.node(label)
         samples = [shown(s) for one in (node.properties if node else ()) if one.name == name for s in one.samples]
-        results = (one for _, (turn, one) in sorted(self._results.items()) if turn < self.turn)
-        seen = (held for one in results for column, held in shown_values(one) if column == name)
+        seen = (held for one in self._earlier for column, held in shown_values(one) if column == name)
         return close_names(value, list(dict.fromkeys(map(str, [*samples, *seen]))))
 
-    def _untried(self, result: ToolResult, earlier: list[tuple[int, ToolResult]]) -> list[str]:
+    def _untried(self, result: ToolResult) -> list[str]:
         """Return keys that earlier results show and no call has named."""
-        shown_keys = {key: None for _, one in earlier for name, key in shown_values(one) if is_key(name)}
-        calls = [result, *(one for _, one in earlier)]
-        tried = {str(value) for one in calls for value in parse_object(one.call.arguments).values()}
-        return [str(key) for key in shown_keys if str(key) not in tried][:_NAMED]
+        tried = self._tried | _values(result)
+        return [str(key) for key in self._shown_keys if str(key) not in tried][:_NAMED]
+
+
+def _values(result: ToolResult) -> set[str]:
+    return {str(value) for value in parse_object(result.call.arguments).values()}

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, takewhile
 from time import perf_counter
 from typing import Any
@@ -26,7 +26,7 @@ from graphwalk.tools.arguments import (
     parse_arguments,
     shown_alike,
 )
-from graphwalk.tools.results import canonical_rows, page_of, rows_needed
+from graphwalk.tools.results import Sized, canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import (
     ENUMS,
@@ -60,6 +60,9 @@ OWN_GRAPH_TOOLS = ("search_nodes", *GRAPH_TOOLS, LOOK_CLOSER)
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
+MOST_CACHED = 10_000
+"""Rows of results on several pages that a toolbox keeps: some megabytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
@@ -79,6 +82,17 @@ class _Matches:
         return self.matched and bool(self.names[IN_LIST])
 
 
+@dataclass(frozen=True, slots=True)
+class _SortedRows:
+    """The rows of a call on all pages. `total` and `measured` are as in `page_of`."""
+
+    checked: CheckedArguments
+    matches: _Matches
+    total: int | None
+    rows: list[Row]
+    measured: Sized = field(default_factory=list)
+
+
 class GraphToolbox:
     """Tools over one graph. Calls change nothing, so that those of one turn may run side by side."""
 
@@ -96,6 +110,7 @@ class GraphToolbox:
         self._schema = schema
         self._agent = agent or AgentConfig()
         self._say = self._agent.texts.message
+        self._cached_rows: dict[tuple[Any, ...], _SortedRows] = {}
         names = (*GRAPH_TOOLS, LOOK_CLOSER) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
@@ -165,18 +180,31 @@ class GraphToolbox:
                 arguments["described"] = entity_text(self._schema, kind, checked.identifiers[name], self._agent)
             text = OPERATIONS[tool.operation](arguments)
             return ToolResult(call, text, rows=None if tool.note_taking else int(bool(text)))
-        result = await self._find(tool, checked, page)
-        complete = result.total == len(result.rows)
-        total = await self._count(tool, result) if result.total is None else result.total
-        # A part of the rows keeps the order of the database, which the next pages continue.
-        rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
-        rows, page_notes = page_of(rows, page, self._agent, total=total, complete=complete)
+        key = (tool.name, json.dumps(arguments, sort_keys=True, default=str), rows_needed(self._agent, page))
+        sorted_rows = self._cached_rows.get(key) or await self._sorted(tool, checked, page)
+        checked, result = sorted_rows.checked, sorted_rows.matches  # of one call: values are compared by identity
+        total, complete, measured = sorted_rows.total, result.total == len(result.rows), sorted_rows.measured
+        rows, page_notes = page_of(
+            sorted_rows.rows, page, self._agent, total=total, complete=complete, measured=measured
+        )
+        if self._store.in_process and len(rows) < len(sorted_rows.rows):  # another graph may change between pages
+            self._cached_rows[key] = sorted_rows
+            while sum(len(cached.rows) for cached in self._cached_rows.values()) > MOST_CACHED:
+                del self._cached_rows[next(iter(self._cached_rows))]
         near = () if result.matched else await self._near(tool, checked)
         notes = [*self._notes(tool, checked, result, near), *page_notes]
         content = encode_result(rows, notes, self._agent.encoding)
         tried = {name: shown(result.values[name]) for name in _retried(checked, result)} or None
         number = total or len(result.rows)
         return ToolResult(call, content, rows=number, in_list=result.in_list, tried=tried, data=rows)
+
+    async def _sorted(self, tool: Tool, checked: CheckedArguments, page: int) -> _SortedRows:
+        result = await self._find(tool, checked, page)
+        total = await self._count(tool, result) if result.total is None else result.total
+        # A part of the rows keeps the order of the database, which the next pages continue.
+        complete = result.total == len(result.rows)
+        rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
+        return _SortedRows(checked, result, total, rows)
 
     async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
         """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""

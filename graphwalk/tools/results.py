@@ -15,6 +15,8 @@ SHORTEST = 40
 """Characters that are left of a value where a single row is longer than a page."""
 CHARACTERS_PER_TOKEN = 2
 """Characters per token of unknown text: few, so that a value shown whole fits a page."""
+Sized = list[tuple[Row, int]]
+"""Rows cut to fit a page, with their tokens."""
 
 
 def canonical_rows(rows: list[Row]) -> list[Row]:
@@ -46,17 +48,19 @@ def rows_needed(agent: AgentConfig, page: int) -> int | None:
 
 
 def page_of(
-    rows: list[Row], page: int, agent: AgentConfig, *, total: int | None, complete: bool
+    rows: list[Row], page: int, agent: AgentConfig, *, total: int | None, complete: bool, measured: Sized | None = None
 ) -> tuple[list[Row], list[str]]:
     """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
 
-    `total`: number of rows, None if unknown; `complete`: `rows` are all of them. Raise ToolMistake "bad_arguments" for
+    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `measured`: those of an earlier page,
+    which this one extends. Raise ToolMistake "bad_arguments" for
     a page that does not exist.
     """
     longest = agent.value_characters
     if longest is not None and len(rows) == 1:  # the only row may be as long as a page
         longest = None if agent.result_tokens is None else agent.result_tokens * CHARACTERS_PER_TOKEN
-    laid, starts, ended = _lay_out(rows, longest, agent, page if agent.result_tokens is not None and page > 0 else None)
+    until = page if agent.result_tokens is not None and page > 0 else None
+    laid, starts, ended = _lay_out(rows, longest, agent, until, [] if measured is None else measured)
     if not 1 <= page <= len(starts):
         raise ToolMistake("bad_arguments", "bad_page", page=page, rows=total or len(rows), pages=len(starts))
     first = starts[page - 1]
@@ -72,7 +76,7 @@ def page_of(
 
 
 def _lay_out(
-    rows: Sequence[Row], longest: int | None, agent: AgentConfig, last: int | None
+    rows: Sequence[Row], longest: int | None, agent: AgentConfig, last: int | None, measured: Sized
 ) -> tuple[list[Row], list[int], bool]:
     """Return rows as they are shown up to the page `last`, where pages begin, and True if there are no further pages.
 
@@ -82,7 +86,9 @@ def _lay_out(
     starts: list[int] = []
     left_rows = left_tokens = 0
     for number, row in enumerate(rows):
-        short, tokens = _readable(row, longest, agent)
+        if number == len(measured):
+            measured.append(_readable(row, longest, agent))
+        short, tokens = measured[number]
         if not starts or left_rows == 0 or tokens > left_tokens:
             if len(starts) == last:
                 return readable, starts, False

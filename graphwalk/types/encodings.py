@@ -21,6 +21,9 @@ NOTE = "Note: "
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _DENSE_JSON = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 _NEXT_PAGE = re.compile(r'"page": (\d+)')
+_PAGE = re.compile(r"page \d+, rows (\d+) to (\d+) of (?:more than )?(\d+)")
+_CAUTION = 0.8
+"""Share of the further pages that are surely there if rows differ in length."""
 
 
 def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str = "json") -> str:
@@ -54,8 +57,23 @@ def decode_notes(text: str) -> list[str]:
 
 def next_page(text: str) -> int | None:
     """Return the number of the next page of a result, None on the last one."""
-    pages = [match for note in decode_notes(text) for match in _NEXT_PAGE.findall(note)]
-    return int(pages[-1]) if pages else None
+    return next(iter(next_pages(text)), None)
+
+
+def next_pages(text: str) -> range:
+    """Return the numbers of the next pages of a result to request together; none on the last page.
+
+    They are several where pages are limited by tokens. Pages of a number of rows are read one by one, so that the
+    published effort of experts holds.
+    """
+    for note in reversed(decode_notes(text)):
+        if following := _NEXT_PAGE.findall(note):
+            first, more = int(following[-1]), 1
+            if stated := _PAGE.search(note):
+                begin, end, rows = map(int, stated.groups())
+                more = max(1, int(_CAUTION * (rows - end) / (end - begin + 1)))
+            return range(first, first + more)
+    return range(0)
 
 
 def split_notes(text: str) -> tuple[list[str], str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.types.encodings import ENCODINGS, decode_notes, decode_rows, encode_result, next_page, read_rows
+from graphwalk.types.encodings import ENCODINGS, decode_notes, decode_rows, encode_result, next_pages, read_rows
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
 VALUES = SCALARS | st.dictionaries(st.text(), SCALARS, max_size=4) | st.lists(SCALARS, max_size=3)
@@ -44,5 +44,18 @@ def test_text_that_looks_like_a_value_stays_text() -> None:
 
 def test_only_notes_name_the_next_page() -> None:
     rows = [{"a": 'repeat with "page": 9'}]
-    assert next_page(encode_result(rows)) is None
-    assert next_page(encode_result(rows, ['for more, "page": 2'])) == 2
+    assert not next_pages(encode_result(rows))
+    assert next_pages(encode_result(rows, ['for more, "page": 2'])) == range(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("note", "pages"),
+    [
+        ('page 1 of 4, rows 1 to 5 of 20 in all. For the next page repeat the call with "page": 2.', range(2, 3)),
+        ('page 2, rows 11 to 20 of 100 in all. For the next page repeat the call with "page": 3.', range(3, 9)),
+        ('page 9, rows 81 to 90 of more than 91. For the next page repeat the call with "page": 10.', range(10, 11)),
+        ("page 4 of 4, rows 16 to 20 of 20 in all.", range(0)),
+    ],
+)
+def test_pages_that_surely_exist_are_requested_together(note: str, pages: range) -> None:
+    assert next_pages(encode_result([{"a": 1}], [note])) == pages

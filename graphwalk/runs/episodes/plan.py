@@ -74,6 +74,8 @@ class Plan:
     """Model and reason → number of episodes that a scripted agent cannot play."""
     task_notes: list[str] = field(default_factory=list)
     """The notes of the suite on the tasks."""
+    turn_limit: int | None = None
+    """Turns of an episode after which the answer is requested."""
 
     def known_to(self, settled: Mapping[str, Any]) -> "Plan":
         """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""
@@ -92,6 +94,12 @@ class Plan:
             name = instance.facts.get("name", instance.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in graph.left_out.items())
         yield from self.unplayed_notes()
+        turns = [task.reference_turns or 0 for task, _ in self.tasks]
+        if self.turn_limit is not None and (longer := [number for number in turns if number > self.turn_limit + 1]):
+            yield (
+                f"The expert needs more turns than agent.turn_limit ({self.turn_limit}) for {len(longer)} of "
+                f"{counted(len(turns), 'task')}, at most {max(longer)}: only the row expert (reference) solves them."
+            )
 
     def unplayed_notes(self) -> Iterator[str]:
         """Yield a line for each scripted agent that cannot play some episodes."""
@@ -120,7 +128,7 @@ async def grow(
     plan: Plan, experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]
 ) -> AsyncIterator[list[PlannedEpisode]]:
     """Extend a plan graph by graph, and yield the episodes of each. `on_tasks` gets the number of tasks so far."""
-    config, suite = experiment.config, experiment.suite
+    config, suite, plan.turn_limit = experiment.config, experiment.suite, experiment.agent.turn_limit
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.variables):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break

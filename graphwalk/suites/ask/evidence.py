@@ -21,6 +21,9 @@ from graphwalk.types.episode import ToolResult
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n[-*\s]*")
 EVERY_LOOK_UP_FAILED = "every look-up failed"
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`]|``)+)`")
+_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_INLINE = re.compile(r"\{ ((?:`(?:[^`]|``)+`)|\w+): \$(source|target|node) \}")
 _LONGEST_PATH = 4
 _MOST_NAMESAKES = 5
 """A value that more nodes share does not identify a node."""
@@ -127,26 +130,38 @@ def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
 def _query(nodes: Mapping[str, ObservedNode], type_: str, store: GraphStore) -> str:
     """Return the query for a relationship of this type between two nodes, or for one node; "" if a name is odd.
 
-    A node is looked up by a property with a uniqueness constraint, else by its key. With a label an index is used;
-    without, the pattern limits it to its graph.
+    A node is looked up by a property with a uniqueness constraint, else by its key: within the pattern if the key is a
+    property, else by a condition. With a label an index is used; without, the pattern limits it to its graph.
     """
-    names, values, patterns, conditions = {"type": type_}, list[str](), list[str](), list[str]()
+    # Other stores than Neo4j may have other internal names.
+    render = store.render if store.in_neo4j else render_cypher
+    keys_are_properties = render('MATCH (n) RETURN {{ "key" | of("n") }}', {}).endswith(f" n.`{KEY}`")
+    names, values, patterns, conditions = {"type": type_}, dict[str, str](), list[str](), dict[str, str]()
     for variable, (role, node) in zip("ab", nodes.items(), strict=False):
-        label, name, value = store.unique_property(node.labels, node.key) or (node.label, "", node.key)
+        own_key = (node.label, KEY if keys_are_properties and node.label else "", node.key)
+        label, name, value = store.unique_property(node.labels, node.key) or own_key
         names |= {role: label, f"{role}_property": name}
-        values.append(f"{literal(value)} AS {role}")
+        values[role] = literal(value)
+        if name:
+            patterns.append(f"(:{{{{ {role} | label }}}} {{ {{{{ {role}_property | property }}}}: ${role} }})")
+            continue
         patterns.append(f"({variable}:{{{{ {role} | label }}}})" if label else f"({variable}{{{{ any_node }}}})")
-        field = f'{{{{ "key" | of("{variable}", {role}) }}}}' if label else f'{{{{ "{variable}" | key_of }}}}'
-        field = f"{variable}.{{{{ {role}_property | property }}}}" if name else field
-        conditions.append(f"{field} = {role}")
+        key = f'{{{{ "key" | of("{variable}", {role}) }}}}' if label else f'{{{{ "{variable}" | key_of }}}}'
+        conditions[role] = f"{key} = {role}"
+    where = f"\nWHERE {' AND '.join(conditions.values())}" if conditions else ""
     pattern = "-[:{{ type | type }}]->".join(patterns)
-    template = f"MATCH p = {pattern}\nWHERE {' AND '.join(conditions)} RETURN p"
     try:
-        # Other stores than Neo4j may have other internal names.
-        cypher = store.render(template, names) if store.in_neo4j else render_cypher(template, names)
+        cypher = _QUOTED.sub(_unquoted, render(f"MATCH p = {pattern}{where} RETURN p", names))
     except ConfigError:
         return ""
-    return f"WITH {', '.join(values)}\n{cypher}"
+    before = f"WITH {', '.join(f'{values[role]} AS {role}' for role in conditions)}\n" if conditions else ""
+    return before + _INLINE.sub(lambda match: f"{{{match[1]}: {values[match[2]]}}}", cypher)
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    """Return a name without its back-ticks where Cypher needs none: keywords are names in a pattern, too."""
+    name = match[1] or ""
+    return name if _PLAIN_NAME.fullmatch(name) else match[0]
 
 
 def cited_keys(answer: str) -> tuple[str, ...]:

@@ -115,6 +115,11 @@ def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]
     return chosen
 
 
+def undirected_kinds() -> tuple[QuestionKind, ...]:
+    """Return the built-in questions that follow relationships in both directions."""
+    return tuple(kind for kind in shipped_kinds().values() if getattr(kind.python, "both_ways", False))
+
+
 @dataclass(frozen=True)
 class Question:
     """A question about one graph; `parameters` are raw values of the graph."""

@@ -12,7 +12,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.graph_prompts import query_texts
 from graphwalk.suites.own_graphs import OwnGraph
-from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
+from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds, undirected_kinds
 from graphwalk.suites.questions.template import Target, Wording
 
 Drawing = Literal["nontrivial", "answerable"]
@@ -138,6 +138,12 @@ class QuestionsConfig(SuiteConfig):
     def kinds(self) -> tuple[QuestionKind, ...]:
         return choose_kinds(self.questions)
 
+    @cached_property
+    def substitutes(self) -> tuple[QuestionKind, ...]:
+        """Return the kinds that follow both directions, for own graphs that point one way; none if kinds are named."""
+        return undirected_kinds() if self.questions is None else ()
+
     def texts(self) -> Mapping[str, str]:
         """Return the YAML of every question, and of the tool of write_cypher."""
-        return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in self.kinds}, **query_texts()}
+        kinds = (*self.kinds, *(self.substitutes if self.foreign else ()))
+        return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in kinds}, **query_texts()}

@@ -69,7 +69,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             tasks = await make_tasks(about.graph, about.store, config, seed=seed, agent=agent, left_out=reasons)
             left_out |= dict(queries_left_out(about.store))
         if config.wording != "standard":
-            kinds = {kind.name: kind for kind in config.kinds}
+            kinds = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
         return Tasks(tasks, left_out)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from graphwalk.models.scripted import Ask
 from graphwalk.suites.questions.tasks.graph_index import distances
 from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
-from graphwalk.types.encodings import next_page, read_rows
+from graphwalk.types.encodings import next_pages, read_rows
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value
@@ -37,24 +37,26 @@ Steps = Generator[list[Ask], Sequence[str], T]
 def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
     """Return the rows of every call in order, over as many turns as needed.
 
-    Later pages are requested, and calls that an agent refused because of too many calls in a turn are repeated. If
-    no call of a turn returns rows, they count as mistakes without rows.
+    Later pages are requested, several in one turn, and calls that an agent refused because of too many calls in a turn
+    are repeated. If no call of a turn returns rows, they count as mistakes without rows.
     """
     rows: list[list[Row]] = [[] for _ in asks]
+    last_pages = [1] * len(asks)
     waiting = list(enumerate(asks))
     while waiting:
         turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]
         results = yield [ask for _, ask in turn]
         refused = []
         for (number, ask), result in zip(turn, results, strict=True):
-            page_rows, following = read_rows(result), next_page(result)
+            page_rows = read_rows(result)
             if page_rows is None:
                 refused.append((number, ask))
                 continue
             rows[number] += page_rows
-            if following is not None:
-                assert not isinstance(ask.arguments, str)  # only calls made here are read
-                waiting.append((number, Ask(ask.tool, {**ask.arguments, "page": following})))
+            assert not isinstance(ask.arguments, str)  # only calls made here are read
+            if ask.arguments.get("page", 1) == last_pages[number] and (following := next_pages(result)):
+                last_pages[number] = following[-1]
+                waiting += [(number, Ask(ask.tool, {**ask.arguments, "page": page})) for page in following]
         if len(refused) < len(turn):
             waiting = refused + waiting
     return rows

@@ -1,13 +1,13 @@
 """Nodes that share a neighbour of a label with one node; relationships are followed in both directions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
-from graphwalk.types.values import Row
+from graphwalk.types.values import Row, Value
 
 
 class Part(PythonPart):
@@ -28,13 +28,17 @@ class Part(PythonPart):
                     yield {"target_node_key": b}
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
+        nodes = yield from self.sharing(walker)
+        return [{"target_node_key": key} for key in nodes]
+
+    def sharing(self, walker: Walker) -> Steps[dict[str, Mapping[str, Value]]]:
+        """Return key → properties of the nodes that share a neighbour, in the order of the keys."""
         links = yield from walker.links([Centre(self.source_label, KEY, self.key)])
         ends = (link.other_end for link in links)
         middles = sorted({key for key, labels in ends if self.middle_label in labels})
         links = yield from walker.links([Centre(self.middle_label, KEY, key) for key in middles])
-        ends = (link.other_end for link in links)
-        shared = {key for key, labels in ends if self.target_label in labels} - {self.key}
-        return [{"target_node_key": key} for key in sorted(shared)]
+        shared = {link.other_end[0]: link.neighbor for link in links if self.target_label in link.other_end[1]}
+        return {key: shared[key] for key in sorted(shared) if key != self.key}
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         beside = graph.nx.to_undirected(as_view=True).adj

@@ -94,7 +94,8 @@ async def make_tasks(
     A task depends only on seed, graph, question and its number. With `agent` tasks have the figures of the expert that
     reads its pages. `own` limits the search as for graphs of any size. The graphs of `config` do not matter.
 
-    Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
+    Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError. On
+    an own graph those that follow both directions are asked instead, unless `config` names the questions.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
@@ -102,9 +103,10 @@ async def make_tasks(
     maker = TaskMaker(index, store, embedded, seed, reference, config.target)
     effort = OWN_GRAPH_EFFORT if own else generated_effort(graph)
     search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, config.drawing)
-    tasks = []
-    for kind in config.kinds:
+
+    async def drawn(kind: QuestionKind) -> list[QuestionTask]:
         taken: dict[Drawn, None] = {}
+        tasks: list[QuestionTask] = []
         for number in range(config.per_question * len(config.answer_rows)):
             bounds = config.answer_rows[number // config.per_question]
             await asyncio.sleep(0)  # episodes about other graphs may be in flight
@@ -115,6 +117,17 @@ async def make_tasks(
                     raise
                 left_out[f"{kind.name} from number {number + 1} on" if number else kind.name] = error.reason
                 break
+        return tasks
+
+    tasks = [task for kind in config.kinds for task in await drawn(kind)]
+    if left_out is None or not own:
+        return tasks
+    for kind in config.substitutes:
+        alike = [k.name for k in config.kinds if k.template.category == kind.template.category and k.name in left_out]
+        if alike and (instead := await drawn(kind)):
+            tasks += instead
+            for name in alike:
+                left_out[name] += f"; asked instead, in both directions: {kind.name}"
     return tasks
 
 
@@ -140,7 +153,7 @@ async def copy_tasks(
     embedded = await _embedded(copy.graph, store)
     maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed, ExpertReference(embedded, copy.graph, agent))
     index = GraphIndex(copy.original)
-    by_name = {kind.name: kind for kind in config.kinds}
+    by_name = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
     tasks = []
     for original in originals:
         kind = by_name[original.template]

@@ -26,6 +26,7 @@ from graphwalk.suites.reference import drive
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 
 Setting = tuple[Schema, GraphToolbox, ExpertReference, dict[str, QuestionTask]]
@@ -121,3 +122,14 @@ async def test_pages_that_the_agent_reads_are_counted(agent: AgentConfig) -> Non
         for task in (await suite.tasks(LoadedGraph(instance, store), config, 1, agent)).asked:
             walk = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
             assert (task.reference_turns, task.reference_calls) == (walk.turns, walk.calls), task.template
+
+
+async def test_the_pages_of_a_long_result_take_few_turns() -> None:
+    nodes = [Node(f"n{number}", ("A",), {"kind": "x"}) for number in range(400)]
+    links = [Relationship("R", f"n{number}", f"n{number * 7 % 400}", {}) for number in range(400)]
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows(nodes, links))
+    schema = await store.schema()
+    toolbox = GraphToolbox(store, schema, agent=foreign_agent(AgentConfig()))
+    walk = await drive(expert("relationship_count", {"relationship_type": "R"}, schema), toolbox)
+    assert json.loads(walk.answer) == [{"count": 400}]
+    assert walk.calls > 10 > walk.turns

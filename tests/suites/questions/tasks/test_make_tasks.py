@@ -9,19 +9,22 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.rows import same_rows
 from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.catalogue import shipped_kinds, undirected_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks, tasks_on
+from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
-from tests.runs.runs import experiment, records, start
+from tests.runs.runs import Notes, experiment, records, start
 
 ODD: dict[str, Any] = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
 TURN_LIMIT = QuestionsSuite.turn_limit
@@ -149,13 +152,61 @@ def films() -> PropertyGraph:
 
 async def test_the_reason_names_what_an_ordinary_graph_lacks() -> None:
     left_out: dict[str, str] = {}
-    config = asking(*shipped_kinds(), answer_rows=(OWN_ROWS,))
+    config = QuestionsConfig(answer_rows=(OWN_ROWS,))
     store = await EmbeddedDatabase().load(films())
     tasks = await make_tasks(films(), store, config, seed=1, own=True, left_out=left_out)
     assert left_out.keys() == LACKS.keys()
     for name, words in LACKS.items():
         assert words in left_out[name], left_out[name]
-    assert "shared_neighbor" in {task.template for task in tasks}
+    assert {kind.name for kind in undirected_kinds()} <= {task.template for task in tasks}
+
+
+def one_way(name: str) -> PropertyGraph:
+    """An ordinary graph whose relationships lead to one label."""
+    size, links = {
+        "movies": (
+            {"Person": 16, "Movie": 10},
+            [("Person", "ACTED_IN", "Movie", 3), ("Person", "DIRECTED", "Movie", 1)],
+        ),
+        "orders": ({"Order": 20, "Product": 12}, [("Order", "CONTAINS", "Product", 2)]),
+        "patients": (
+            {"Patient": 12, "Visit": 24, "Diagnosis": 8},
+            [("Patient", "MADE", "Visit", 1), ("Visit", "FOUND", "Diagnosis", 4)],
+        ),
+    }[name]
+    nodes = [Node(f"{label} {n}", (label,), {"code": n * n % 5}) for label, count in size.items() for n in range(count)]
+    return PropertyGraph.from_rows(
+        nodes,
+        [
+            Relationship(type_, f"{source} {(n * (3 + k) + 5 * k) % size[source]}", f"{target} {n}", {})
+            for source, type_, target, count in links
+            for n in range(size[target])
+            for k in range(count)
+        ],
+    )
+
+
+@pytest.mark.parametrize("name", ["movies", "orders", "patients"])
+async def test_a_graph_that_points_one_way_is_asked_questions_of_all_categories(tmp_path: Path, name: str) -> None:
+    save_graph(one_way(name), file := tmp_path / f"{name}.json")
+    flags = {"suite.graphs": [{"file": str(file)}], "suite.per_question": 2, "store": "embedded"}
+    config = load_experiment("own-graph", flags={**flags, "settings": ["tools"], "models": ["scripted/expert"]})
+    notes = Notes()
+    await start(tmp_path / "run", config, progress=notes)
+    played = records(tmp_path / "run")
+    assert {record["task"]["category"] for record in played} == set(CATEGORIES)
+    assert all(record["score"]["correct"] for record in played)
+    assert sum(record["task"]["template"] == "negation_on_shared_neighbor" for record in played) == 2
+    substitute = "; asked instead, in both directions: negation_on_shared_neighbor"
+    assert any(f"{name}: without compositional_intersection:" in note and substitute in note for note in notes.notes)
+
+
+async def test_named_questions_have_no_substitutes() -> None:
+    left_out: dict[str, str] = {}
+    store, config = await EmbeddedDatabase().load(films()), asking("path_finding", "node_by_property")
+    tasks = await make_tasks(films(), store, config, seed=1, own=True, left_out=left_out)
+    assert {task.template for task in tasks} == {"node_by_property"}
+    assert "asked instead" not in left_out["path_finding"]
 
 
 async def test_target_and_expert_agree_on_relationships_in_both_directions(any_database: Database) -> None:

@@ -100,6 +100,10 @@ CASES: list[tuple[str, str, list[dict[str, Any]]]] = [
     # s1 has only the excluded value, s3 no value at all.
     ("negation_on_rel_property", "S p x R T q 1", keys("node_key", "s2")),
     ("negation_on_rel_property", "S p x R T q 3", keys("node_key", "s1", "s2")),
+    # t1 and t2 share m1 with s1, t2 without the property; t1 is 1.5.
+    ("negation_on_shared_neighbor", "S s1 M T p x", keys("target_node_key", "t1")),
+    ("negation_on_shared_neighbor", "S s1 T S p x", []),
+    ("negation_on_shared_neighbor", "S s1 T S p y", keys("target_node_key", "s2")),
 ]
 
 

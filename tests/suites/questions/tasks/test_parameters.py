@@ -130,7 +130,7 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
             "relationship_by_property": "it requires a relationship type and properties",
             "variable_hop_path": (
                 "none of 2 parameter sets was usable: in 2 no path, each relationship in its own direction, leads to the "
-                "second label and one step on (shared_neighbor follows both directions)"
+                "second label and one step on"
             ),
             "negation_with_connection": "it requires two labels",
         }
