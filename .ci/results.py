@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from graphwalk.evaluation.statistics import compare, outcomes_of
-from graphwalk.reports.common_plots import series_of
+from graphwalk.reports.common_plots import against_size, series_of
 from graphwalk.reports.plot_files import page_svg, styles_of
 from graphwalk.reports.plots import Panel, Plot
 from graphwalk.reports.report import Report
@@ -473,7 +473,8 @@ def pictures() -> Iterator[Plot]:
     """Yield the pictures of the page, with models named without their server."""
     for (runs, wanted), players in PICTURES.items():
         report = together(f"{runs}-*")
-        plot = next(plot for plot in report.plots if plot.name == wanted)
+        by_size = against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
+        plot = next(plot for plot in (by_size, *report.plots) if plot.name == wanted)
         panels = [of_players(panel, players) for panel in plot.panels]
         guesses = [row for row in report.baseline_groups.get("nodes", ()) if row["model"] == CHANCE]
         chances = tuple(series_of(guesses, "nodes", "accuracy", 1, True, x=float))

@@ -59,6 +59,9 @@ _LONGEST_ERROR = 600
 """Characters, most of them from a server; some servers send a web page."""
 _HIDDEN = "***"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+_LATEX = {ord(mark): rf"\{mark}" for mark in "&%$#_{}"} | {ord(mark): f"${mark}$" for mark in "<>|[*"}
+_WORDS = r"\textbackslash{} \textasciitilde{} \^{} \char34{} \dots{} \textendash{} $-$ $\Delta$ $\to$ $\le$ $\ge$"
+_LATEX |= dict(zip(map(ord, '\\~^"…–−Δ→≤≥'), _WORDS.split(), strict=True))
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
 
 
@@ -337,6 +340,11 @@ def escape_markup(text: str) -> str:
 def escape_markdown(text: str) -> str:
     """Return a text on one line, with all characters escaped that have a meaning in Markdown."""
     return _MARKDOWN.sub(r"\\\1", one_line(text, len(text)))
+
+
+def escape_latex(text: str) -> str:
+    """Return a text on one line as LaTeX sets it; letters beyond Latin-1 need XeLaTeX or LuaLaTeX."""
+    return one_line(text, len(text)).translate(_LATEX).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def escape_formula(text: str) -> str:

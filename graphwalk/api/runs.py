@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphwalk.api.questions import AnyModel, handlers, named_models
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.reports.formats import as_text, interval_ends, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, interval_ends, to_csv, to_json, to_latex, to_markdown
+from graphwalk.reports.plot_files import can_draw, png_in_markdown
 from graphwalk.runs.episodes.episode import play_task
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.finished.reporting import origin_of, report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.result import Result, episode_row
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
@@ -132,10 +133,11 @@ class Run:
         rows = report_of(self._folder).rows
         return [{n: v for n, v in row.items() if not isinstance(v, dict)} | interval_ends(row) for row in rows]
 
-    def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
+    def text(self, form: Literal["text", "markdown", "csv", "json", "latex"] = "text") -> str:
         """Return the tables as text."""
-        write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}[form]
-        return write(report_of(self._folder))
+        write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
+        report = report_of(self._folder)
+        return to_latex(report, origin_of(self._folder)) if form == "latex" else write[form](report)
 
     async def aresume(
         self,
@@ -172,7 +174,9 @@ class Run:
         return RunFolder(self.path)
 
     def _repr_markdown_(self) -> str:
-        return to_markdown(report_of(self._folder))
+        report = report_of(self._folder)
+        pictures = [png_in_markdown(plot) for plot in report.plots[:1] if can_draw()]
+        return "\n\n".join([*pictures, to_markdown(report)])
 
 
 def open_run(path: Path | str) -> Run:

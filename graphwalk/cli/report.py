@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OVERVIEW = 2
 """Tables printed at the end of a run: overall, and model against model or the first breakdown."""
 
-Format = Literal["terminal", "json", "csv", "markdown"]
+Format = Literal["terminal", "json", "csv", "markdown", "latex"]
 AllColumns = Annotated[
     bool,
     typer.Option("--all-columns", help="Print all columns, also those that do not fit the terminal or 120 columns."),
@@ -101,9 +101,13 @@ def print_report(
     run: "RunFolder", format: Format, *, tables: int | None = None, all_columns: bool = False
 ) -> float | None:
     """Print a report (`tables`: at most so many). Return the lowest accuracy in percent, None if nothing is scored."""
-    from graphwalk.runs.finished.reporting import report_of
+    from graphwalk.reports.formats import to_latex
+    from graphwalk.runs.finished.reporting import origin_of, report_of
 
     report = report_of(run)
+    if format == "latex":
+        data(to_latex(report, origin_of(run)))
+        return None
     _print(report, format, tables=tables, all_columns=all_columns)
     accuracies = [row["accuracy"] for row in report.rows if row["accuracy"] is not None]
     return min(accuracies, default=None)

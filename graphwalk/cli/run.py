@@ -77,6 +77,9 @@ def run(
             help="Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
         ),
     ] = None,
+    name: Annotated[
+        list[str] | None, typer.Option("--name", help="Name of the model in reports; repeatable, in the order of -m.")
+    ] = None,
     base_url: options.BaseUrl = None,
     model_argument: options.ModelArguments = None,
     setting: Annotated[
@@ -158,8 +161,11 @@ def run(
     models, servers = model or None, None
     if base_url is not None:
         models, servers = options.models_and_servers(models, base_url, variables)
+    if len(name or ()) > len(models or ()):
+        raise ConfigError("--name requires --model, once for each name", hint="-m MODEL --name NAME")
     fields: dict[str, Any] = {
         "models": models,
+        "names": dict(zip(models or (), name or (), strict=False)) or None,
         "model_arguments": options.arguments_of(models, model_argument),
         "servers": servers,
         "settings": setting,

@@ -11,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     PositiveInt,
+    StringConstraints,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -44,6 +45,11 @@ class Extractor(Strict):
         return {"model": data} if isinstance(data, str) else data
 
 
+_FIELDS = {
+    "model": {"type": "string", "description": "`provider/model`."},
+    "name": {"type": "string", "description": "Its name in reports."},
+}
+_MODEL_ITEM = {"type": ["string", "object"], "properties": _FIELDS, "required": [*_FIELDS]}
 Variation = Annotated[tuple[Any, ...] | dict[str, Any], BeforeValidator(values_or_fields)]
 """Values of a field, or the fields of a named variant."""
 
@@ -62,8 +68,12 @@ class ExperimentConfig(Strict, Generic[C]):
     )
     """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
-    models: tuple[str, ...] = ()
-    """Models as `provider/model`; none: the scripted agents."""
+    models: Annotated[tuple[str, ...], Field(json_schema_extra=lambda schema: schema["items"].update(_MODEL_ITEM))] = ()
+    """Models as `provider/model`, or `{model: provider/model, name: NAME}`; none: the scripted agents."""
+    names: dict[str, Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
+        default_factory=dict, exclude_if=lambda names: not names
+    )
+    """Names of models in reports, by model; usually written in `models`."""
     model_arguments: dict[str, LoggedSettings] = Field(default_factory=dict)
     """Extra keyword arguments for the model's constructor, by model."""
     servers: dict[str, str] = Field(default_factory=dict)
@@ -97,6 +107,23 @@ class ExperimentConfig(Strict, Generic[C]):
     )
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
     played on the same tasks. Or named variants, with their fields: `base: {}`, `notes: {agent.compaction: summary}`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_models(cls, data: Any) -> Any:
+        """Move the names in the list of models to `names`. Raise ValueError if two models would have one name."""
+        listed = data.get("models") if isinstance(data, dict) else None
+        if not isinstance(listed, list | tuple) or not isinstance(data.get("names", {}), dict):
+            return data
+        named = [one for one in listed if isinstance(one, dict)]
+        if any(one.keys() != {"model", "name"} or not isinstance(one["model"], str) for one in named):
+            raise ValueError("models: expected provider/model, or {model: provider/model, name: NAME}")
+        names = {**data.get("names", {}), **{one["model"]: one["name"] for one in named}}
+        models = [one["model"] if isinstance(one, dict) else one for one in listed]
+        shown = [str(names.get(model, model)).strip() for model in dict.fromkeys(map(str, models))]
+        if twice := [name for name in shown if shown.count(name) > 1]:
+            raise ValueError(f"models: two have the name {twice[0]!r} in reports")
+        return {**data, "models": models, "names": names}
 
     @field_validator("protocol")
     @classmethod

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
+from graphwalk.reports.plots import AND, Panel, Plot, PlotPoint, Series
+from graphwalk.reports.suite_report import CHANCE
 from graphwalk.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20
+_SIZES = {"nodes": "nodes of the graph", "n": "nodes of the graph", "size": "cells per side"}
+"""Groupings by size, with the titles of their axes."""
+_MOST_MODELS, _MOST_SETTINGS = 8, 6
 
 
 def common_plots(report: "Report") -> Iterator[Plot]:
@@ -31,9 +36,47 @@ def effort_plots(report: "Report") -> Iterator[Plot]:
     yield cost_against_accuracy(report)
 
 
+def by_model(report: "Report") -> Iterator[Plot]:
+    """Yield the accuracy of each model in each setting: over sizes if there are several, else in total."""
+    measure = report.suite.compared[0]
+    scored = [row for row in report.rows if row.get(measure) is not None]
+    models = list(dict.fromkeys(row["model"] for row in sorted(scored, key=lambda row: -row[measure])))
+    every = list(dict.fromkeys(row["setting"] for row in scored))
+    first_variants = {setting.partition(":")[0]: setting for setting in reversed(every)}
+    settings = every if len(every) <= _MOST_SETTINGS else [*first_variants.values()]
+    settings.sort(key=lambda setting: not setting.startswith("tools"))
+    size = next((name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1), "")
+    series = partial(series_of, grouping=size or "setting", measure=measure, settings=1, x=float if size else one_line)
+    shown = [row for setting in settings for row in report.groups.get(size, scored) if row["setting"] == setting]
+    panels = tuple(
+        Panel(
+            tuple(series({**row, "model": row["setting"]} for row in shown if row["model"] == model)), one_line(model)
+        )
+        for model in sorted(models[:_MOST_MODELS])
+    )
+    chance = (row for row in report.baseline_groups.get(size, report.baselines) if row["model"] == CHANCE)
+    levels = (*_ceilings(report, size, settings), *series(chance))
+    about = "Bars: 95 % intervals, clustered by graph." + " Thin lines: ceiling, chance." * bool(levels)
+    if (len(panels), len(settings)) != (len(models), len(every)):
+        about += f" {len(panels)} of {len(models)} models, {len(settings)} of {len(every)} settings and variants."
+    wide = bool(size) and is_wide(float(p.x) for panel in panels for one in panel.series for p in one.points)
+    names, axes = ("accuracy-by-model", "Accuracy by model and setting"), (_SIZES.get(size, ""), "accuracy in %")
+    if len(settings) == len(every) or len(settings) > 1:  # else the variants have a plot of their own
+        yield Plot(*names, "models", panels, *axes, about, percent=True, logarithmic=wide, levels=levels)
+
+
+def _ceilings(report: "Report", size: str, settings: Sequence[str]) -> Iterator[Series]:
+    """Yield the ceilings of settings as lines over all sizes; equal ones are one line."""
+    shares = {setting: report.ceilings[setting] for setting in settings if setting in report.ceilings}
+    xs = sorted({float(row[size]) for row in report.groups[size]}) if size else [""]
+    for share in dict.fromkeys(shares.values()):
+        of = " of " + ", ".join(one_line(setting) for setting in shares if shares[setting] == share)
+        yield Series("ceiling" + of * (len({*shares.values()}) > 1), tuple(PlotPoint(x, share) for x in xs))
+
+
 def player_name(row: Mapping[str, Any], settings: int = 2) -> str:
     """Return model and setting, or the model alone if all have one setting."""
-    return one_line(row["model"]) + (f" · {one_line(row['setting'])}" if settings > 1 else "")
+    return one_line(row["model"]) + (f"{AND}{one_line(row['setting'])}" if settings > 1 else "")
 
 
 def _settings(report: "Report") -> int:

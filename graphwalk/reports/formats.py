@@ -1,4 +1,4 @@
-"""Reports and comparisons on a terminal, and as JSON, CSV and Markdown, which notebooks show too."""
+"""Reports and comparisons on a terminal, and as JSON, CSV, LaTeX and Markdown, which notebooks show too."""
 
 import io
 import json
@@ -18,6 +18,7 @@ from graphwalk.reports.text_table import (
     Column,
     csv_text,
     fitted,
+    latex_table,
     legend,
     markdown_table,
     rendered,
@@ -80,6 +81,12 @@ def to_markdown(report: Printed) -> str:
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
     tables = map(markdown_table, report.tables)
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
+
+
+def to_latex(report: Report, origin: str) -> str:
+    """Return all tables for a paper. `origin`: identifies the run, in their captions."""
+    head = r"% \usepackage{booktabs,graphicx}; letters beyond Latin-1: XeLaTeX or LuaLaTeX"
+    return "\n".join([head, *(latex_table(table, origin) for table in report.tables)])
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Plots drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
 
+import base64
 import io
 import textwrap
 import warnings
@@ -10,10 +11,13 @@ from itertools import chain, cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from numpy import array_split
+
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import make_folder, write_whole
-from graphwalk.reports.plots import COLUMNS, Plot, PlotKind, Series
+from graphwalk.reports.plots import AND, COLUMNS, Plot, PlotKind, Series
+from graphwalk.reports.suite_report import CHANCE
 from graphwalk.reports.text_table import csv_text
 
 if TYPE_CHECKING:
@@ -24,14 +28,21 @@ _SCHEME = {"ink": ("#1c2126", "#e6e8ea"), "soft": ("#697079", "#a2a9b1"), "rule"
 """Colours of templates/plots.mplstyle on a light page, and those on a dark one."""
 _PAPER = "#fefefe"
 _DOTS_PER_INCH = 200
-_PALETTE = ("#2a9d8f", "#e07a3f", "#5e72d9", "#c9a227", "#c45b9a", "#3d9bd1", "#7fa33a", "#9a6fd0")
+_PALETTE = ("#3f51b5", "#c8553d", "#35a79c", "#e3b23c", "#a23b72", "#3d9bd1", "#7fa33a", "#9a6fd0")
+"""Colours of models; the first four differ in grey too."""
 _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
-_ROUNDS = (("o", "solid"), ("s", (0, (1, 1.3))), ("^", (0, (6, 1.5, 1, 1.5))))
-"""Marker and dashes of the first series with a colour, of the second and of the third."""
+_DASHES = ("solid", (0, (1, 1.3)), (0, (6, 1.5, 1, 1.5)), (0, (4, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
+_ROUNDS = tuple(zip("os^DvX", _DASHES, strict=True))
+"""Marker and dashes by setting, else by series."""
+_LEVELS = ("solid", (0, (8, 3)), (0, (5, 2, 1, 2)))
+"""Dashes of ceilings; those of chance are dots."""
 _CORRECT, _FAILED = "#2a9d8f", "#444b54"
 _INCHES_WIDE = 7.2
+_COLUMN, _CHARACTERS = 3.3, 52
+"""Width of a column of a paper in inches, and in characters of a plot of models."""
+_MOST_TOGETHER, _SOFT = 6, "#697079"
 _MOST_COLUMNS = 3
-_NAME_CHARACTERS = 44
+_NAME_CHARACTERS, _TITLE = 44, 84
 _SHORT = 16
 """Characters of a row's name that leave room for a second matrix beside it."""
 Styles = Mapping[str, Mapping[str, Any]]
@@ -44,14 +55,31 @@ def can_draw() -> bool:
 
 
 def styles_of(plots: Iterable[Plot]) -> Styles:
-    """Return one style per player for all plots of a run; published players are paler and dashed."""
-    ours, published = cycle(product(_ROUNDS, _PALETTE)), cycle(product(_ROUNDS, _PUBLISHED))
-    drawn = [plot for plot in plots if plot.kind not in ("stacked", "heat")]
+    """Return one style per player for all plots of a run; published players are paler and dashed.
+
+    Where a plot shows several models and settings, a model has one colour, and a setting one marker.
+    """
+    plots = list(plots)
+    pairs, published = cycle(zip(cycle(_ROUNDS), cycle(_PALETTE), strict=False)), cycle(product(_ROUNDS, _PUBLISHED))
+    own: dict[str, Any] = {}
+    for plot in (plot for plot in plots if plot.kind == "models" and len(plot.panels) > 1):
+        settings = list(dict.fromkeys(one.name for _, _, one in _players(plot)))
+        for number, name, one in _players(plot) if len(settings) > 1 else ():
+            own[name] = _ROUNDS[settings.index(one.name)], _PALETTE[number]
     styles: dict[str, dict[str, Any]] = {}
-    for name, is_published in {s.name: s.published for plot in drawn for p in plot.panels for s in p.series}.items():
-        (marker, dashes), colour = next(published if is_published else ours)
+    for name, is_published in {name: one.published for plot in plots for _, name, one in _players(plot)}.items():
+        (marker, dashes), colour = own.get(name) or next(published if is_published else pairs)
         styles[name] = {"color": colour, "marker": marker, "linestyle": (0, (4, 3)) if is_published else dashes}
     return styles
+
+
+def _players(plot: Plot) -> Iterator[tuple[int, str, Series]]:
+    """Yield each series with the index of its panel and the name of its player, which has a style."""
+    settings = len({one.name for panel in plot.panels for one in panel.series})
+    for number, panel in enumerate(plot.panels):
+        for one in panel.series if plot.kind not in ("stacked", "heat") else ():
+            player = panel.title + (AND + one.name) * (settings > 1)
+            yield number, player if plot.kind == "models" else one.name, one
 
 
 def page_svg(plot: Plot, styles: Styles | None = None) -> str:
@@ -82,6 +110,13 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     return written
 
 
+def png_in_markdown(plot: Plot) -> str:
+    """Return a plot as a Markdown image that contains its data."""
+    with canvas_of(plot, "path") as canvas:
+        data = base64.b64encode(_image_bytes(canvas, "png")).decode()
+    return f"![{plot.title}](data:image/png;base64,{data})"
+
+
 def _image_bytes(canvas: "Canvas", form: str) -> bytes:
     stream = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None, "Creator": None} if form == "svg" else {}
@@ -95,14 +130,56 @@ def canvas_of(plot: Plot, fonts: str, styles: Styles | None = None) -> "Iterator
     import matplotlib
     from matplotlib.figure import Figure as NewCanvas
 
+    small: Any = dict.fromkeys(("font.size", "axes.titlesize", "legend.fontsize"), 7.5) if plot.kind == "models" else {}
     with (
-        matplotlib.rc_context({"svg.fonttype": fonts}, data_path("templates") / "plots.mplstyle"),
+        matplotlib.rc_context({"svg.fonttype": fonts, **small}, data_path("templates") / "plots.mplstyle"),
         warnings.catch_warnings(),
     ):
         warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
         canvas = NewCanvas(layout="constrained")
         _DRAW[plot.kind](plot, canvas, styles or styles_of([plot]))
         yield canvas
+
+
+def _models(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
+    """Draw the width of a column: over numbers as lines, else as dots below the name of each model."""
+    if any(not isinstance(p.x, str) for _, _, one in _players(plot) for p in one.points):
+        _lines(plot, canvas, styles)
+        return
+    axes, y = canvas.add_subplot(), 0.0
+    for number, name, one in _players(plot):
+        if one is plot.panels[number].series[0]:
+            title = _title(plot.panels[number].title, _CHARACTERS)
+            y += 1.2 + 0.8 * title.count("\n")
+            axes.text(0, y - 0.45, title, transform=axes.get_yaxis_transform(), va="bottom")
+        style = {**styles[name], "linestyle": "none"}
+        axes.errorbar([p.y for p in one.points], [y], xerr=_errors(one), markersize=4.5, **_bars(style, 1.6, 0.55))
+        y += 0.8
+    for level, thin in _thin(plot):
+        axes.axvline(level.points[0].y, **thin)
+    axes.set(ylim=(y, -0.2), xlim=(-2, 102), xlabel=plot.y, yticks=[])
+    axes.spines["left"].set_visible(False)
+    canvas.set_size_inches(_COLUMN, 0.5 + 0.16 * y + _key(plot, canvas, styles, models=False, linestyle="none"))
+
+
+def _thin(plot: Plot) -> Iterator[tuple[Series, dict[str, Any]]]:
+    """Yield each level with the style of its line."""
+    for level, dashes in zip(plot.levels, cycle(_LEVELS), strict=False):
+        style = (0, (1, 2)) if level.name == CHANCE else dashes
+        yield level, {"color": _SOFT, "linewidth": 0.8, "zorder": 1, "linestyle": style}
+
+
+def _key(plot: Plot, canvas: "Canvas", styles: Styles, models: bool, **how: Any) -> float:
+    """Name models by colour, settings by marker, and levels below the plot. Return the height in inches."""
+    shown = list(_players(plot)) if models else []
+    named: dict[str, Any] = {_title(plot.panels[n].title, _CHARACTERS): styles[name] for n, name, _ in shown}
+    settings = {_label(one.name): styles[name] for _, name, one in _players(plot)}
+    if len(settings) > 1:
+        named = {model: {"color": style["color"], "linewidth": 3} for model, style in named.items()}
+        how |= {"color": _SOFT} if len(plot.panels) > 1 else {}
+        named |= {name: {**style, "markersize": 4, **how} for name, style in settings.items()}
+    named |= {_label(level.name): thin for level, thin in _thin(plot)}
+    return 0.16 * _legend(canvas, {name: canvas.axes[0].plot([], [], **style)[0] for name, style in named.items()})
 
 
 def _dots(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
@@ -145,24 +222,35 @@ def _name_rows(plot: Plot, axes: "Axes", names: Sequence[str]) -> None:
 
 
 def _lines(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
-    """Draw one set of axes per panel."""
-    columns = min(_MOST_COLUMNS, len(plot.panels))
-    lines = -(-len(plot.panels) // columns)
-    series = {one.name for panel in plot.panels for one in panel.series}
-    canvas.set_size_inches(
-        _INCHES_WIDE, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3)
-    )
+    """Draw one set of axes per panel; of models with few lines, one for all."""
+    from matplotlib.transforms import ScaledTranslation
+
+    players, models = list(_players(plot)), plot.kind == "models"
+    columns = min(2 if models else _MOST_COLUMNS, len(plot.panels))
+    columns = 1 if models and len(players) <= _MOST_TOGETHER else columns
+    lines = 1 if models and columns == 1 else -(-len(plot.panels) // columns)
     every = _grid(plot, canvas, lines, columns, share=plot.percent)
-    for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=True)):
-        for one in panel.series:
-            _line(axes, one, styles[one.name], plot.kind)
-        axes.set_title(_title(panel.title, columns))
+    for place, (number, name, one) in enumerate(players):
+        axes, panel = every[number % len(every)], plot.panels[number]
+        beside = place - (len(players) - 1) / 2 if columns == 1 else panel.series.index(one) - 0.5
+        moved = axes.transData + ScaledTranslation(beside / 40, 0, canvas.dpi_scale_trans)
+        _line(axes, one, {**styles[name], **({"transform": moved} if models else {})}, plot.kind)
+        if len(every) == len(plot.panels):
+            axes.set_title(_title(panel.title, (_CHARACTERS if models else _TITLE) // columns))
+    for axes, (level, thin) in product(every, _thin(plot)):
+        axes.plot([float(p.x) for p in level.points], [p.y for p in level.points], **thin)
+    for place, axes in enumerate(every):
         _limits(plot, axes)
-        if place + columns >= len(plot.panels):
+        if place + columns >= len(every):
             axes.set_xlabel(plot.x)
         if place % columns == 0:
             axes.set_ylabel(plot.y)
-    _legend(canvas)
+    if models:
+        legend = _key(plot, canvas, styles, models=len(every) < len(plot.panels))
+        canvas.set_size_inches(_COLUMN, legend + (2.3 if lines == columns == 1 else 0.3 + 1.25 * lines))
+    else:
+        legend = 0.2 * _legend(canvas)
+        canvas.set_size_inches(_INCHES_WIDE, legend + (3.4 if lines == columns == 1 else 2.3 * lines))
 
 
 def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = False) -> "list[Axes]":
@@ -246,32 +334,36 @@ def _heat(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
         axes.tick_params(length=0)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
-        axes.set_title(_title(panel.title, columns))
+        axes.set_title(_title(panel.title, _TITLE // columns))
 
 
-def _title(name: str, columns: int) -> str:
-    """Return the title of one of several panels side by side, in lines that are no wider than the panel."""
-    return textwrap.fill(name, 84 // columns, max_lines=3, placeholder="…")
+def _title(name: str, width: int) -> str:
+    """Return a title in at most three lines of `width` characters."""
+    return _label(textwrap.fill(name, width, max_lines=3, placeholder="…"), 3 * width)
 
 
-def _legend(canvas: "Canvas") -> None:
-    """Name each series once below the plot."""
-    named: dict[str, Any] = {}
-    for axes in canvas.axes:
+def _legend(canvas: "Canvas", handles: Mapping[str, Any] | None = None) -> int:
+    """Name each series once below the plot, or these handles in a column of a paper. Return the number of lines."""
+    named, characters = {**(handles or {})}, _CHARACTERS + 4 if handles else 100
+    for axes in canvas.axes if not handles else ():
         containers: tuple[Any, list[str]] = axes.get_legend_handles_labels()
         named |= {label: handle[0] for handle, label in zip(*containers, strict=True)}
+    widths = [len(name.partition("\n")[0]) + 7 for name in named]
+    fitting = (n for n in (4, 3, 2) if n <= len(widths) and sum(map(max, array_split(widths, n))) <= characters)
+    columns = next(fitting, 1)
     if named:
-        columns = max(1, min(4, len(named), 100 // (max(map(len, named)) + 6)))
-        canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns)
+        canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, columnspacing=1.2)
+    return -(-len(named) // columns) + sum(name.count("\n") for name in named)
 
 
-def _label(name: str) -> str:
+def _label(name: str, most: int = _NAME_CHARACTERS) -> str:
     """Return a shortened label without a leading underscore, which matplotlib would hide."""
-    shown = name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
+    shown = name if len(name) <= most else name[: most - 1] + "…"
     return f" {shown}" if shown.startswith("_") else shown
 
 
 _DRAW: Mapping[PlotKind, Callable[[Plot, "Canvas", Styles], None]] = {
+    "models": _models,
     "dots": _dots,
     "lines": _lines,
     "steps": _lines,

@@ -4,9 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-PlotKind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
-"""dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;
+PlotKind = Literal["models", "dots", "lines", "steps", "stacked", "points", "heat"]
+"""models: a panel per model with a series per setting, over numbers or in total; dots: a figure per group
+with its interval; lines and steps: against a number; stacked: shares that make up a whole;
 points: two amounts against each other; heat: a matrix."""
+AND = " · "
+"""Text between model and setting in the name of a player."""
 COLUMNS = ("panel", "series", "x", "y", "low", "high")
 
 
@@ -40,7 +43,7 @@ class Plot:
     """A plot. `name`: stem of its files. `about`: caption. `x` and `y`: titles of the axes.
 
     `percent`: y is from 0 to 100. `logarithmic`: x spans orders of magnitude and does not start at 0; so does the y of
-    lines that are not shares.
+    lines that are not shares. `levels`: thin lines behind the panels.
     """
 
     name: str
@@ -52,11 +55,12 @@ class Plot:
     about: str = ""
     percent: bool = False
     logarithmic: bool = False
+    levels: tuple[Series, ...] = ()
 
     @property
     def rows(self) -> Iterator[tuple[str, str, str | float, float, float | None, float | None]]:
         """Panel, series, x, y, and the ends of the interval."""
-        for panel in self.panels:
+        for panel in (*self.panels, Panel(self.levels)):
             for one in panel.series:
                 yield from ((panel.title, one.name, p.x, p.y, p.low, p.high) for p in one.points)
 

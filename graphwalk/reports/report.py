@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.ablation import ablation_rows
-from graphwalk.reports.common_plots import common_plots
+from graphwalk.reports.common_plots import by_model, common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
 from graphwalk.reports.observations import Case, Observations, Player, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
@@ -45,6 +45,8 @@ class Report:
     """Sentences on failed episodes, differences, and causes of wrong answers (reports/verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+    """Setting → share of tasks, in percent, that an agent without mistakes solves (runs/episodes/ceiling.py)."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
 
@@ -69,8 +71,8 @@ class Report:
 
     @cached_property
     def plots(self) -> list[Plot]:
-        """Return the plots that show results of this run."""
-        return worth_drawing(list((self.suite.plots or common_plots)(self)))
+        """Return the plots that show results of this run, beginning with models and settings."""
+        return worth_drawing([*by_model(self), *(self.suite.plots or common_plots)(self)])
 
     def as_dict(self) -> dict[str, Any]:
         always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -12,13 +13,17 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from graphwalk.config.jinja import render_page
 from graphwalk.errors import counted
-from graphwalk.sanitise import escape_formula, escape_markdown, one_line
+from graphwalk.sanitise import escape_formula, escape_latex, escape_markdown, one_line
 
 UNKNOWN = "–"
 """Text of an unknown value."""
 _SPACES_BETWEEN = 2
 _NARROWEST_NAME = 24
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+_PAGE = 110
+"""Characters across a page of a paper, without intervals."""
 MOST_ROWS = 100
 """Maximum number of rows on a terminal."""
 
@@ -175,6 +180,16 @@ def markdown_table(table: TextTable) -> str:
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
+
+
+def latex_table(table: TextTable, about: str) -> str:
+    """Return a table as LaTeX with booktabs, with what fits a page. `about` is added to its caption."""
+    narrow = fitted(table, _PAGE)
+    lines = [[escape_latex(header.text) for header in narrow.headers]]
+    lines += ([escape_latex(_MINUS.sub("−", cell.line)) for cell in row] for row in narrow.rows)
+    caption = escape_latex(". ".join(filter(None, [table.title, about, table.note.rstrip(".")])) + ".")
+    align = "".join("l" if header.name else "r" for header in narrow.headers)
+    return render_page("reports/table.tex.j2", caption=caption, align=align, lines=[*map(" & ".join, lines)])
 
 
 def fitted(table: TextTable, width: int) -> TextTable:

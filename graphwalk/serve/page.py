@@ -126,9 +126,11 @@ def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda 
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
-        for record in folder.records():
-            if wanted(key_of(record)):
-                by_key[key_of(record)] = _episode(record, suite, cause)
+        models = {name: model for model, name in folder.read_manifest()["config"].get("names", {}).items()}
+        for record in folder.named_records():
+            key = key_of(record)
+            if wanted(key) or wanted(key._replace(model=models.get(key.model, key.model))):
+                by_key[key] = _episode(record, suite, cause)
             yield record
 
     report = report_of(folder, taken())

@@ -1,12 +1,14 @@
 """The fields of an experiment, as the schema and the documentation describe them."""
 
 import json
+import re
 
 import pytest
 import yaml
 from experiment_fields import experiment_fields
 from jsonschema import Draft202012Validator
 
+from graphwalk.errors import ConfigError
 from graphwalk.experiments.experiment import experiment_schema
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.files.resources import data_path
@@ -38,6 +40,37 @@ def test_shipped_experiments_follow_the_schema(name: str) -> None:
 )
 def test_an_editor_sees_what_would_be_refused(wrong: str) -> None:
     assert list(Draft202012Validator(experiment_schema()).iter_errors(yaml.safe_load(wrong)))
+
+
+NAMED = {"name": "x", "suite": {"name": "questions"}, "models": [{"model": "openai/a", "name": "Alpha"}, "openai/b"]}
+
+
+def test_models_are_written_with_names_in_reports() -> None:
+    config = load_experiment(NAMED)
+    assert (config.models, config.names) == (("openai/a", "openai/b"), {"openai/a": "Alpha"})
+    assert list(Draft202012Validator(experiment_schema()).iter_errors(NAMED)) == []
+    again = load_experiment(yaml.safe_load(config.as_yaml()))
+    assert (again.models, again.names) == (config.models, config.names)
+    assert load_experiment(NAMED, flags={"models": ["openai/c"]}).names == {}
+    assert "names" not in load_experiment({**NAMED, "models": ["openai/b"]}).model_dump()
+
+
+@pytest.mark.parametrize(
+    ("models", "problem"),
+    [
+        ([{"model": "openai/a", "name": "A"}, {"model": "openai/b", "name": "A"}], "two have the name 'A'"),
+        ([{"model": "openai/a", "name": "openai/b"}, "openai/b"], "two have the name 'openai/b'"),
+        ([{"model": "openai/a", "name": "b "}, {"model": "openai/b", "name": "b"}], "two have the name 'b'"),
+        ([{"model": "openai/a", "name": " "}], "names.openai/a"),
+        ([{"model": "openai/a", "name": 3}], "names.openai/a"),
+        ([{"model": "openai/a"}], "expected provider/model, or {model: provider/model, name: NAME}"),
+        ([{"id": "openai/a", "name": "A"}], "expected provider/model"),
+        ([{"model": "openai/a", "name": "A"}, "openai/a"], "openai/a is named twice"),
+    ],
+)
+def test_wrong_names_of_models_are_refused(models: list[object], problem: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        load_experiment({**NAMED, "models": models})
 
 
 def test_every_field_has_a_description() -> None:

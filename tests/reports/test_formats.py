@@ -2,11 +2,13 @@ import csv
 import io
 import json
 import re
+import shutil
+import subprocess
 
 import pytest
 from rich.console import Console
 
-from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_latex, to_markdown
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, failure, run
 
@@ -71,3 +73,29 @@ def test_the_verdict_comes_first_and_differences_before_groups() -> None:
     assert places == sorted(places)
     assert to_markdown(report()).startswith(report().verdict[0])
     assert json.loads(to_json(report()))["verdict"] == list(report().verdict)
+
+
+HOSTILE = r"[a] $x^2$ {\bad} 100% & #1_~ --- \\ \input{x}"
+
+
+def test_latex_escapes_names_and_keeps_columns():
+    names = (HOSTILE, "*é – Δ → ≤ <b> | a--b")
+    text = to_latex(build_report(run(models=names), DECLARED), "Seed 0 & 4 graphs")
+    inside = [line for part in text.split(r"\midrule")[1:] for line in part.split(r"\bottomrule")[0].split(" \\\\\n")]
+    widths = {len(re.findall(r"(?<!\\)&", line)) for line in inside[:2]}
+    assert widths == {len(re.search(r"tabular}{(\w+)}", text)[1]) - 1}
+    assert r"$[$a] \$x\^{}2\$ \{\textbackslash{}bad\} 100\% \& \#1\_\textasciitilde{} -{}-{}- " in text
+    assert r"\input" not in text
+    assert r"$*$é \textendash{} $\Delta$ $\to$ $\le$ $<$b$>$ $|$ a-{}-b" in text
+    assert r"Seed 0 \& 4 graphs" in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_latex_compiles(tmp_path):
+    text = to_latex(build_report(run(models=(HOSTILE, "x" * 60)), DECLARED), "Seed 0")
+    head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
+    (tmp_path / "paper.tex").write_text(f"{head}\n{text}\\end{{document}}\n")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "Overfull" not in done.stdout

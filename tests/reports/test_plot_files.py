@@ -1,5 +1,7 @@
 """Drawn plots: styles of lines, places on the axes, titles and colour scales."""
 
+import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,45 @@ def test_a_player_has_one_colour_and_marker_in_all_plots_of_a_run() -> None:
                     marker = styles[text.get_text()]["marker"] if plot.kind == "steps" else handle.get_marker()
                     drawn.setdefault(text.get_text(), set()).add((handle.get_color(), marker))
     assert len(drawn) == len(set.union(*drawn.values())) == 2
+
+
+def models(count: int, sizes: int, settings: int = 2) -> Plot:
+    """Accuracy of models with names of 60 characters, in settings, over sizes or in total."""
+    xs = [100.0 * (n + 1) for n in range(sizes)] if sizes > 1 else ["tools"]
+    panels = tuple(
+        Panel(
+            tuple(Series(f"setting_{s}", tuple(PlotPoint(x, 20 * s, 0, 90) for x in xs)) for s in range(settings)),
+            f"openai-api/laboratory/{number}-mini-2026-04-14-instruct-reasoning"[:60].ljust(60, "x"),
+        )
+        for number in range(count)
+    )
+    levels = tuple(Series(name, tuple(PlotPoint(x, y) for x in xs)) for name, y in (("ceiling", 100), ("chance", 5)))
+    return Plot("models", "Models", "models", panels, "nodes", "accuracy in %", percent=True, levels=levels)
+
+
+@pytest.mark.parametrize("sizes", [1, 5])
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_long_names_of_models_fit_a_column_and_do_not_overlap(count: int, sizes: int) -> None:
+    with canvas_of(models(count, sizes), "path") as canvas:
+        canvas.draw_without_rendering()
+        assert canvas.get_size_inches()[0] == 3.3
+        texts = [text for text in canvas.findobj(Text) if re.search("[a-z]", text.get_text())]
+        boxes = [text.get_window_extent() for text in texts]
+        names = [text.get_text().replace("\n", "") for text in texts]
+        assert all(any(panel.title in name for name in names) for panel in models(count, sizes).panels)
+        assert {"setting_0", "setting_1", "ceiling", "chance"} <= set(names)
+        assert all(box.x0 >= -1 and box.x1 <= canvas.bbox.x1 + 1 and box.y0 >= -1 for box in boxes)
+        assert not any(one.shrunk(0.9, 0.7).overlaps(other) for one, other in combinations(boxes, 2))
+
+
+@pytest.mark.parametrize(("count", "settings"), [(5, 3), (1, 3), (4, 1)])
+def test_a_model_has_a_colour_and_a_setting_a_marker(count: int, settings: int) -> None:
+    styles = list(styles_of([models(count, 1, settings)]).values())
+    colours, markers = ([style[part] for style in styles] for part in ("color", "marker"))
+    assert len({*zip(colours, markers, strict=True)}) == len(styles) == count * settings
+    if count > 1 < settings:
+        assert [len(set(colours[n : n + settings])) for n in range(0, len(styles), settings)] == [1] * count
+        assert markers == markers[:settings] * count
 
 
 @pytest.mark.parametrize("xs", [(5.83, 6.17), (0.01, 9.0), (12.0,), (0.0003, 0.0004)])

@@ -20,7 +20,7 @@ from graphwalk.runs.folder.run_folder import RunFolder
 
 MOST_DIFFERENCES = 12
 _OF_NO_EPISODE = frozenset(
-    {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
+    {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
 )
 """Fields of the configuration that do not affect a single episode."""
 _REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"})
@@ -38,7 +38,7 @@ class _ComparedRun:
 
     def records(self) -> Iterator[ResultRecord]:
         """Yield the results and collect the digests of their tasks."""
-        for result in self.folder.records():
+        for result in self.folder.named_records():
             wording = result["task_id"], result["setting"].partition(":")[2]
             if wording not in self._seen:
                 self._seen.add(wording)
@@ -79,6 +79,8 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     }
     notes += ceiling_notes(ceilings)
 
+    names = {model: name for run in every for model, name in run.manifest["config"].get("names", {}).items()}
+    models = [names.get(model, model) for model in models]
     players = sorted({player for one in observed.values() for player in one.players})
     return compare_players(
         merged(observed, set(chosen(players, models, settings))),

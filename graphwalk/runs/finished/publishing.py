@@ -28,14 +28,16 @@ def publish(
         stored = folder.read_manifest()
         cleaner.know_credentials(stored)
         manifest = cleaner.manifest(stored)
+        names = manifest["config"].get("names", {})
         readme = render_page(
             "publish/README.md.j2",
             manifest=manifest,
             name=one_line(manifest["name"]),
-            models=one_line(", ".join(manifest["config"]["models"])),
+            models=one_line(", ".join(f"{names[m]} ({m})" if m in names else m for m in manifest["config"]["models"])),
             settings=one_line(", ".join(manifest["config"]["settings"])),
             episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
             digests=DIGESTS,
+            digest=folder.results_digest(),
         )
         parts: dict[str, Iterable[bytes]] = {
             "README.md": [readme.encode(), b"\n"],

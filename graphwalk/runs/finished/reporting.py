@@ -32,7 +32,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
 
     def noted() -> Iterator[ResultRecord]:
         nonlocal unread, ambiguous
-        for record in folder.records() if records is None else records:
+        for record in folder.named_records() if records is None else records:
             score = record["score"] or {}
             seen.add(key_of(record))
             missing.update(filter(None, [score.get("missing")]))
@@ -54,19 +54,30 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
         hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
         comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
         last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
-        ceilings = ceiling_notes(manifest.get("ceilings", {}))
-        every = (*first, *report.notes, *ceilings, *last, *map(str, manifest.get("unplayed", ())))
+        ceilings = manifest.get("ceilings", {})
+        named = ", ".join(f"{name} is {model}" for model, name in config.get("names", {}).items())
+        about = [*([f"Names of models: {named}."] if named else []), *ceiling_notes(ceilings)]
+        every = (*first, *report.notes, *about, *last, *map(str, manifest.get("unplayed", ())))
         protocol = {
             "name": config.get("protocol", DEFAULT_PROTOCOL),
             "differences": [list(one) for one in deviations(config)],
         }
-        return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+        shares = {setting: 100 * ceiling["share"] for setting, ceiling in ceilings.items()}
+        return replace(report, notes=every, incomplete=incomplete, protocol=protocol, ceilings=shares)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
             f"{folder.path}: a result does not have the form of its suite ({cause})",
             hint=f"to find the line: graphwalk verify {folder.quoted}",
         ) from error
+
+
+def origin_of(folder: RunFolder) -> str:
+    """Return seed, graphs, version and digest of a run, for the captions of a paper."""
+    manifest = folder.read_manifest()
+    version, seed = manifest["graphwalk_version"], manifest["config"].get("seed")
+    graphs = counted(len((manifest.get("fingerprint") or {}).get("graphs", ())), "graph")
+    return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
 
 
 def _with_limit(record: ResultRecord, config: Mapping[str, Any]) -> ResultRecord:

@@ -56,6 +56,7 @@ class _Suite(_Checked):
 class _Config(_Checked):
     suite: _Suite
     models: list[Any]
+    names: dict[str, str] = {}
 
 
 class _Fingerprint(_Checked):
@@ -326,6 +327,11 @@ class RunFolder:
         values = ([*key, *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last))
         lines = (json.dumps(value, sort_keys=True) for value in values)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+    def named_records(self) -> Iterator[dict[str, Any]]:
+        """Yield `records()` with the names of models in place of the models, for reports."""
+        names = self.read_manifest()["config"].get("names", {})
+        yield from ({**record, "model": names.get(record["model"], record["model"])} for record in self.records())
 
     def replies(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of the reply cache. Raise RunLogError for a damaged one, which a resume removes."""

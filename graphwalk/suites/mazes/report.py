@@ -58,7 +58,8 @@ def maze_plots(report: Report) -> Iterator[Plot]:
     varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
     if varied:  # the others vary with the first
         name, axis = varied[0], _SIZES[varied[0]]
-        yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
+        if name != "size":  # else it is the first plot
+            yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
         calls = ("calls_per_question", "tool calls per maze")
         yield against_size(report, name, f"Calls by {axis}", axis, *calls, percent=False, baselines=(REFERENCE,))
     yield outcomes(report, "How paths end")

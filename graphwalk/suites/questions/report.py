@@ -81,7 +81,8 @@ def question_plots(report: Report) -> Iterator[Plot]:
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
     reference = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
-    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
+    if reference or report.published.groups.get("nodes"):  # else it is the first plot
+        yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
     yield walked_against_text(report)
     yield outcomes(report)
     yield from effort_plots(report)

@@ -70,6 +70,19 @@ async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path
     assert "run.log" not in names
 
 
+async def test_a_published_run_says_how_it_is_cited_and_repeated(tmp_path: Path) -> None:
+    folder = await a_run(tmp_path / "run", names={"scripted/expert": "Alpha"})
+    publish(folder, tmp_path / "run.zip", Cleaner({}))
+    readme = zipfile.ZipFile(tmp_path / "run.zip").read("README.md").decode()
+    citation = readme.partition("## CITATION\n\n")[2]
+    digest = RunFolder.open(tmp_path / "run.zip").results_digest()
+    assert "6 episodes of Alpha (scripted/expert), scripted/flawed; seed 7." in citation
+    assert f"Results sha256 {digest}." in citation
+    assert f"prints results sha256 {digest}" in readme
+    assert "git checkout" in readme
+    assert "-dirty\n" not in readme.partition("git checkout")[2]
+
+
 async def test_a_published_run_is_not_written_to(tmp_path: Path) -> None:
     out = tmp_path / "run.zip"
     publish(await a_run(tmp_path / "run"), out, Cleaner({}))

@@ -1,0 +1,76 @@
+"""The first plot of a run: models in their settings."""
+
+from dataclasses import replace
+
+from graphwalk.reports.common_plots import by_model
+from graphwalk.reports.plots import Plot
+from graphwalk.reports.report import Report
+from graphwalk.suites.questions.report import question_report
+from tests.reports.results import build_report, result
+
+
+def report(
+    models: int = 1, settings: tuple[str, ...] = ("no_tools", "tools"), graphs: tuple[int, ...] = (0, 2)
+) -> Report:
+    """Each model is right on the first question of each graph, on the second only by walking."""
+    results = [
+        result(f"test/{model}", setting, graph, question, correct=question == 0 or setting == "tools")
+        for model in range(models)
+        for setting in settings
+        for graph in graphs
+        for question in (0, 1)
+    ]
+    return build_report(results, question_report())
+
+
+def first(of: Report) -> Plot:
+    (plot,) = by_model(of)
+    return plot
+
+
+def test_one_size_has_a_total_per_model_and_setting_walking_first() -> None:
+    plot = first(report(models=2))
+    assert [panel.title for panel in plot.panels] == ["test/0", "test/1"]
+    for panel in plot.panels:
+        assert [(one.name, [point.y for point in one.points]) for one in panel.series] == [
+            ("tools", [100.0]),
+            ("no_tools", [50.0]),
+        ]
+        assert all(point.low < 100 and point.high > 50 for one in panel.series for point in one.points)
+
+
+def test_several_sizes_have_a_point_each() -> None:
+    plot = first(report(graphs=(0, 1)))
+    assert [[(point.x, point.y) for point in one.points] for one in plot.panels[0].series] == [
+        [(100.0, 100.0), (500.0, 100.0)],
+        [(100.0, 50.0), (500.0, 50.0)],
+    ]
+    assert plot.x == "nodes of the graph"
+
+
+def test_equal_ceilings_are_one_line_and_different_ones_are_named() -> None:
+    shown = report(graphs=(0, 1))
+    same = first(replace(shown, ceilings={"tools": 100.0, "no_tools": 100.0}))
+    assert [(one.name, [point.x for point in one.points]) for one in same.levels] == [
+        ("ceiling", [100.0, 500.0]),
+        ("chance", [100.0, 500.0]),
+    ]
+    different = first(replace(shown, ceilings={"tools": 100.0, "no_tools": 90.0}))
+    assert [(one.name, one.points[0].y) for one in different.levels[:2]] == [
+        ("ceiling of tools", 100.0),
+        ("ceiling of no_tools", 90.0),
+    ]
+    assert {"ceiling of tools", "ceiling of no_tools", "chance"} <= {row[1] for row in different.rows}
+
+
+def test_many_models_and_variants_are_limited_and_counted() -> None:
+    variants = tuple(f"{setting}:{level}" for setting in ("no_tools", "tools") for level in "abcd")
+    plot = first(report(models=9, settings=variants))
+    assert [len(panel.series) for panel in plot.panels] == [2] * 8
+    assert [one.name for one in plot.panels[0].series] == ["tools:a", "no_tools:a"]
+    assert plot.about.endswith("8 of 9 models, 2 of 8 settings and variants.")
+
+
+def test_variants_of_one_setting_have_no_such_plot() -> None:
+    assert list(by_model(report(settings=tuple(f"tools:{level}" for level in "abcdefg")))) == []
+    assert report(settings=("tools",)).plots[0].name == "accuracy-by-model"
