@@ -49,7 +49,7 @@ _FIELDS = {
     "model": {"type": "string", "description": "`provider/model`."},
     "name": {"type": "string", "description": "Its name in reports."},
 }
-_MODEL_ITEM = {"type": ["string", "object"], "properties": _FIELDS, "required": [*_FIELDS]}
+_MODEL_ITEM = {"anyOf": [{"type": "string"}, {"type": "object", "properties": _FIELDS, "required": [*_FIELDS]}]}
 Variation = Annotated[tuple[Any, ...] | dict[str, Any], BeforeValidator(values_or_fields)]
 """Values of a field, or the fields of a named variant."""
 
@@ -68,7 +68,7 @@ class ExperimentConfig(Strict, Generic[C]):
     )
     """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
-    models: Annotated[tuple[str, ...], Field(json_schema_extra=lambda schema: schema["items"].update(_MODEL_ITEM))] = ()
+    models: Annotated[tuple[str, ...], Field(json_schema_extra=lambda schema: schema.update(items=_MODEL_ITEM))] = ()
     """Models as `provider/model`, or `{model: provider/model, name: NAME}`; none: the scripted agents."""
     names: dict[str, Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
         default_factory=dict, exclude_if=lambda names: not names
@@ -116,8 +116,10 @@ class ExperimentConfig(Strict, Generic[C]):
         if not isinstance(listed, list | tuple) or not isinstance(data.get("names", {}), dict):
             return data
         named = [one for one in listed if isinstance(one, dict)]
-        if any(one.keys() != {"model", "name"} or not isinstance(one["model"], str) for one in named):
-            raise ValueError("models: expected provider/model, or {model: provider/model, name: NAME}")
+        for one in named:
+            if one.keys() != {"model", "name"} or not isinstance(one["model"], str):
+                got = ", ".join(map(str, one))
+                raise ValueError(f"models: expected provider/model, or {{model: …, name: …}}; got the fields {got}")
         names = {**data.get("names", {}), **{one["model"]: one["name"] for one in named}}
         models = [one["model"] if isinstance(one, dict) else one for one in listed]
         shown = [str(names.get(model, model)).strip() for model in dict.fromkeys(map(str, models))]

@@ -63,7 +63,7 @@ def test_models_are_written_with_names_in_reports() -> None:
         ([{"model": "openai/a", "name": "b "}, {"model": "openai/b", "name": "b"}], "two have the name 'b'"),
         ([{"model": "openai/a", "name": " "}], "names.openai/a"),
         ([{"model": "openai/a", "name": 3}], "names.openai/a"),
-        ([{"model": "openai/a"}], "expected provider/model, or {model: provider/model, name: NAME}"),
+        ([{"model": "openai/a"}], "expected provider/model, or {model: …, name: …}; got the fields model"),
         ([{"id": "openai/a", "name": "A"}], "expected provider/model"),
         ([{"model": "openai/a", "name": "A"}, "openai/a"], "openai/a is named twice"),
     ],
