@@ -26,4 +26,6 @@ def with_tools(model: Model, agent: AgentConfig, note: Callable[[str], object] =
         model = TextTools(model, protocol, note)
     if agent.strict_tools:
         model = StrictTools(model)
-    return RequiredCalls(model, note) if agent.tool_choice == "required" else model
+    # Under json the schema itself requires the first call.
+    noted = agent.tool_choice == "required" and agent.tool_protocol != "json"
+    return RequiredCalls(model, note) if noted else model
