@@ -16,7 +16,7 @@ from tests.suites.questions.tasks.test_oracles import count_agreements
 pytestmark = pytest.mark.neo4j
 
 
-@pytest.mark.parametrize("graphs", [10, pytest.param(100, marks=pytest.mark.extended)])
+@pytest.mark.parametrize("graphs", [5, pytest.param(100, marks=pytest.mark.extended)])
 async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Variables, graphs: int) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"odd-{os.getpid()}")
     try:
