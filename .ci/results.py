@@ -415,6 +415,12 @@ def correct(name: str, setting: str) -> str:
     return str(next(row["correct"] for row in together(name).rows if row["setting"] == setting))
 
 
+def calls(name: str, setting: str) -> str:
+    """Return the calls of a setting of a published run: "20 calls for 18 questions"."""
+    row = next(row for row in together(name).rows if row["setting"] == setting)
+    return f"{row['tool_calls']} calls for {row['scored']} questions"
+
+
 def name_errors(name: str, setting: str) -> str:
     """Return how many calls of a setting of a published run name what the graph does not have: "2 of 43"."""
     records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == setting)

@@ -40,13 +40,13 @@ def step_rewards(
         raise ConfigError(f"{len(values)} potentials for {len(trajectory.turns)} turns: expected one more than turns")
     if not (price >= 0 and 0 <= discount <= 1):
         raise ConfigError(f"price {price:g}, discount {discount:g}: expected a price ≥ 0 and a discount in [0, 1]")
-    rewards, made = [], set[tuple[str, str]]()
+    rewards, earlier_calls = [], set[tuple[str, str]]()
     for turn, (before, after) in zip(trajectory.turns, pairwise(values), strict=True):
         calls = [call_signature(result.call) for result in turn.results]
         useless = sum(
-            result.error is not None or call in made or call in calls[:place]
+            result.error is not None or call in earlier_calls or call in calls[:place]
             for place, (result, call) in enumerate(zip(turn.results, calls, strict=True))
         )
-        made |= {*calls}
+        earlier_calls |= {*calls}
         rewards.append(discount * after - before - price * useless)
     return rewards

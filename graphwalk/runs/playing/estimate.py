@@ -188,8 +188,8 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
         if len(pairs) > PLAYED_WHOLE and len(tasks) > SAMPLE:  # the same tasks for all models
             tasks = stdlib_random(experiment.config.seed, "estimate", setting, *kind).sample(tasks, SAMPLE)
         played |= {(task, setting) for task in tasks}
-        known = experiment.prices.get(model)
-        price = Price(input=0, output=0) if per_episode(model) else known.price if known else None
+        model_price = experiment.prices.get(model)
+        price = Price(input=0, output=0) if per_episode(model) else model_price.price if model_price else None
         sample = [await _of_expert(by_task[task], experiment, counter, price) for task in tasks]
         row = ModelEstimate(model=model, setting=setting)
         rows.setdefault((model, setting), row).add(len(episodes), sample)

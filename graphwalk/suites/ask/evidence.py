@@ -110,8 +110,8 @@ def unsupported_because(question: str, answer: str | None, results: Sequence[Too
         # The first word has a capital letter anyway; if it is the only one, it is a name.
         first, *rest = re.findall(r"\w+", sentence) or [""]
         words += [word for word in rest or [first] if word != word.lower() or (word.isdigit() and not shown)]
-    known = words_of(folded(question))
-    names = {folded(word): word for word in words if len(word) > 1 and folded(word) not in known}
+    asked_words = words_of(folded(question))
+    names = {folded(word): word for word in words if len(word) > 1 and folded(word) not in asked_words}
     return f"no result contains {', '.join(names.values())}" if names and names.keys().isdisjoint(shown) else ""
 
 

@@ -105,16 +105,16 @@ class GraphwalksTask(Task):
         It is the mean over the levels of the search; a level counts as far as those before it are known.
         """
         observed = observed_graph(trajectory.results)
-        known = observed.complete_nodes()
+        complete = observed.complete_nodes()
         ends = [(link.source, link.target) for link in observed.relationships.values()]
         ends = ends if self.template == "bfs" else [(target, source) for source, target in ends]
         level, earlier, share, depth = {str(self.parameters["node"])}, set[str](), 1.0, int(self.parameters["depth"])
         total = 0.0
         for _ in range(depth):
-            share *= len(level & known) / len(level) if level else 1.0
+            share *= len(level & complete) / len(level) if level else 1.0
             total += share / depth
             earlier |= level
-            level = {target for source, target in ends if source in level & known} - earlier
+            level = {target for source, target in ends if source in level & complete} - earlier
         return total
 
     def confirm(self, instance: GraphInstance) -> str:

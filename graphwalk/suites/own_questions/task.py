@@ -139,8 +139,8 @@ class OwnQuestionTask(AskTask):
         if not texts or not all(isinstance(text, str) for row in texts for text in row):
             return None
         most = len(texts)
-        found = found_values(one for one in trajectory.results if one.call.name != VALUES or (one.rows or 0) <= most)
-        return sum(all(found(text, *self.names.get(text, ())) for text in row) for row in texts) / len(texts)
+        is_shown = found_values(one for one in trajectory.results if one.call.name != VALUES or (one.rows or 0) <= most)
+        return sum(all(is_shown(text, *self.names.get(text, ())) for text in row) for row in texts) / len(texts)
 
 
 def comparable_rows(

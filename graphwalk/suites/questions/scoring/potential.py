@@ -34,17 +34,19 @@ def shown_share(task: "QuestionTask", trajectory: Trajectory) -> float | None:
     proven = supported_rows(task, trajectory, task.target) or frozenset()
     is_found = found_values(trajectory.results)
     plain = [field for field in task.scored_fields if field not in task.computed_fields]
-    found: list[Row] = []
+    observed_rows: list[Row] = []
     if computed := task.computed_fields.intersection(task.scored_fields):
         with suppress(HiddenError):
-            found = list(part(**task.parameters).rows(ObservedIndex(observed_graph(trajectory.results))))
+            observed_rows = list(part(**task.parameters).rows(ObservedIndex(observed_graph(trajectory.results))))
 
     def facts(row: Row) -> Iterator[float]:
         if row_set([row], task.scored_fields) <= proven:
             yield 1.0
             return
         yield from (float(is_found(row[field])) for field in plain if row.get(field) is not None)
-        same = [other for other in found if all(normalise(other.get(f)) == normalise(row.get(f)) for f in plain)]
+        same = [
+            other for other in observed_rows if all(normalise(other.get(f)) == normalise(row.get(f)) for f in plain)
+        ]
         for field in computed:
             yield max((_share(other.get(field), row[field]) for other in same), default=0.0)
         yield 0.0
@@ -55,5 +57,5 @@ def shown_share(task: "QuestionTask", trajectory: Trajectory) -> float | None:
 
 def _share(observed: object, number: object) -> float:
     """Return an observed number as a share of the right one, 0 beyond it."""
-    known = isinstance(observed, int | float) and isinstance(number, int | float)
-    return float(observed / number) if known and number and 0 < observed <= number else 0.0  # type: ignore[operator]
+    are_numbers = isinstance(observed, int | float) and isinstance(number, int | float)
+    return float(observed / number) if are_numbers and number and 0 < observed <= number else 0.0  # type: ignore[operator]
