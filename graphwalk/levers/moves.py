@@ -4,7 +4,8 @@ A walk is grounded by construction then: graph-constrained decoding (arXiv 2410.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -41,6 +42,8 @@ class SeenMoves(ToolboxWrapper):
         """Keys that results have shown."""
         self._made: dict[tuple[str, str], int] = {}
         """Call → turn."""
+        self._excluded = agent.tool_protocol == "json"
+        """A call that was made is excluded by the tools' JSON schema, which only this protocol can hold a model to."""
         self._tried: set[Any] = set()
         # Values in a question of free words are not known, so that its calls cannot be listed.
         self._listable = bool(task.parameters) and not graph.schema.lists
@@ -56,7 +59,7 @@ class SeenMoves(ToolboxWrapper):
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        """The tools, without those that need a value as long as there is none."""
+        """The tools, without those that need a value as long as there is none, and without the calls that were made."""
         if not self._listable or self.listed_once or len(self._values) > MOST_LISTED:
             return self.inner.specs
         specs = []
@@ -65,7 +68,17 @@ class SeenMoves(ToolboxWrapper):
             types = {name: one.types for name, one in parameters.items() if one.role == "value"}
             moves = {name: [value for value in self._values.values() if _fits(value, types[name])] for name in types}
             specs += [with_values(spec, moves)] if all(moves.values()) else []
-        return specs
+        return [rest for spec in specs if (rest := self._not_made(spec))] if self._excluded else specs
+
+    def _not_made(self, spec: ToolSpec) -> ToolSpec | None:
+        """Return a tool without the calls that were made, if their arguments are listed; None if that leaves none."""
+        forms: Sequence[Mapping[str, Any]] = spec.parameters.get("anyOf", (spec.parameters,))
+        calls = [parse_object(arguments) for name, arguments in self._made if name == spec.name]
+        for call in calls:
+            forms = [rest for form in forms for rest in _other_calls(form, call)]
+        if not calls:
+            return spec
+        return replace(spec, parameters={**spec.parameters, "anyOf": forms}) if forms else None
 
     async def call(self, call: ToolCall) -> ToolResult:
         tool = self._graph.tools.get(call.name)
@@ -115,6 +128,20 @@ class SeenMoves(ToolboxWrapper):
 
     def _add(self, values: Iterable[Any]) -> None:
         self._values |= {json.dumps(value): value for value in values if not isinstance(value, list)}
+
+
+def _other_calls(form: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the calls of a form but one: those with another last argument, those with the same and another before, …"""
+    properties = form["properties"]
+    listed = {name: {json.dumps(value): value for value in one.get("enum", ())} for name, one in properties.items()}
+    if made.keys() != properties.keys() or any(json.dumps(made[name]) not in listed[name] for name in made):
+        yield form
+        return
+    same: dict[str, Any] = {}
+    for name, one in reversed(properties.items()):
+        if others := [value for text, value in listed[name].items() if text != json.dumps(made[name])]:
+            yield {**form, "properties": {**properties, name: {**one, "enum": others}, **same}}
+        same[name] = {**one, "enum": [made[name]]}
 
 
 def _looked_up(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:

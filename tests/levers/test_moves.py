@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.levers.moves import MOST_LISTED, SeenMoves
+from graphwalk.levers.setup import tools_with_levers
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.base import GraphStore
@@ -36,7 +38,8 @@ def moves(store: GraphStore, schema: Schema) -> Make:
     def make(question: str = "", agent: AgentConfig | None = None, **parameters: Any) -> SeenMoves:
         graph = GraphToolbox(store, schema, agent=agent or AgentConfig())
         task: Any = Asked(**parameters)
-        return SeenMoves(graph, graph, Prompt((Message("user", question),)), task, agent or AgentConfig())
+        tools = tools_with_levers(graph, None, agent or AgentConfig())
+        return SeenMoves(tools, graph, Prompt((Message("user", question),)), task, agent or AgentConfig())
 
     return make
 
@@ -86,6 +89,25 @@ async def test_no_call_is_made_twice(moves: Make) -> None:
     assert "was made in turn 3; its result has not changed" in again.content
     assert 'not looked up so far are "12", "z2"' in again.content
     assert (await look(toolbox, "z1")).error is None
+
+
+@pytest.mark.parametrize("names", [0, 200])
+async def test_the_schema_of_json_excludes_calls_that_were_made(moves: Make, names: int) -> None:
+    agent = AgentConfig(tool_protocol="json", names_in_tools=names)
+    toolbox = moves("z1 or 1?", agent, first="z1", second=1)
+    made = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
+    others = [{**made, "property_value": 1}, {**made, "property_name": "hue"}, {**made, "property_name": "mass"}]
+    assert await allowed(toolbox, [made, *others]) == [True] * 4
+    await toolbox.call(call(LOOK_UP, **made))
+    assert await allowed(toolbox, [made, *others]) == [not names, True, True, True]
+    await toolbox.call(call(LOOK_UP, **others[1]))
+    assert await allowed(toolbox, [made, *others]) == [not names, True, not names, True]
+
+
+async def allowed(toolbox: SeenMoves, calls: list[dict[str, Any]]) -> list[bool]:
+    spec = spec_of(toolbox, LOOK_UP)
+    assert spec
+    return [Draft202012Validator(spec.parameters).is_valid(arguments) for arguments in calls]
 
 
 async def test_a_mistake_may_be_made_again_and_thoughts_are_free(moves: Make) -> None:
