@@ -194,9 +194,11 @@ class Generator:
         ]
         if constraints and self.grammars:
             self.grammars.restrict(logits, constraints)
-        heat = torch.tensor([[row.request.temperature if row.request else 0.0] for row in rows], device=logits.device)
-        noise = -torch.empty_like(logits).exponential_().log()  # of the Gumbel distribution: the argmax is a sample
-        chosen = (logits + heat * noise).argmax(dim=-1).tolist()
+        heats = [row.request.temperature if row.request else 0.0 for row in rows]
+        if any(heats):
+            noise = -torch.empty_like(logits).exponential_().log()  # of the Gumbel distribution: the argmax is a sample
+            logits += torch.tensor(heats, device=logits.device)[:, None] * noise
+        chosen = logits.argmax(dim=-1).tolist()
         for place, row in ready:
             self._add(row, chosen[place])
 
