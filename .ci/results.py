@@ -421,12 +421,12 @@ def calls(name: str, setting: str) -> str:
     return f"{row['tool_calls']} calls for {row['scored']} questions"
 
 
-def name_errors(name: str, setting: str) -> str:
-    """Return how many calls of a setting of a published run name what the graph does not have: "2 of 43"."""
+def errors(name: str, setting: str, error: str = "unknown_name") -> str:
+    """Return how many calls of a setting of a published run have an error: "2 of 43" name what the graph has not."""
     records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == setting)
     turns = chain.from_iterable(record["trajectory"]["turns"] for record in records)
-    errors = [result.get("error") for turn in turns for result in turn.get("results", ())]
-    return f"{errors.count('unknown_name')} of {len(errors)}"
+    found = [result.get("error") for turn in turns for result in turn.get("results", ())]
+    return f"{found.count(error)} of {len(found)}"
 
 
 def ceilings(name: str) -> Mapping[str, float]:

@@ -170,7 +170,7 @@ class Generator:
             if target is not source:
                 self._cache.copy(source.number, target.number, start)
             target.tokens, target.unread = request.prompt[:start], request.prompt[start:]
-            target.request, target.used = request, next(self._clock)
+            target.request = request
 
     def _fitting(self, reading: Sequence[Row]) -> list[Row]:
         """Return the rows with the shortest unread prompts that are read together, padded to one length."""
@@ -277,7 +277,7 @@ class Generator:
             text = text[: min((place for stop in request.stop if (place := text.find(stop)) >= 0), default=None)]
             cut = not (ended or stopped)
             request.reply.set_result(Reply(text, len(request.prompt), len(request.written), cut))
-            row.request = None
+            row.request, row.used = None, next(self._clock)
         else:
             row.unread = [token]
 

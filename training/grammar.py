@@ -42,4 +42,5 @@ class Grammars:
         mask = self._xgrammar.allocate_token_bitmask(len(logits), self._vocabulary)
         rows = [constraint.row for constraint in constraints]
         self._masks.batch_fill_next_token_bitmask([constraint.matcher for constraint in constraints], mask, rows)
-        self._xgrammar.apply_token_bitmask_inplace(logits, mask.to(logits.device), indices=rows, backend="torch_native")
+        backend = "torch_native" if logits.is_cuda else "cpu"
+        self._xgrammar.apply_token_bitmask_inplace(logits, mask.to(logits.device), indices=rows, backend=backend)
