@@ -72,12 +72,12 @@ class SeenMoves(ToolboxWrapper):
 
     def _not_made(self, spec: ToolSpec) -> ToolSpec | None:
         """Return a tool without the calls that were made, if their arguments are listed; None if that leaves none."""
-        forms: Sequence[Mapping[str, Any]] = spec.parameters.get("anyOf", (spec.parameters,))
         calls = [parse_object(arguments) for name, arguments in self._made if name == spec.name]
-        for call in calls:
-            forms = [rest for form in forms for rest in _other_calls(form, call)]
         if not calls:
             return spec
+        forms: Sequence[Mapping[str, Any]] = spec.parameters.get("anyOf", (spec.parameters,))
+        for call in calls:
+            forms = [rest for form in forms for rest in _other_calls(form, call)]
         return replace(spec, parameters={**spec.parameters, "anyOf": forms}) if forms else None
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -130,18 +130,18 @@ class SeenMoves(ToolboxWrapper):
         self._values |= {json.dumps(value): value for value in values if not isinstance(value, list)}
 
 
-def _other_calls(form: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _other_calls(form: Mapping[str, Any], call: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the calls of a form but one: those with another last argument, those with the same and another before, …"""
     properties = form["properties"]
     listed = {name: {json.dumps(value): value for value in one.get("enum", ())} for name, one in properties.items()}
-    if made.keys() != properties.keys() or any(json.dumps(made[name]) not in listed[name] for name in made):
+    if call.keys() != properties.keys() or any(json.dumps(call[name]) not in listed[name] for name in call):
         yield form
         return
     same: dict[str, Any] = {}
     for name, one in reversed(properties.items()):
-        if others := [value for text, value in listed[name].items() if text != json.dumps(made[name])]:
+        if others := [value for text, value in listed[name].items() if text != json.dumps(call[name])]:
             yield {**form, "properties": {**properties, name: {**one, "enum": others}, **same}}
-        same[name] = {**one, "enum": [made[name]]}
+        same[name] = {**one, "enum": [call[name]]}
 
 
 def _looked_up(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:

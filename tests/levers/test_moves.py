@@ -95,13 +95,13 @@ async def test_no_call_is_made_twice(moves: Make) -> None:
 async def test_the_schema_of_json_excludes_calls_that_were_made(moves: Make, names: int) -> None:
     agent = AgentConfig(tool_protocol="json", names_in_tools=names)
     toolbox = moves("z1 or 1?", agent, first="z1", second=1)
-    made = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
-    others = [{**made, "property_value": 1}, {**made, "property_name": "hue"}, {**made, "property_name": "mass"}]
-    assert await allowed(toolbox, [made, *others]) == [True] * 4
-    await toolbox.call(call(LOOK_UP, **made))
-    assert await allowed(toolbox, [made, *others]) == [not names, True, True, True]
+    by_key = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
+    others = [{**by_key, "property_value": 1}, {**by_key, "property_name": "hue"}, {**by_key, "property_name": "mass"}]
+    assert await allowed(toolbox, [by_key, *others]) == [True] * 4
+    await toolbox.call(call(LOOK_UP, **by_key))
+    assert await allowed(toolbox, [by_key, *others]) == [not names, True, True, True]
     await toolbox.call(call(LOOK_UP, **others[1]))
-    assert await allowed(toolbox, [made, *others]) == [not names, True, not names, True]
+    assert await allowed(toolbox, [by_key, *others]) == [not names, True, not names, True]
 
 
 async def allowed(toolbox: SeenMoves, calls: list[dict[str, Any]]) -> list[bool]:

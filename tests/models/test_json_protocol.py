@@ -293,8 +293,8 @@ async def test_only_an_answer_in_words_is_streamed(
         written.append(piece)
 
     config = AgentConfig(tool_protocol="json")
-    asked = in_run(model, Limits(retries=1), config, note=lambda text: None)
-    whole = await asked.complete(ASK, (LOOK,), CallOptions(on_text=take))
+    wrapped = in_run(model, Limits(retries=1), config, note=lambda text: None)
+    whole = await wrapped.complete(ASK, (LOOK,), CallOptions(on_text=take))
     assert whole.message.content == reply
     assert "" not in written
     assert "".join(written).rpartition(RESTARTED)[2] == shown
