@@ -96,6 +96,14 @@ def test_a_wrong_variation_is_refused_with_file_and_field(tmp_path: Path, vary: 
     assert message in str(error.value)
 
 
+def test_variants_of_a_wrong_field_are_not_refused_too() -> None:
+    words = ["run", "levers", "--dry-run", "-o", "agent.moves=some"]
+    with pytest.raises(ConfigError) as error:
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    assert "agent.moves=some: must be 'any' or 'seen'" in str(error.value)
+    assert "vary" not in str(error.value)
+
+
 async def test_named_variants_play_the_same_tasks(tmp_path: Path) -> None:
     named = {"base": {}, "brief": {"agent.turn_limit": 1, "agent.tool_words": "short"}}
     await start(tmp_path / "run", varied(named))
