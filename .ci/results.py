@@ -75,11 +75,11 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def figure(runs: str, who: str, measure: str = "accuracy") -> str:
+def figure(runs: str, who: str, measure: str = "accuracy", digits: int = 0) -> str:
     """Return the rounded mean of a measure over the players whose names match."""
     report = together(runs)
     rows = [*report.rows, *report.baselines]
-    return f"{fmean(row[measure] for row in rows if fnmatchcase(player(row).words, who)):.0f}"
+    return f"{fmean(row[measure] for row in rows if fnmatchcase(player(row).words, who)):.{digits}f}"
 
 
 def chance(runs: str, setting: str = "") -> str:
@@ -104,6 +104,17 @@ def lead(first: tuple[str, str], second: tuple[str, str], measure: str = "accura
     difference = compare(*outcomes, seed=0)[0].difference.scaled(100)
     ends = f" ({difference.low:+.1f} to {difference.high:+.1f})" if difference.low is not None else ""
     return f"{difference.value:+.1f}{ends}"
+
+
+def adjusted(name: str, first: str, second: str, measure: str = "f1") -> str:
+    """Return first − second of two settings of a published run, with its p adjusted for the comparisons of the run."""
+    for pair in together(name).comparisons:
+        settings = pair["first_setting"], pair["second_setting"]
+        if {*settings} == {first, second}:
+            difference = pair["measures"][measure]
+            value = difference["difference"] * (1 if settings[0] == first else -1)
+            return f"{value:+.2f} (p = {difference['p_holm']:.3f} after Holm)"
+    raise ValueError(f"{name} does not compare {first} and {second}")
 
 
 def outcomes_by_task(runs: str, who: str, measure: str) -> dict[str, tuple[float, str]]:
@@ -225,12 +236,12 @@ def magma_table() -> str:
 WALKING = tuple(
     Player(model, setting)
     for setting, models in {
-        "tools": ("walk-0", "walk-1", "walk-0-free"),
-        "no_tools": ("read-0", "read-1", "read-0-free", "read-long"),
+        "tools": ("walk-0", "walk-1", "walk-0-free", "walk-more", "walk-long", "base-free"),
+        "no_tools": ("read-0", "read-1", "read-0-free", "read-long", "base-free"),
     }.items()
     for model in models
 )
-"""The pupils in the table by size and kind."""
+"""The pupils in the tables by size and kind, and their base."""
 
 
 def algorithm_table() -> str:
@@ -247,26 +258,21 @@ def algorithm_table() -> str:
     return table(["final state", *(f"`{name}`" for name in players)], lines())
 
 
-def walking_table() -> str:
-    """Return accuracy by size, by kind of question, and over all, with that of chance."""
+def walking_table(grouping: str, words: str = "{}") -> str:
+    """Return the accuracy of pupils, their base and chance, by number of nodes or kind of question, and over all."""
     report = together("walking-*")
-    players = [one for one in WALKING if one in map(player, report.rows)]
+    grouped = [*report.groups[grouping], *report.baseline_groups[grouping]]
+    groups = list(dict.fromkeys(row[grouping] for row in grouped))
 
     def rows() -> Iterator[list[str]]:
-        for grouping, words in {"nodes": "{} nodes", "question": "`{}`"}.items():
-            grouped = [*report.groups[grouping], *report.baseline_groups[grouping]]
-            for group in dict.fromkeys(row[grouping] for row in grouped):
-                yield [words.format(group), *cells([row for row in grouped if row[grouping] == group])]
-        yield ["all", *cells([*report.rows, *report.baselines])]
+        for one in [*WALKING, CHANCE_PLAYER]:
+            shares = {row[grouping]: row for row in grouped if player(row) == one}
+            whole = row_of([*report.rows, *report.baselines], one)
+            measured = [number(shares[group], "accuracy") if group in shares else "–" for group in groups]
+            name = CHANCE if one is CHANCE_PLAYER else f"`{one.words}`"
+            yield [name, str(whole.get("scored") or whole["tasks"]), *measured, number(whole, "accuracy")]
 
-    def cells(rows: Sequence[Row]) -> Iterator[str]:
-        yield str(max(row["tasks"] for row in rows))
-        by_player = {player(row): row for row in rows}
-        yield from (
-            number(by_player[one], "accuracy") if one in by_player else "–" for one in [*players, CHANCE_PLAYER]
-        )
-
-    return table(["", "questions", *(f"`{one.words}`" for one in players), "chance"], rows())
+    return table(["", "questions", *(words.format(group) for group in groups), "all"], rows())
 
 
 QWEN = "comparison-qwen-1.5b"
@@ -297,7 +303,11 @@ PAIRS = (
     ("walking-*", "walk-0 tools", "walking-*", "walk-0-free tools"),
     ("walking-*", "read-0 no_tools", "walking-*", "read-0-free no_tools"),
     ("walking-*", "read-long no_tools", "walking-*", "read-0 no_tools"),
-    ("walking-*", "read-long no_tools", "walking-*", "walk-0 tools"),
+    ("walking-*", "walk-long tools", "walking-*", "read-long no_tools"),
+    ("walking-*", "walk-more tools", "walking-*", "read-long no_tools"),
+    ("walking-*", "walk-long tools", "walking-*", "walk-0 tools"),
+    ("walking-*", "walk-0-free tools", "walking-*", "base-free tools"),
+    ("walking-*", "read-0-free no_tools", "walking-*", "base-free no_tools"),
     (STEPS, "turns-0 tools", STEPS, "before-0 tools"),
     (STEPS, "answers-0 tools", STEPS, "before-0 tools"),
     (STEPS, "turns-0 tools", STEPS, "answers-0 tools"),
@@ -475,7 +485,10 @@ def refused_calls(report: Report, setting: str) -> int:
 
 PICTURES = {
     ("magma", "states-average"): ("io-0 io", "is-0 is", "is-0-free is", "ish-0 ish", "qwen-1.5b is", "base is"),
-    ("walking", "accuracy-by-nodes"): ("walk-0 tools", "walk-1 tools", "read-0 no_tools", "read-1 no_tools"),
+    ("walking", "accuracy-by-nodes"): (
+        *("walk-0 tools", "walk-1 tools", "walk-long tools"),
+        *("read-0 no_tools", "read-1 no_tools", "read-long no_tools"),
+    ),
 }
 """Players of a picture, by runs and the plot of their report."""
 

@@ -25,7 +25,7 @@ def values_or_fields(variation: Any) -> Any:
 def checked(vary: Any, info: ValidationInfo) -> Any:
     """Return `vary` with valid values, paths absolute. Raise ValueError for an unknown field or a bad value."""
     config, context = info.data, info.context
-    if not config.keys() >= set(_PARTS):  # one of them is refused, and its own error says why
+    if not config.keys() >= set(_PARTS):  # one of them is refused, with an error of its own
         return vary
     if not any(isinstance(value, dict) for value in vary.values()):
         return _checked_values(vary, config, context)

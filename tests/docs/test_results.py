@@ -20,10 +20,7 @@ QUICK = {"magma-is-0-free", "magma-ish-0", "mazes-qwen-1.5b", "graphwalks-qwen-1
 """A run of each suite and way; the others are left to `make test-all`."""
 UNFINISHED = {
     "walking-walk-0-free": 116,
-    "walking-base-free": 135,
-    "graphwalks-qwen-1.5b": 124,
-    "levers-qwen-1.5b": 301,
-    "levers-qwen-0.5b": 84,
+    "levers-qwen-0.5b": 345,
 }
 """Scored episodes of the runs that the page calls unfinished."""
 
@@ -95,6 +92,7 @@ def test_what_the_page_calls_not_shown_is_not_shown(results: ModuleType) -> None
     for first, second in (
         (("walking-*", "walk-1 tools"), ("walking-*", "read-1 no_tools")),
         (("walking-*", "walk-0 tools"), ("walking-*", "walk-0-free tools")),
+        (("walking-*", "walk-more tools"), ("walking-*", "read-long no_tools")),
         ((untaught, "qwen-1.5b tools:paper"), (untaught, "qwen-1.5b no_tools:paper")),
         ((untaught, "qwen-1.5b tools:guided"), (untaught, "qwen-1.5b tools:paper")),
         ((untaught, "qwen-1.5b no_tools:guided"), (untaught, "qwen-1.5b no_tools:paper")),
@@ -113,6 +111,7 @@ def test_setups_that_are_compared_have_equal_ceilings(results: ModuleType) -> No
 def test_leads_on_the_page_are_shown(results: ModuleType) -> None:
     for first, second, measure in (
         (("walking-*", "walk-0 tools"), ("walking-*", "read-0 no_tools"), "accuracy"),
+        (("walking-*", "walk-long tools"), ("walking-*", "read-long no_tools"), "accuracy"),
         (("magma-*", "is-0 is"), results.COPYING, "step_exact"),
         (("magma-*", "is-1 is"), results.COPYING, "step_exact"),
         (("magma-*", "is-1 is"), results.COPYING, "accuracy"),
@@ -145,7 +144,7 @@ def page_tables() -> list[list[list[str]]]:
 
 def test_every_table_of_scores_has_the_row_of_chance() -> None:
     tables = [table for table in page_tables() if table[0][0] != "pupil"]
-    assert len(tables) == 9
+    assert len(tables) == 11
     for table in tables:
         cells = [cell for row in table for cell in (row[0], row[1], *table[0])]
         assert any("chance" in cell or "random" in cell for cell in cells), table[0]
