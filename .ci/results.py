@@ -258,7 +258,7 @@ def algorithm_table() -> str:
     return table(["final state", *(f"`{name}`" for name in players)], lines())
 
 
-def walking_table(grouping: str, words: str = "{}") -> str:
+def walking_table(grouping: str, words: str) -> str:
     """Return the accuracy of pupils, their base and chance, by number of nodes or kind of question, and over all."""
     report = together("walking-*")
     grouped = [*report.groups[grouping], *report.baseline_groups[grouping]]
