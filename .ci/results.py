@@ -425,11 +425,6 @@ def correct(name: str, setting: str) -> str:
     return str(next(row["correct"] for row in together(name).rows if row["setting"] == setting))
 
 
-def scored(name: str, setting: str) -> str:
-    """Return the number of answers of a setting of a published run."""
-    return str(next(row["scored"] for row in together(name).rows if row["setting"] == setting))
-
-
 def calls(name: str, setting: str) -> str:
     """Return the calls of a setting of a published run: "20 calls for 18 questions"."""
     row = next(row for row in together(name).rows if row["setting"] == setting)

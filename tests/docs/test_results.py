@@ -20,7 +20,6 @@ QUICK = {"magma-is-0-free", "magma-ish-0", "mazes-qwen-1.5b", "graphwalks-qwen-1
 """A run of each suite and way; the others are left to `make test-all`."""
 UNFINISHED = {
     "walking-walk-0-free": 116,
-    "levers-qwen-0.5b": 345,
 }
 """Scored episodes of the runs that the page calls unfinished."""
 
@@ -30,7 +29,7 @@ UNFINISHED = {
     [pytest.param(path, id=path.stem, marks=[] if path.stem in QUICK else pytest.mark.extended) for path in PUBLISHED],
 )
 def test_published_run_is_small_and_recomputed_without_difference(path: Path) -> None:
-    assert path.stat().st_size <= 1_000_000
+    assert path.stat().st_size <= 1_100_000
     folder = RunFolder.open(path)
     verification = asyncio.run(verify_run(folder, Variables()))
     assert verification.holds, verification.error
