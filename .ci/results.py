@@ -236,8 +236,8 @@ def magma_table() -> str:
 WALKING = tuple(
     Player(model, setting)
     for setting, models in {
-        "tools": ("walk-0", "walk-1", "walk-0-free", "walk-more", "walk-long", "base-free"),
-        "no_tools": ("read-0", "read-1", "read-0-free", "read-long", "base-free"),
+        "tools": ("walk-0", "walk-1", "walk-0-free", "walk-more", "walk-long", "base", "base-free"),
+        "no_tools": ("read-0", "read-1", "read-0-free", "read-long", "base", "base-free"),
     }.items()
     for model in models
 )
@@ -306,6 +306,8 @@ PAIRS = (
     ("walking-*", "walk-long tools", "walking-*", "read-long no_tools"),
     ("walking-*", "walk-more tools", "walking-*", "read-long no_tools"),
     ("walking-*", "walk-long tools", "walking-*", "walk-0 tools"),
+    ("walking-*", "walk-0 tools", "walking-*", "base tools"),
+    ("walking-*", "read-0 no_tools", "walking-*", "base no_tools"),
     ("walking-*", "walk-0-free tools", "walking-*", "base-free tools"),
     ("walking-*", "read-0-free no_tools", "walking-*", "base-free no_tools"),
     (STEPS, "turns-0 tools", STEPS, "before-0 tools"),
