@@ -101,13 +101,9 @@ bench-peers: $(STAMP) ## Compare with inspect_ai and write the table of docs/pee
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
 	$(BIN)/python -m benchmarks.peers
 
-environments: $(STAMP) ## Set up verifiers, OpenEnv, NeMo Gym, inspect_ai, TRL and `datasets`, each in a .venv of its own, and MCP's conformance suite, and run their slow tests (2 GB)
+environments: $(STAMP) ## Set up verifiers, inspect_ai, TRL and `datasets`, each in a .venv of its own, and MCP's conformance suite, and run their slow tests (2 GB)
 	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check -e . -e environments/verifiers
-	test -d .venv-openenv || $(PYTHON) -m venv .venv-openenv
-	.venv-openenv/bin/python -m pip install --quiet --disable-pip-version-check -e . -e environments/openenv
-	-test -d .venv-nemo || python3.13 -m venv .venv-nemo  # without Python 3.13, the tests of NeMo Gym are skipped
-	-.venv-nemo/bin/python -m pip install --quiet --disable-pip-version-check --ignore-requires-python -e . -e environments/nemo_gym pytest pytest-asyncio requests
 	test -d .venv-inspect || $(PYTHON) -m venv .venv-inspect
 	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check "inspect_ai>=0.3.285,<0.4" -e .
 	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e environments/inspect
@@ -178,4 +174,4 @@ $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes,
 	@touch $(USER_STAMP) $(STAMP)
 
 clean: ## Remove everything that other targets install or build
-	rm -rf $(VENV) .venv-truth .venv-peers .venv-verifiers .venv-openenv .venv-inspect .venv-trl .venv-nemo .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-truth .venv-peers .venv-verifiers .venv-inspect .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,17 +1,13 @@
 """An episode as an environment: reset, step, reward."""
 
 import atexit
-import inspect
 import json
 import secrets
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, reduce
-from operator import or_
-from typing import Annotated, Any, Literal, cast
-
-from pydantic import WithJsonSchema
+from functools import cache, cached_property
+from typing import Any
 
 from graphwalk.agent import Episode, call_tools, limit_reached, run_episode
 from graphwalk.config.agent import AgentConfig
@@ -140,8 +136,7 @@ def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = Non
 
 @cache
 def _stage_of(experiment: str, lacks: tuple[str, ...]) -> Stage:
-    fields = json.loads(experiment) if experiment.startswith("{") else experiment
-    stage = run_in_background(Stage.open(fields, lacks=lacks))
+    stage = run_in_background(Stage.open(experiment, lacks=lacks))
     atexit.register(lambda: run_in_background(stage.close()))
     return stage
 
@@ -152,7 +147,7 @@ _OPENING = threading.Lock()
 def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> Stage:
     """Return the tasks of an experiment, which are opened once in a process, and closed at its end.
 
-    `experiment` is a name, a path, or the fields as JSON. The stage belongs to the background loop of
+    `experiment` is a name or a path. The stage belongs to the background loop of
     `run_in_background`. Raise like `Stage.open`.
     """
     with _OPENING:
@@ -289,51 +284,3 @@ class OpenEpisode:
         self.exit_status = status
         setting = self.planned.key.setting
         self.earned = reward(self.task, self.trajectory, setting=setting, weights=self.stage.weights)
-
-
-Call = Callable[..., Any]
-"""Runs a tool by its name with its arguments, as a method of the object that comes first; may be awaited."""
-_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
-
-
-def tool_function(
-    spec: ToolSpec, call: Call, *, method: bool = False, whole_schemas: bool = False
-) -> Callable[..., Any]:
-    """Return a function that calls the tool. `method`: it takes `self` and passes it to `call`.
-
-    `whole_schemas`: pydantic makes the tool's own JSON schema of its types, and checks no lists of values, so that the
-    tool itself answers what does not fit. Else these are `Literal`s.
-    """
-    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
-    types = {name: _type(schema, whole_schemas) for name, schema in schemas.items()}
-
-    def function(*positional: Any, **named: Any) -> Any:
-        owner, positional = (positional[:1], positional[1:]) if method else ((), positional)
-        arguments = {**dict(zip(schemas, positional, strict=False)), **named}
-        return call(*owner, spec.name, arguments)
-
-    async def awaiting(*positional: Any, **named: Any) -> Any:
-        return await function(*positional, **named)
-
-    offered: Any = awaiting if inspect.iscoroutinefunction(call) else function  # mcp awaits what is declared so
-    required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter("self", kind)] if method else []
-    for name, annotation in types.items():
-        default = inspect.Parameter.empty if name in required else 1
-        parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=default))
-    described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
-    arguments = ["", "Args:", *described] if described else []
-    offered.__name__ = offered.__qualname__ = spec.name
-    offered.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
-    offered.__annotations__ = {**types, "return": str}
-    offered.__signature__ = inspect.Signature(parameters, return_annotation=str)
-    return cast(Callable[..., Any], offered)
-
-
-def _type(schema: Mapping[str, Any], whole: bool) -> Any:
-    """Return the Python type, or a union of several; `whole`: with its JSON schema."""
-    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    held = reduce(or_, (_TYPES[name] for name in names))
-    if whole:
-        return Annotated[held, WithJsonSchema(dict(schema))]
-    return Literal[tuple(schema["enum"])] if "enum" in schema else held

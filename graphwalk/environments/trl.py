@@ -7,14 +7,18 @@
 TRL is not imported here. All environments of a class share its graphs. `step_rewards` is optional.
 """
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, ClassVar, Literal
 
-from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage
 from graphwalk.errors import ConfigError
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import ToolSpec
 
+_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
 _ANSWER = ToolSpec(
     "answer",
     "Gives the final answer, in the form that the question asks for. Nothing can be called after it.",
@@ -69,9 +73,7 @@ def environment(experiment: Any, **flags: Any) -> type[Any]:
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
         raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
     run_in_background(stage.check_tools())
-    members: dict[str, Any] = {
-        spec.name: tool_function(spec, _Environment._call, method=True) for spec in (_ANSWER, *tools)
-    }
+    members: dict[str, Any] = {spec.name: tool_method(spec) for spec in (_ANSWER, *tools)}
     members["_rows"] = [
         {"prompt": [message.as_openai() for message in setup.prompt], "task": number}
         for number, setup in enumerate(setups)
@@ -91,3 +93,33 @@ def step_rewards(environments: Sequence[Any], **columns: Any) -> list[float]:
     It is added to the reward of the answer with its weight in `GRPOConfig(reward_weights=…)`.
     """
     return [sum(one.step_rewards) for one in environments]
+
+
+def tool_method(spec: ToolSpec) -> Callable[..., str]:
+    """Return a method of an environment that calls the tool. TRL makes its schema of the signature and docstring."""
+    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
+    types = {name: _type(schema) for name, schema in schemas.items()}
+
+    def method(self: _Environment, *positional: Any, **named: Any) -> str:
+        return self._call(spec.name, {**dict(zip(schemas, positional, strict=False)), **named})
+
+    required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("self", kind)]
+    for name, annotation in types.items():
+        default = inspect.Parameter.empty if name in required else 1
+        parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=default))
+    described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
+    arguments = ["", "Args:", *described] if described else []
+    method.__name__ = method.__qualname__ = spec.name
+    method.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
+    method.__annotations__ = {**types, "return": str}
+    method.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
+    return method
+
+
+def _type(schema: Mapping[str, Any]) -> Any:
+    """Return the Python type, or a union of several; a list of values is a `Literal`."""
+    if "enum" in schema:
+        return Literal[tuple(schema["enum"])]
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    return reduce(or_, (_TYPES[name] for name in names))

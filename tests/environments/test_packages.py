@@ -1,4 +1,4 @@
-"""The packages for verifiers, OpenEnv and inspect_ai, traces in TRL, and data sets in `datasets`, by those projects' own programs; their pins differ from ours, so that each is
+"""The packages for verifiers and inspect_ai, traces in TRL, and data sets in `datasets`, by those projects' own programs; their pins differ from ours, so that each is
 looked for in an environment of its own: `make environments` sets them up.
 """
 
@@ -7,12 +7,10 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -244,16 +242,6 @@ def test_levers_of_the_loop_are_refused_at_load(tmp_path: Path, harness: str, le
 
 
 @pytest.mark.slow
-def test_an_openenv_client_walks_through_the_server(tmp_path: Path) -> None:
-    python = python_of("openenv")
-    script = ROOT / "environments" / "openenv" / "tests" / "walk.py"
-    env = {**environment("openenv"), "HOME": str(tmp_path)}
-    done = subprocess.run([python, script], env=env, capture_output=True, text=True, timeout=280)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "reward 1.0" in done.stdout
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("case", REPLAYED)
 async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_path: Path, case: str) -> None:
     inspect, path, task = python_of("inspect").with_name("inspect"), tmp_path / "experiment.yaml", case.split()[0]
@@ -346,32 +334,6 @@ def wire(request: Any) -> tuple[str, str, str]:
     tools = [(f["name"], f["description"], f["parameters"]) for f in functions]
     choice = str(request.body.get("tool_choice") or "auto")
     return conversation(request.body["messages"]), json.dumps(tools, sort_keys=True), choice
-
-
-@pytest.mark.slow
-def test_the_commands_for_openenv_validate_and_serve(tmp_path: Path) -> None:
-    """The server is asked by the program of the README."""
-    python = python_of("openenv")
-    readme = (ROOT / "environments" / "openenv" / "README.md").read_text("utf-8")
-    (program,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    (serve,), validate = commands("openenv")[1:]
-    env = {**os.environ, "HOME": str(tmp_path)}
-    validate[0] = str(python.with_name(validate[0]))
-    done = subprocess.run(validate, capture_output=True, text=True, timeout=280, env=env, cwd=ROOT)
-    assert "Verdict: PASS" in done.stdout, done.stdout + done.stderr
-    with socket.socket() as taken:
-        if not taken.connect_ex(("127.0.0.1", 8000)):
-            pytest.skip("another program listens at port 8000")
-    with subprocess.Popen([python.with_name(serve)], env=env, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            output = list(takewhile(lambda line: "running on http" not in line, server.stderr))
-            assert server.poll() is None, "".join(output)
-            done = subprocess.run([python, "-c", program], env=env, capture_output=True, text=True, timeout=280)
-        finally:
-            server.terminate()
-    assert done.returncode == 0, done.stderr
-    assert 0 <= float(done.stdout) < 1
 
 
 LOAD = """

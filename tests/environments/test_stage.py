@@ -1,15 +1,14 @@
 """Episodes that go step by step are those of a run: prompts, tools, limits, rewards."""
 
 import asyncio
-import inspect
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
 
-from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage, tool_function
+from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 from graphwalk.errors import ConfigError
 from graphwalk.suites.task import Task
 from graphwalk.training.potentials import potentials, step_rewards
@@ -135,9 +134,11 @@ async def test_discounts_and_prices_that_are_none_are_refused(fields: dict[str, 
         await Stage.open(QUESTIONS, **fields)
 
 
-def test_a_process_opens_the_tasks_of_an_experiment_once() -> None:
+def test_a_process_opens_the_tasks_of_an_experiment_once(tmp_path: Path) -> None:
+    experiment = tmp_path / "q.yaml"
+    experiment.write_text(json.dumps(QUESTIONS))
     with ThreadPoolExecutor(8) as threads:
-        stages = list(threads.map(shared_stage, [json.dumps(QUESTIONS)] * 8))
+        stages = list(threads.map(shared_stage, [str(experiment)] * 8))
     assert len({id(stage) for stage in stages}) == 1
     planned = stages[0].planned[0]
     assert stages[0].number_of(planned.key.task_id, planned.key.setting) == 0
@@ -186,23 +187,3 @@ async def test_tools_of_all_tasks_are_compared() -> None:
         await named.check_tools()
     await plain.close()
     await named.close()
-
-
-async def test_functions_of_tools_have_their_schemas() -> None:
-    stage = await Stage.open({**QUESTIONS, "agent": {"names_in_tools": 200}})
-    episode = await stage.begin(0)
-
-    async def call(name: str, arguments: dict[str, Any]) -> str:
-        (result,) = await episode.call((name, arguments))
-        return result.content
-
-    spec = next(spec for spec in episode.tools if spec.name == "get_node_by_property")
-    labels = spec.parameters["properties"]["label"]["enum"]
-    assert get_args(inspect.signature(tool_function(spec, call)).parameters["label"].annotation) == tuple(labels)
-    function = tool_function(spec, call, whole_schemas=True)
-    assert inspect.iscoroutinefunction(function)
-    annotation = inspect.signature(function).parameters["label"].annotation
-    assert TypeAdapter(annotation).json_schema() == spec.parameters["properties"]["label"]
-    assert TypeAdapter(annotation).validate_python("Nolabel") == "Nolabel"
-    assert '"Nolabel"' in await function("Nolabel", "key", "a")
-    await stage.close()

@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -61,3 +61,10 @@ def test_transformers_makes_schemas_of_the_tools() -> None:
     chat = pytest.importorskip("transformers.utils.chat_template_utils", reason="pip install transformers")
     for name, method in tools_of(environment(QUESTIONS)).items():
         assert chat.get_json_schema(method)["function"]["name"] == name
+
+
+def test_names_of_the_schema_are_literals() -> None:
+    environment_class = environment({**QUESTIONS, "agent": {"names_in_tools": 200}})
+    label = environment_class._stage.planned[0].task.parameters["label"]
+    annotation = inspect.signature(tools_of(environment_class)["get_node_by_property"]).parameters["label"].annotation
+    assert label in get_args(annotation)
