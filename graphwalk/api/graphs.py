@@ -70,7 +70,7 @@ def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
 
 
 def write_graph(graph: PropertyGraph, path: Path | str) -> None:
-    """Write a graph as .json, .graphml or .cypher, or as a folder of CSV files where the name has no suffix.
+    """Write a graph as .json or .graphml, or as a folder of CSV files where the name has no suffix.
 
     The same bytes for the same graph, and every file whole or not at all.
     """

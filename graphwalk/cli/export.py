@@ -136,21 +136,6 @@ def dataset(
     say(f"written to {out}; the card is {out / 'README.md'}")
 
 
-@app.command("eval-results")
-def eval_results(
-    run: RunOrFile,
-    out: Annotated[Path, typer.Option(help="New folder.")],
-    dataset: Annotated[str, typer.Option(help="Data set of the tasks on the hub: ORGANISATION/NAME.")],
-    source: Annotated[str | None, typer.Option(help="Link to the published run.")] = None,
-) -> None:
-    """Write accuracies for the Hugging Face hub, a file per model and setting, into MODEL/.eval_results."""
-    from graphwalk.exports.eval_results import export_eval_results
-    from graphwalk.runs.folder.run_folder import RunFolder
-
-    for row, path in export_eval_results(RunFolder.open(run), out, dataset, source):
-        data(f"{row['model']} {row['setting']}  {path or 'left out: no answer has a score'}")
-
-
 @app.command("check-splits")
 def check_splits(
     files: Annotated[list[Path], typer.Argument(help="Trace files: training, validation, test.")],

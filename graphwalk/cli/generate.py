@@ -39,7 +39,7 @@ _COLUMNS = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "rela
 
 @app.command("twin")
 def twin(
-    out: Annotated[Path, typer.Option(help="Copy: FILE.json, FILE.graphml or FILE.cypher.")],
+    out: Annotated[Path, typer.Option(help="Copy: FILE.json or FILE.graphml.")],
     mapping: Annotated[Path, typer.Option(help="Mapping of names, as FILE.json readable by you alone.")],
     graph: GraphFile = None,
     database: DatabaseName = None,
@@ -92,9 +92,7 @@ def graph(
     count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="FILE.json, .graphml, .cypher, .jsonl, .parquet, or a folder for CSV. Default: print counts only."
-        ),
+        typer.Option(help="FILE.json, .graphml, .jsonl, .parquet, or a folder for CSV. Default: print counts only."),
     ] = None,
 ) -> None:
     """Generate property graphs with meaningless names."""
@@ -175,7 +173,7 @@ def convert(
         typer.Argument(
             metavar="[SOURCE] TARGET",
             help='SOURCE: graph file, folder of CSV, or "example"; none with --database. '
-            "TARGET: FILE.json, .graphml, .cypher, or a folder for CSV.",
+            "TARGET: FILE.json, .graphml, or a folder for CSV.",
         ),
     ],
     database: DatabaseName = None,

@@ -7,6 +7,6 @@ EXPORTS = Registry(
     "graphwalk.exports",
     {
         "csv": "graphwalk.exports.tables:export_csv",
-        "questions": "graphwalk.exports.questions:export_questions",
+        "parquet": "graphwalk.exports.tables:export_parquet",
     },
 )

@@ -1,14 +1,14 @@
-"""Tables of episodes and calls as CSV."""
+"""Tables of episodes and calls as CSV or Parquet."""
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from graphwalk.exports.episodes import Episodes
-from graphwalk.files.bulk import cell
+from graphwalk.files.bulk import Columns, cell, parquet_table
 from graphwalk.files.writing import new_file, new_folder
 from graphwalk.runs.folder.result import Result, episode_row
 from graphwalk.sanitise import escape_formula
@@ -35,14 +35,10 @@ def export_csv(episodes: Episodes, out: Path) -> None:
     They have a row per episode, and one per call. An apostrophe precedes texts that a spreadsheet would execute.
     """
     folder, score_type = new_folder(out), episodes.folder.suite.score_type
-    columns: dict[str, dict[str, None]] = {"episodes": {}, "calls": {}}
-    for result in Episodes(episodes.folder, episodes.only):  # any episode may add a column
-        for table, rows in rows_of(result, score_type).items():
-            for row in rows:
-                columns[table] |= dict.fromkeys(row)
+    tables = _columns(episodes)
     with ExitStack() as stack:
         writers = {}
-        for table, names in columns.items():
+        for table, names in tables.items():
             stream = stack.enter_context(new_file(folder / f"{table}.csv"))
             file = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
             stack.callback(file.detach)
@@ -50,7 +46,41 @@ def export_csv(episodes: Episodes, out: Path) -> None:
             writers[table].writerow(names)
         for result in episodes:
             for table, rows in rows_of(result, score_type).items():
-                writers[table].writerows([_csv_text(row.get(name)) for name in columns[table]] for row in rows)
+                writers[table].writerows([_csv_text(row.get(name)) for name in tables[table]] for row in rows)
+
+
+def export_parquet(episodes: Episodes, out: Path) -> None:
+    """Write episodes.parquet and calls.parquet into a new folder.
+
+    They have a row per episode, and one per call. Lists and maps are JSON, values of several types text.
+    """
+    folder, score_type = new_folder(out), episodes.folder.suite.score_type
+    with ExitStack() as stack:
+        add = {
+            table: parquet_table(stack, folder / f"{table}.parquet", columns)
+            for table, columns in _columns(episodes).items()
+        }
+        for result in episodes:
+            for table, rows in rows_of(result, score_type).items():
+                add[table](rows)
+
+
+def _columns(episodes: Episodes) -> dict[str, Columns]:
+    """Return the columns of each table: any episode may add one."""
+    types: dict[str, dict[str, set[type]]] = {"episodes": {}, "calls": {}}
+    for result in Episodes(episodes.folder, episodes.only):
+        for table, rows in rows_of(result, episodes.folder.suite.score_type).items():
+            for row in rows:
+                for name, value in row.items():
+                    types[table].setdefault(name, set()).update([] if value is None else [type(cell(value))])
+    return {table: {name: _common(kinds) for name, kinds in columns.items()} for table, columns in types.items()}
+
+
+def _common(kinds: Set[type]) -> type:
+    """Return the type of a column that holds values of these types."""
+    if kinds == {int, float}:
+        return float
+    return next(iter(kinds)) if len(kinds) == 1 else str
 
 
 def _csv_text(value: Any) -> Any:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.graphs.formats.common import Undirected, header, write_lines
 from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
-from graphwalk.graphs.formats.cypher import cypher_lines
 from graphwalk.graphs.formats.graphml import graphml_lines, read_graphml
 from graphwalk.graphs.formats.json import json_lines, read_json
 from graphwalk.types.graph import PropertyGraph
@@ -20,20 +19,11 @@ class GraphFormat(NamedTuple):
     write: Callable[[PropertyGraph, Path], None]
 
 
-def _refuse_script(path: Path, undirected: Undirected) -> NoReturn:
-    raise ConfigError(
-        f"cannot read the graph {path}: only a Neo4j can run a Cypher script",
-        hint=f"run it in a Neo4j, then: graphwalk convert --database NAME {path.stem}.json",
-    )
-
-
 FOLDER = ""
 """The key of the format that is a folder: a name without a suffix."""
-CYPHER = ".cypher"
 FORMATS = {
     ".json": GraphFormat(read_json, lambda graph, path: write_lines(path, json_lines(graph, header(graph)))),
     ".graphml": GraphFormat(read_graphml, lambda graph, path: write_lines(path, graphml_lines(graph, header(graph)))),
-    CYPHER: GraphFormat(_refuse_script, lambda graph, path: write_lines(path, cypher_lines(graph))),
     FOLDER: GraphFormat(lambda path, _: read_csv_folder(path), write_csv_folder),
 }
 
@@ -52,7 +42,7 @@ def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
 def save_graph(graph: PropertyGraph, path: Path | str) -> None:
     """Write a graph: the same bytes for the same graph, and whole or not at all.
 
-    Raise ConfigError for what the format cannot hold: bytes in Cypher, control characters in XML.
+    Raise ConfigError for what the format cannot hold, as control characters in XML.
     """
     graph_format(Path(path)).write(graph, Path(path))
 

@@ -7,22 +7,24 @@ cypher      CREATE (k7q2:Zorep {key: 'k7q2', ajowu: 1.25}),   (k7q2)-[:VEPAZ {ot
 graphml     the document of `graphml`
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from graphwalk.graphs.formats.common import by_name
-from graphwalk.graphs.formats.cypher import literal, quoted
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.formats.common import TEMPORAL_NAMES, by_name
 from graphwalk.graphs.formats.graphml import graphml_lines
 from graphwalk.graphs.formats.json import json_lines
 from graphwalk.types.graph import PropertyGraph, Relationship
-from graphwalk.types.values import Value, shown
+from graphwalk.types.values import Point, Temporal, Value, shown
 
 GraphEncoding = Literal["json", "triples", "incidence", "cypher", "graphml"]
 
 _PLAIN_KEY = re.compile(r"[\w.-]+")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
 def graph_text(graph: PropertyGraph, encoding: GraphEncoding) -> str:
@@ -80,6 +82,33 @@ def _key(key: str) -> str:
 def _name(name: str) -> str:
     """Return a name, in back-ticks only if Cypher needs them: they cost tokens on every line."""
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
+def quoted(name: str) -> str:
+    """Return a label, type or property name in back-ticks. Raise ConfigError for control characters."""
+    if _NOT_PRINTABLE.search(name):
+        raise ConfigError(f"Cypher cannot hold the control characters in {name!r}", hint="save the graph as JSON")
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(value: Value) -> str:
+    """Return a value as a Cypher literal. Raise ConfigError for bytes, which Cypher cannot write."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return "'" + _NOT_PRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped) + "'"
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    if isinstance(value, Temporal):
+        return f"{TEMPORAL_NAMES[value.kind]}('{value.text}')"
+    if isinstance(value, Point):
+        return value.text
+    if isinstance(value, bytes):
+        raise ConfigError("Cypher has no way to write bytes", hint="save the graph as JSON, GraphML or CSV")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(shown(value))
+    return repr(value).replace("e+", "e")
 
 
 _ENCODERS: Mapping[str, Callable[[PropertyGraph], Iterator[str]]] = {

@@ -172,7 +172,6 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({"g.graphml": b"<graph/>"}, (*_ASK, "g.graphml"), "the graph has no nodes"),
     ({"g.graphml": b"hello"}, (*_ASK, "g.graphml"), "cannot read the graph"),
     ({"g.graphml": b""}, (*_ASK, "g.graphml"), "no element found"),
-    ({"g.cypher": b""}, (*_ASK, "g.cypher"), "graphwalk convert"),
     ({"g.csv": b"id,name"}, (*_ASK, "g.csv"), "a folder of CSV files"),
     ({"g": None, "g/x.csv": b"id,name"}, (*_ASK, "g"), "neither :ID nor :START_ID"),
     ({"g": None}, (*_ASK, "g"), "no CSV file is in this folder"),

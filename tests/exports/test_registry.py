@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow.parquet import read_table
 
 from graphwalk.errors import ConfigError
 from graphwalk.exports.episodes import Episodes
@@ -22,11 +23,13 @@ def export(name: str, folder: RunFolder, out: Path, **options: Any) -> Path:
     return out
 
 
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
 @pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
-def test_every_suite_gives_the_same_tables_twice(suite: str, tmp_path: Path) -> None:
+def test_every_suite_gives_the_same_tables_twice(suite: str, format_: str, tmp_path: Path) -> None:
     folder = copied(suite, tmp_path / "run")
-    first, second = (sorted(export("csv", folder, tmp_path / name).iterdir()) for name in "ab")
-    assert [path.name for path in first] == [path.name for path in second] == ["calls.csv", "episodes.csv"]
+    first, second = (sorted(export(format_, folder, tmp_path / name).iterdir()) for name in "ab")
+    names = [f"calls.{format_}", f"episodes.{format_}"]
+    assert [path.name for path in first] == [path.name for path in second] == names
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True))
 
 
@@ -45,6 +48,17 @@ def test_csv_runs_no_formula_and_keeps_every_value(tmp_path: Path) -> None:
     assert set(planted) == {f"'{FORMULA}{HOSTILE}"}
     assert {row["correct"] for row in episodes} == {"True", "False"}
     assert json.loads(episodes[0]["answer"])
+
+
+def test_parquet_has_the_same_rows_with_types(tmp_path: Path) -> None:
+    folder = hostile_run(tmp_path / "run")
+    for table in ("episodes", "calls"):
+        rows = read_table(export("parquet", folder, tmp_path / table) / f"{table}.parquet").to_pylist()
+        with (export("csv", folder, tmp_path / f"{table}-csv") / f"{table}.csv").open(newline="") as file:
+            assert [len(row) for row in csv.DictReader(file)] == [len(row) for row in rows]
+    calls = [row["result"] for row in rows if row["model"] == MODEL]
+    assert set(calls) == {f"{FORMULA}{HOSTILE}"}
+    assert {type(row["seconds"]) for row in rows} <= {float, type(None)}
 
 
 def test_the_folder_is_new_and_the_filter_names_what_was_played(tmp_path: Path) -> None:
@@ -74,6 +88,6 @@ def export_count(episodes, out):
     assert (done.stdout, done.stderr.strip()) == ("", "2 episodes written to n.txt")
     assert "How many episodes there are." in place.graphwalk("export", "--help").stdout
     shown = graphwalk("export", "--help").stdout
-    assert all(name in shown for name in ("csv", "questions", "magma"))
+    assert all(name in shown for name in ("csv", "parquet", "magma"))
     wrong = graphwalk("export", "csv", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
     assert (wrong.returncode, "no episode with model 'nobody'" in wrong.stderr) == (2, True)

@@ -416,5 +416,5 @@ def _must_be_free(reserved: str, where: str, properties: Mapping[str, Any]) -> N
     if reserved in properties:
         raise ConfigError(
             f"{where} has a property {reserved!r}, a name that this format needs for its own data",
-            hint="save the graph as JSON or Cypher, or rename the property",
+            hint="save the graph as JSON, or rename the property",
         )

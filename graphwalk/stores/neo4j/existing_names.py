@@ -19,7 +19,7 @@ from itertools import chain, count, groupby
 
 from graphwalk.config.graph_source import check_filter
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.cypher import literal
+from graphwalk.graphs.text import literal
 from graphwalk.stores.cypher import Dialect, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.types.graph import KEY, is_reserved

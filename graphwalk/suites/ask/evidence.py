@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.cypher import literal
+from graphwalk.graphs.text import literal
 from graphwalk.reports.scene import MOST_USED
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher

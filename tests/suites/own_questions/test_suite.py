@@ -9,15 +9,12 @@ import pytest
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.exports.episodes import Episodes
-from graphwalk.exports.questions import export_questions
 from graphwalk.files.resources import data_path
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.suites.own_questions.dataset import Dataset
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat
@@ -75,7 +72,7 @@ def variables(server: ModelServer) -> Variables:
 
 
 async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) -> None:
-    run, out = tmp_path / "run", tmp_path / "new.jsonl"
+    run = tmp_path / "run"
     async with ModelServer(reply) as server:
         played = config(write(tmp_path, QUESTIONS), settings=["tools", "no_tools", "write_cypher"])
         await start(run, played, variables(server))
@@ -95,12 +92,6 @@ async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) ->
     assert verified.holds
     assert verified.checks["tasks"].verified == 5
     assert rescore_run(folder) == (0, 15)
-    export_questions(Episodes(folder), out)
-    exported = {line["question"]: line for line in map(json.loads, out.read_text().splitlines())}
-    assert exported["Who owns Sea Holly?"]["answer"] == ["Quill Trading"]
-    assert {tuple(line["tags"]) for line in exported.values()} == {("unreviewed",)}
-    assert "Where is the Halcyon at home?" not in exported
-    Dataset(out, None, "").check()
 
 
 def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
@@ -124,8 +115,7 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
         done = graphwalk(*words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
     assert "evidence of the answer" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    for form in ("csv", "questions"):
-        assert graphwalk("export", form, "one", "--out", f"out-{form}", folder=tmp_path).returncode == 0
+    assert graphwalk("export", "csv", "one", "--out", "tables", folder=tmp_path).returncode == 0
 
 
 MISTAKES = {
