@@ -139,11 +139,10 @@ steps-results: training-setup ## Let a walker learn from its own walks, by right
 
 untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE_URL serves, and publish in results/
 	mkdir -p $(PUPILS)
-	for what in levers comparison mazes graphwalks magma; do \
+	for what in comparison mazes graphwalks magma; do \
 	  out=$(PUPILS)/$$what-$(NAME); \
-	  if [ $$what = levers ]; then experiment="levers -o agent.tool_protocol=text"; else experiment=training/untaught/$$what.yaml; fi; \
 	  if [ -d $$out ]; then $(BIN)/graphwalk resume $$out; else \
-	    $(BIN)/graphwalk run $$experiment --model openai-api/local/$(NAME) --max-concurrency 1 --out $$out; \
+	    $(BIN)/graphwalk run training/untaught/$$what.yaml --model openai-api/local/$(NAME) --max-concurrency 1 --out $$out; \
 	  fi && rm -f results/$$what-$(NAME).zip && $(BIN)/graphwalk publish $$out --out results/$$what-$(NAME).zip || exit; \
 	done
 

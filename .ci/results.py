@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 from math import isnan
 from pathlib import Path
 from statistics import fmean
@@ -384,42 +384,6 @@ def steps_table() -> str:
         yield ["chance", "–", "–", str(chances["tasks"]), number(chances, "accuracy"), number(chances, "f1", 2), "–"]
 
     return table(["pupil", "learnt of its own walks", "learnt tokens", "questions", "correct %", "F1", "calls"], rows())
-
-
-LEVERS = ("levers-qwen-1.5b", "levers-qwen-0.5b")
-
-
-def lever_table(name: str) -> str:
-    """Return the ablation of a published run: each lever added to the base, and left out of all."""
-    report = together(name)
-    answers = {row["setting"].partition(":")[2]: row["scored"] for row in report.rows}
-
-    def cells(row: Row, which: str, variant: str, difference: str) -> Iterator[str]:
-        share, value, interval = row[which], row[difference], row["intervals"].get(difference)
-        yield "–" if share is None else f"{share:.0f} of {answers[variant]}"
-        ends = f" ({interval[0]:+.0f} to {interval[1]:+.0f})" if interval else ""
-        yield "–" if value is None else f"{value:+.0f}{ends}"
-
-    def rows() -> Iterator[list[str]]:
-        for row in report.ablation:
-            lever = row["lever"]
-            if lever == "all levers":
-                share, base = (
-                    f"{row[which]:.0f} of {answers[of]}" for which, of in (("alone", "all"), ("left_out", "base"))
-                )
-                yield [
-                    "all",
-                    share,
-                    next(islice(cells(row, "alone", "all", "gain"), 1, None)),
-                    f"{base} (the base)",
-                    "–",
-                ]
-            else:
-                alone = cells(row, "alone", f"+{lever}", "gain")
-                yield [f"`{lever}`", *alone, *cells(row, "left_out", f"-{lever}", "worth")]
-        yield ["chance", chance(name), "–", "–", "–"]
-
-    return table(["lever", "alone, %", "− base", "left out, %", "all − left out"], rows())
 
 
 def correct(name: str, setting: str) -> str:

@@ -29,7 +29,7 @@ from graphwalk.models.langchain import OURS, from_langchain, recorded, to_langch
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
 from graphwalk.sanitise import Secrets
 from graphwalk.suites.task import Prompt
-from graphwalk.tools.toolbox import Toolbox, begin_turn, narrowed
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict
@@ -248,7 +248,7 @@ def _options(episode: Episode, tools: Sequence[ToolSpec]) -> CallOptions:
     if tools and agent.tool_choice == "required":
         options = replace(options, tool_choice="required")
     if agent.tool_protocol == "json":
-        schema = ANY_TEXT if prompt.answer is None else narrowed(prompt.toolbox, prompt.answer.schema)
+        schema = ANY_TEXT if prompt.answer is None else prompt.answer.schema
         options = replace(options, answer_schema=schema)
     return options
 
@@ -263,7 +263,6 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: 
         if message.type == "human":
             break
         earlier_calls += message.type == "tool"
-    begin_turn(toolbox, sum(message.type == "ai" for message in state["messages"]))
     refused = "no_json" if any(call.name == NO_CALL for call in calls) else None
     if str(recorded(state["messages"][-1]).get("finish_reason")).lower() in CUT_OFF:
         refused = "cut_off"

@@ -81,6 +81,6 @@ def test_untaught_models_are_asked_experiments_that_exist(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     runs = [words.split() for words in log.read_text(encoding="utf-8").splitlines() if words.startswith("run ")]
     assert [load_experiment(ROOT / run[1] if "/" in run[1] else run[1]).name for run in runs] == [
-        *("levers", "untaught-comparison", "untaught-mazes", "untaught-graphwalks", "untaught-magma")
+        *("untaught-comparison", "untaught-mazes", "untaught-graphwalks", "untaught-magma")
     ]
     assert all("openai-api/local/m" in run for run in runs)

@@ -215,7 +215,7 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
     config, names = _config(agent), names_of("tools", tools)
     schema, loaded = await store.schema(config.schema_samples), load_tools(names)
     if not set(names) & set(MAZE_TOOLS):
-        return tools_with_levers(GraphToolbox(store, schema, loaded, config), store, config)
+        return tools_with_levers(GraphToolbox(store, schema, loaded, config), config)
     if schema.node(CELL) is None:
         raise ConfigError(
             "MAZE_TOOLS require a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"

@@ -27,19 +27,10 @@ class AgentConfig(Strict):
     names_in_tools: NonNegativeInt = 0
     """Labels, types and property names of the schema are listed in the tools' JSON schemas if there are at most this
     many. 0: never."""
-    moves: Literal["any", "seen"] = "any"
-    """seen: calls and answers may only name what the schema, the question or a result has shown, and no call is made
-    twice."""
     answer: Literal["text", "tool"] = "text"
     """tool: the model answers by a call of the tool `answer`, whose fields are those of the question."""
-    guidance: bool = False
-    """A result that refuses or finds nothing also names the next step."""
     nudges: int = Field(default=0, ge=0, le=2)
     """Messages to a model about what is missing in a reply that has neither a call nor an answer."""
-    demonstrations: int = Field(default=0, ge=0, le=2)
-    """Walks of the expert on another small graph, as messages before the question."""
-    same_kinds: bool = True
-    """Demonstrations are of the kind of the question where they can be."""
     parallel_tool_calls: bool = True
     """The model may call several tools in one turn."""
     max_calls_per_turn: PositiveInt = 256
@@ -127,9 +118,8 @@ FOREIGN: Mapping[str, Any] = {
     "call_seconds": 10.0,
     "schema_tokens": 4000,
     "schema_samples": 3,
-    "guidance": True,
 }
-"""Limits and help on graphs that were not generated, unless the user sets them."""
+"""Limits on graphs that were not generated, unless the user sets them."""
 
 
 def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:

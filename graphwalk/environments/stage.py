@@ -19,7 +19,6 @@ from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.suites.task import Prompt, Task
-from graphwalk.tools.toolbox import begin_turn, list_once
 from graphwalk.training.potentials import step_rewards
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
@@ -95,19 +94,16 @@ class Stage:
     def _numbers(self) -> Mapping[tuple[str, str], int]:
         return {(one.key.task_id, one.key.setting): number for number, one in enumerate(self.planned)}
 
-    async def begin(self, number: int, *, listed_once: bool = False) -> "OpenEpisode":
-        """Start an episode of the task with this number. `listed_once`: its tools are described once for all turns."""
+    async def begin(self, number: int) -> "OpenEpisode":
+        """Start an episode of the task with this number."""
         planned = self.planned[number]
-        start = await planned.prompt(self.experiment)
-        if listed_once:
-            list_once(start.toolbox)
-        return OpenEpisode(self, planned, start)
+        return OpenEpisode(self, planned, await planned.prompt(self.experiment))
 
     async def check_tools(self) -> None:
         """Raise ConfigError if the tools differ from task to task, for a harness that has one list of them for all."""
         described: dict[str, ToolSpec] = {}
         for number in range(len(self)):
-            for spec in (await self.begin(number, listed_once=True)).tools:
+            for spec in (await self.begin(number)).tools:
                 if described.setdefault(spec.name, spec) != spec:
                     raise ConfigError(
                         f"the tool {spec.name} differs from task to task, and this program has one for all of them",
@@ -219,7 +215,6 @@ class OpenEpisode:
         agent = self.agent
         if agent.turn_limit is not None and len(self.turns) >= agent.turn_limit:
             return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
-        begin_turn(self.start.toolbox, len(self.turns) + 1)
         results = await call_tools(self.start.toolbox, tool_calls, agent, earlier)
         self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))
         if any(result.final for result in results):

@@ -42,7 +42,7 @@ class _Environment:
 
     def reset(self, task: int = 0, **row: Any) -> None:
         """Start the episode of a row of the data set, which already contains the prompt."""
-        self._episode = run_in_background(self._stage.begin(task, listed_once=True))
+        self._episode = run_in_background(self._stage.begin(task))
 
     def get_reward(self) -> float:
         """Return the reward of the answer; an episode without an answer has an empty one."""
@@ -68,7 +68,7 @@ def environment(experiment: Any, **flags: Any) -> type[Any]:
     Raise ConfigError if the tasks have different tools.
     """
     stage = run_in_background(Stage.open(experiment, lacks=LOOP_OF_ANOTHER, **flags))
-    setups = [run_in_background(stage.begin(number, listed_once=True)) for number in range(len(stage))]
+    setups = [run_in_background(stage.begin(number)) for number in range(len(stage))]
     tools = setups[0].tools
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
         raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")

@@ -9,7 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.values import parse_json
 from graphwalk.models.base import Model
 from graphwalk.suites.task import AnswerForm, Task
-from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper, narrowed
+from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 
@@ -34,7 +34,7 @@ class AnswerTool(ToolboxWrapper):
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        rows = {**narrowed(self, self._form.schema), "description": self._say("answer_items", fields=self._fields)}
+        rows = {**self._form.schema, "description": self._say("answer_items", fields=self._fields)}
         parameters = {"type": "object", "properties": {ROWS: rows}, "required": [ROWS], "additionalProperties": False}
         return (*self.inner.specs, ToolSpec(ANSWER, self._say("answer_tool"), parameters))
 
@@ -54,9 +54,8 @@ class AnswerTool(ToolboxWrapper):
         elif arguments.keys() != {ROWS} or not isinstance(arguments[ROWS], list):
             yield {"kind": "list"}
         else:
-            items = narrowed(self, self._form.schema)["items"]
             for item in arguments[ROWS]:
-                yield from self._mistakes_in(item, items)
+                yield from self._mistakes_in(item, self._form.schema["items"])
 
     def _mistakes_in(self, item: Any, form: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if not self._fields:
@@ -72,8 +71,6 @@ def _mistakes_of(field: str, value: Any, form: Mapping[str, Any]) -> Iterator[di
     types = [form["type"]] if isinstance(form["type"], str) else form["type"]
     if not any(type(value) in _TYPES[name] for name in types):
         yield {"kind": "type", "field": field, "item": value, "expected": types}
-    elif value not in form.get("enum", [value]):
-        yield {"kind": "key", "item": value}
 
 
 class AnswersByTool:

@@ -9,21 +9,13 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
 from graphwalk.levers.answer_tool import ANSWER, AnswerTool
-from graphwalk.levers.demonstrations import demonstrations
-from graphwalk.levers.guidance import Guidance
-from graphwalk.levers.moves import SeenMoves
 from graphwalk.levers.names import NamesInTools
 from graphwalk.levers.nudges import nudge_for
-from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
-from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import AnswerForm, Prompt, Task
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.toolbox import Toolbox
-
-_TOOLS = "tools"
-"""The setting whose calls name keys and values."""
 
 
 def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[str]) -> None:
@@ -35,13 +27,11 @@ def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[
         ("tool_choice", required and protocol == "text", f"not with tool_protocol: {protocol}"),
         ("strict_tools", agent.strict_tools and not native, f"not with tool_protocol: {protocol}"),
         ("tool_choice", required and native and agent.answer != "tool", "required needs answer: tool, or json"),
-        ("moves", agent.moves == "seen" and _TOOLS not in settings, f"seen needs the setting {_TOOLS}"),
         (
             "nudges",
             agent.nudges > 0 and not set(GRAPH_SETTINGS) & set(settings),
             f"needs one of the settings {', '.join(GRAPH_SETTINGS)}",
         ),
-        ("demonstrations", agent.demonstrations > 0 and suite.small_graphs() is None, f"{suite.name} has no expert"),
         ("answer", agent.answer == "tool" and ANSWER in map(_name, agent.tools or ()), "not with a tool of this name"),
         ("answer", agent.answer == "tool" and answers_in_words, f"the suite {suite.name} has no typed answers"),
     )
@@ -54,33 +44,21 @@ def _name(tool: str) -> str:
     return Path(tool).stem if is_path(tool) else tool
 
 
-async def with_levers(prompt: Prompt, task: Task, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
-    """Return the start of an episode with everything that its agent switches on. Raise StoreError."""
+def with_levers(prompt: Prompt, task: Task, setting: str, agent: AgentConfig) -> Prompt:
+    """Return the start of an episode with everything that its agent switches on."""
     toolbox: Toolbox | None = prompt.toolbox
     form: AnswerForm | None = None
     if agent.answer == "tool" or agent.tool_protocol == "json":
         form = task.answer_form(setting)
-    if isinstance(graph := prompt.toolbox, GraphToolbox):
-        toolbox = tools_with_levers(graph, about.store, agent, remembers=True)
-        if agent.moves == "seen" and setting == _TOOLS:
-            toolbox = SeenMoves(toolbox, graph, prompt, task, agent)
+    if isinstance(prompt.toolbox, GraphToolbox):
+        toolbox = tools_with_levers(prompt.toolbox, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":
         toolbox = AnswerTool(toolbox, form, agent)
-    if agent.demonstrations and setting in GRAPH_SETTINGS:
-        plain = agent.model_copy(update={"demonstrations": 0})
-
-        async def start(shown: Task, small: LoadedGraph, where: str) -> Prompt:
-            return await with_levers(await shown.prompt(small, where, plain), shown, small, where, plain)
-
-        prompt = await demonstrations(prompt, task, about, setting, agent, start)
     if agent.nudges and setting in GRAPH_SETTINGS:
         prompt = replace(prompt, nudge=lambda reply: nudge_for(reply, task, toolbox, agent))
     return replace(prompt, toolbox=toolbox, answer=form)
 
 
-def tools_with_levers(
-    graph: GraphToolbox, store: GraphStore | None, agent: AgentConfig, *, remembers: bool = False
-) -> Toolbox:
-    """Return the tools with the levers that need no task; they keep nothing unless they are those of one episode."""
-    toolbox: Toolbox = NamesInTools(graph, agent) if agent.names_in_tools else graph
-    return Guidance(toolbox, graph, store, agent, remembers=remembers) if agent.guidance and store else toolbox
+def tools_with_levers(graph: GraphToolbox, agent: AgentConfig) -> Toolbox:
+    """Return the tools with the levers that need no task."""
+    return NamesInTools(graph, agent) if agent.names_in_tools else graph

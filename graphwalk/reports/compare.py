@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from graphwalk.evaluation.statistics import (
     outcomes_of,
     paired,
 )
-from graphwalk.reports.ablation import gains_by_walking, planned_pairs
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.player_rows import row_of
 from graphwalk.reports.suite_report import DIGITS, PERCENT, SIDES, Grouping, ReportRow
@@ -51,8 +50,8 @@ def player_outcomes(observed: Observations, numbers: NDArray[np.int64]) -> Outco
 def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = None) -> list[dict[str, Any]]:
     """Compare the pairs of players that share tasks, overall or within each group of a grouping.
 
-    In an ablation of levers these are the pairs of `planned_pairs`, else all. Then follow the pairs of models with what
-    they gain by walking (interactions), whose settings are "tools − no_tools". `contrast`: both settings of a gain.
+    Then follow the pairs of models with what they gain by walking (interactions), whose settings are
+    "tools − no_tools". `contrast`: both settings of a gain.
 
     A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
     Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
@@ -96,16 +95,24 @@ def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], 
 
 def _compared(outcomes: Mapping[Player, Outcomes], seed: int) -> Iterator[tuple[Any, list[str], list[Comparison]]]:
     """Yield pairs of players, and of gains over the same setting in the same variant, with the settings of a gain."""
-    gains = {frozenset(pair): [player.setting for player in pair] for pair in gains_by_walking([*outcomes])}
-    for players in planned_pairs(outcomes):
+    gains = {frozenset(pair): [player.setting for player in pair] for pair in gains_by_walking(outcomes)}
+    for players in combinations(outcomes, 2):
         compared = compare(*(outcomes[player] for player in players), seed=seed)
         yield players, gains.get(frozenset(players), []), compared
-    for pairs in combinations(gains_by_walking([*outcomes]), 2):
+    for pairs in combinations(gains_by_walking(outcomes), 2):
         contrast, other = ([player.setting for player in pair] for pair in pairs)
         if contrast == other:
             sides = (paired(*(outcomes[player] for player in pair)) for pair in pairs)
             named = [Player(pair[0].model, " − ".join(contrast)) for pair in pairs]
             yield named, contrast, compare(*sides, seed=seed, gains=True)
+
+
+def gains_by_walking(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
+    """Yield each player that walks, with the same model in the same variant of another setting."""
+    for pair in permutations(players, 2):
+        (walking, _, variant), (other, _, other_variant) = (player.setting.partition(":") for player in pair)
+        if walking == "tools" != other and (pair[0].model, variant) == (pair[1].model, other_variant):
+            yield pair
 
 
 def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
 from graphwalk.evaluation.suppressed import suppressed
-from graphwalk.reports.ablation import ablation_rows
 from graphwalk.reports.common_plots import by_model, common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
 from graphwalk.reports.observations import Case, Observations, Player, player_order
@@ -60,11 +59,6 @@ class Report:
         return any(row.get(self.suite.compared[0]) is not None for row in self.rows)
 
     @cached_property
-    def ablation(self) -> list[dict[str, Any]]:
-        """Rows of `ablation_rows`; empty without the variants of an ablation."""
-        return ablation_rows(self.rows, self.comparisons, self.suite.compared[0])
-
-    @cached_property
     def tables(self) -> list[TextTable]:
         """Return the tables overall, model against model, and by group; without empty ones."""
         return list(text_tables(self))
@@ -76,7 +70,7 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
-        names = (*always, *(name for name in ("memorisation_test", "ablation") if getattr(self, name)))
+        names = (*always, *(["memorisation_test"] if self.memorisation_test else []))
         fields = {name: getattr(self, name) for name in names}
         return {
             "schema_version": SCHEMA_VERSION,

@@ -22,9 +22,6 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     source = " ".join([published.explanation, *published.notes])
     rows = [*report.rows, *report.baselines, *_mark_published(published.rows)]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
-    if report.ablation:
-        columns = (*PLAYER, Column("Lever", "lever", name=True), *layout("comparisons")["ablation"])
-        yield table_of("Levers", columns, report.ablation, _ABLATION_NOTE)
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
     if any(":" in row["setting"] for row in report.rows):
@@ -182,7 +179,6 @@ def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:
     }
 
 
-_ABLATION_NOTE = "Paired differences in points with 95 % intervals, not adjusted for the number of levers."
 _SIDES = (Column("First", "first_player", name=True), Column("Second", "second_player", name=True))
 
 

@@ -178,7 +178,7 @@ def graph_server(
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     text = schema_text(schema, agent)
     toolbox = GraphToolbox(store, schema, tools, agent)
-    offered = tools_with_levers(toolbox, store, agent)
+    offered = tools_with_levers(toolbox, agent)
     handlers = _Handlers(offered, {tool.name: tool for tool in tools}, text, variables)
     return Server(
         "graphwalk",

@@ -74,10 +74,6 @@ class Suite(ABC, Generic[C, T]):
     async def tasks(self, about: LoadedGraph, config: C, seed: int, agent: AgentConfig) -> Tasks[T]:
         """Return the tasks about one graph with verified targets. Raise OracleError if two oracles differ."""
 
-    def small_graphs(self) -> Mapping[str, Any] | None:
-        """Return fields of the configuration for three small graphs whose tasks the expert demonstrates; None: none."""
-        return None
-
     def asks(self, task: T, setting: str, config: C) -> bool:
         """Return False for a setting in which a task makes no sense."""
         return True

@@ -7,7 +7,7 @@ tool declares what its rows are; rows of other tools, or of another form than de
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count, pairwise, takewhile
@@ -25,12 +25,6 @@ NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
 FIRST_PAGE = 1
 _NAMING = ("name", "title", "label", "caption")
 """Properties that people call a node by, where it has one of them."""
-_NAMES = frozenset(
-    name
-    for column in ("label", "center_label", "neighbor_label", "type", "direction", "property", "match", "relationship")
-    for name in (column, f"{column}s")
-)
-"""Columns with names of the schema, and with the form of a match of the search."""
 _QUERIED = (("neighbor_properties", "relationships"), ("properties", "nodes"), ("match", "nodes"), ("values", "values"))
 """Column of a query's result → what its rows are read as."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
@@ -50,26 +44,6 @@ def rows_of(result: ToolResult) -> list[Row] | None:
     if result.error is not None or result.is_note:
         return None
     return read_rows(result.content) if result.data is None else result.data
-
-
-def shown_values(result: ToolResult) -> Iterator[tuple[str, Any]]:
-    """Yield each value in the rows of a result with the name of its property, keys with `KEY` or a name like it."""
-    listed = str(parse_object(result.call.arguments).get("property_name", "values"))
-    for row in rows_of(result) or ():
-        for column, value in row.items():
-            if column not in _NAMES:
-                yield from _leaves({"values": listed, "keys": KEY}.get(column, column), value)
-
-
-def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for inner_name, item in value.items():
-            yield from _leaves(inner_name, item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(name, item)
-    elif value is not None:
-        yield name, value
 
 
 @dataclass(slots=True, eq=False)

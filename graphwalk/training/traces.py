@@ -160,7 +160,7 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
                 task = suite.task_type.model_validate(fields)
                 plain, agent = setting_of(setting), experiment.of(setting).agent
                 prompt = await task.prompt(about, plain, agent)
-                toolbox = (await with_levers(prompt, task, about, plain, agent)).toolbox
+                toolbox = with_levers(prompt, task, plain, agent).toolbox
                 tools[instance.digest, setting] = () if toolbox is None else tuple(toolbox.specs)
             if store is not None:
                 await store.drop()

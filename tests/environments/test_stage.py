@@ -167,18 +167,6 @@ async def test_native_tools_are_what_every_harness_has() -> None:
     await stage.close()
 
 
-async def test_tools_that_are_listed_once_are_all_listed() -> None:
-    counting = {**QUESTIONS, "suite": {**QUESTIONS["suite"], "questions": ["node_count"]}, "agent": {"moves": "seen"}}
-    stage = await Stage.open(counting)
-    first, once = await stage.begin(0), await stage.begin(0, listed_once=True)
-    assert {spec.name for spec in first.tools} < {spec.name for spec in once.tools}
-    assert "get_node_by_property" in {spec.name for spec in once.tools}
-    unseen = {"label": "", "property_name": "key", "property_value": "z9z9"}
-    (result,) = await once.call(("get_node_by_property", unseen))
-    assert result.error == "unseen_value"
-    await stage.close()
-
-
 async def test_tools_of_all_tasks_are_compared() -> None:
     two = {**QUESTIONS, "suite": {**QUESTIONS["suite"], "graphs": [{"nodes": 20, "count": 2}]}}
     plain, named = await Stage.open(two), await Stage.open({**two, "agent": {"names_in_tools": 200}})

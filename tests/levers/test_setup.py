@@ -23,7 +23,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tool_choice": "required", "answer": "tool", "tool_protocol": "text"}, "not with tool_protocol: text"),
     ({"strict_tools": True, "tool_protocol": "json"}, "agent.strict_tools: not with tool_protocol: json"),
     ({"nudges": 3}, "nudges"),
-    ({"demonstrations": -1}, "demonstrations"),
 ]
 
 
@@ -36,7 +35,6 @@ def test_contradictions_are_refused_before_a_model_is_opened(agent: dict[str, An
 @pytest.mark.parametrize(
     ("experiment", "flags", "message"),
     [
-        ("quickstart", {"settings": ["no_tools"], "agent.moves": "seen"}, "agent.moves: seen needs the setting tools"),
         ("magma", {"agent.answer": "tool"}, "agent.answer: the suite magma has no typed answers"),
         ("quickstart", {"vary": {"agent.tool_choice": ["auto", "required"]}}, "required needs answer: tool"),
     ],

@@ -19,12 +19,10 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
-from inspect_ai.tool import ToolCall as InspectCall
 
 from graphwalk.environments.stage import OpenEpisode, Stage
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.playing.background import await_in_background, run_in_background
-from graphwalk.tools.toolbox import begin_turn
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import Turn
 
@@ -113,14 +111,8 @@ def _sample(episode: OpenEpisode) -> Sample:
 
 
 def _chat_message(message: Message) -> ChatMessage:
-    """Return a message of the prompt; demonstrations (`agent.demonstrations`) have calls and results."""
-    content = message.content or ""
-    if message.role == "tool":
-        return ChatMessageTool(content=content, tool_call_id=message.tool_call_id)
-    if message.tool_calls:
-        calls = [InspectCall(call.id, call.name, json.loads(call.arguments)) for call in message.tool_calls]
-        return ChatMessageAssistant(content=content, tool_calls=calls)
-    return _MESSAGES[message.role](content=content)
+    """Return a message of the prompt."""
+    return _MESSAGES[message.role](content=message.content or "")
 
 
 @solver
@@ -128,7 +120,7 @@ def tools_of_graph(**arguments: Any) -> Solver:
     """Give the model the tools of its graph; also before a solver that replaces `walk`."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.tools.extend(_tools(await _begin(arguments, state, listed_once=True), state))
+        state.tools.extend(_tools(await _begin(arguments, state), state))
         return state
 
     return solve
@@ -141,7 +133,6 @@ def _tools(episode: OpenEpisode, state: TaskState) -> list[Tool]:
 
 def _tool(spec: ToolSpec, toolbox: Any, state: TaskState) -> Tool:
     async def execute(**arguments: Any) -> str:
-        begin_turn(toolbox, len(_replies(state)))
         result = await await_in_background(toolbox.call(ToolCall("", spec.name, json.dumps(arguments))))
         state.completed = state.completed or result.final
         return result.content
@@ -219,7 +210,7 @@ async def _replay(episode: OpenEpisode, state: TaskState) -> None:
 
 
 def _replies(state: TaskState) -> list[ChatMessageAssistant]:
-    """Return the messages of the model, without those of demonstrations."""
+    """Return the messages of the model."""
     return [m for m in state.messages if isinstance(m, ChatMessageAssistant) and m.source == "generate"]
 
 
@@ -240,6 +231,6 @@ def _stage(experiment: str, setting: Text, seed: Int, graphs: Int, limit: Int) -
     return stage, {key.task_id: number for number, key in enumerate(keys) if key.setting == keys[0].setting}
 
 
-async def _begin(arguments: dict[str, Any], state: TaskState, *, listed_once: bool = False) -> OpenEpisode:
+async def _begin(arguments: dict[str, Any], state: TaskState) -> OpenEpisode:
     stage, numbers = _stage(**arguments)
-    return await await_in_background(stage.begin(numbers[str(state.sample_id)], listed_once=listed_once))
+    return await await_in_background(stage.begin(numbers[str(state.sample_id)]))

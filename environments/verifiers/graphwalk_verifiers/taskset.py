@@ -74,7 +74,7 @@ class GraphwalkTools(vf.Toolset[GraphwalkToolsConfig, GraphwalkState]):
             if state.rollout not in self._episodes:
                 if len(self._episodes) == _MOST_EPISODES:
                     del self._episodes[next(iter(self._episodes))]  # the oldest
-                begun = self._stage.begin(self._stage.number_of(state.task_id, state.setting), listed_once=True)
+                begun = self._stage.begin(self._stage.number_of(state.task_id, state.setting))
                 self._episodes[state.rollout] = await _in_background(begun)
             return self._episodes[state.rollout]
 
@@ -106,7 +106,7 @@ class GraphwalkTask(vf.Task[GraphwalkData, GraphwalkState, vf.TaskConfig]):
     async def _replayed(self, trace: Any) -> OpenEpisode:
         """The calls of the trace made once more, since it has their texts alone; tools give the same again."""
         stage, number = await self._stage()
-        episode = await _in_background(stage.begin(number, listed_once=True))
+        episode = await _in_background(stage.begin(number))
         for message in trace.assistant_messages:
             if episode.ended:  # `agent.answer: tool`; the loop asks for a text all the same
                 break
@@ -148,9 +148,8 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
 
 
 def _as_verifiers(message: Message) -> dict[str, Any]:
-    """Return a message of the prompt; demonstrations (`agent.demonstrations`) have calls and results."""
-    calls = [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in message.tool_calls]
-    return {**message.as_openai(), "content": message.content or "", **({"tool_calls": calls} if calls else {})}
+    """Return a message of the prompt."""
+    return {**message.as_openai(), "content": message.content or ""}
 
 
 async def _in_background(work: Coroutine[Any, Any, T]) -> T:

@@ -50,7 +50,7 @@ class PlannedEpisode:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
         setting, agent = setting_of(self.key.setting), experiment.of(self.key.setting).agent
         prompt = await self.task.prompt(self.graph.about, setting, agent)
-        return await with_levers(prompt, self.task, self.graph.about, setting, agent)
+        return with_levers(prompt, self.task, setting, agent)
 
     async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""

@@ -1,8 +1,7 @@
 """Suite of OpenAI's benchmark GraphWalks: read the graph, or walk it (docs/method.md, GraphWalks)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
@@ -89,9 +88,6 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
             if task.published_target is not None:
                 notes.append(f"Row {task.row}: the target differs from the file's; both are scored.")
         return Tasks(tasks, about.instance.facts.get("left_out", {}), notes)
-
-    def small_graphs(self) -> Mapping[str, Any]:
-        return {"problems": [{"nodes": 8, "out_degree": 2, "count": 3}]}
 
     def report(self) -> SuiteReport:
         size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))

@@ -1,8 +1,7 @@
 """Suite of mazes, the paper's first experiment."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
@@ -58,9 +57,6 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
         check_path(about.graph, str(task.start), str(task.goal), task.target)
         return Tasks([(await expert_walk(task, about.store)).added_to(task)])
-
-    def small_graphs(self) -> Mapping[str, Any]:
-        return {"mazes": [{"size": 3, "walls": 0.2, "min_path": 3, "count": 3}]}
 
     def report(self) -> SuiteReport:
         return maze_report()

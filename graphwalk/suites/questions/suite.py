@@ -1,6 +1,6 @@
 """Suite of questions on property graphs."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -14,7 +14,6 @@ from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraphOrigin, file_of, own_instances, queries_left_out, settings_left_out
 from graphwalk.suites.questions.agents.scripted import PLAYERS
-from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, QuestionsConfig
 from graphwalk.suites.questions.report import question_report
 from graphwalk.suites.questions.scoring.score import QuestionScore
@@ -72,10 +71,6 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             kinds = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
         return Tasks(tasks, left_out)
-
-    def small_graphs(self) -> Mapping[str, Any]:
-        graph = {"nodes": 9, "labels": 3, "properties": 2, "mean_degree": 3, "pair_fraction": 0.4, "count": 3}
-        return {"graphs": [graph], "questions": list(shipped_kinds()), "leave_out": True}
 
     def report(self) -> SuiteReport:
         return question_report()

@@ -97,10 +97,10 @@ def test_a_wrong_variation_is_refused_with_file_and_field(tmp_path: Path, vary: 
 
 
 def test_variants_of_a_wrong_field_are_not_refused_too() -> None:
-    words = ["run", "levers", "--dry-run", "-o", "agent.moves=some"]
+    words = ["run", "quickstart", "--dry-run", "-o", "vary={agent.nudges: [0, 1]}", "-o", "agent.answer=some"]
     with pytest.raises(ConfigError) as error:
         CliRunner().invoke(app, words, catch_exceptions=False)
-    assert "agent.moves=some: must be 'any' or 'seen'" in str(error.value)
+    assert "agent.answer=some: must be 'text' or 'tool'" in str(error.value)
     assert "vary" not in str(error.value)
 
 

@@ -42,7 +42,7 @@ ASKED_ABOUT = "asked_about.json"
 """A graph with every value that a file can hold."""
 EVERY_KIND = {"name": "questions", "questions": list(shipped_kinds())}
 PLAYED = [f"scripted/{agent}" for agent in ("expert", "flawed", "random")]
-LEVERS = {"names_in_tools": 200, "moves": "seen", "answer": "tool", "guidance": True, "nudges": 1, "demonstrations": 1}
+LEVERS = {"names_in_tools": 200, "answer": "tool", "nudges": 1}
 RUNS: dict[str, dict[str, Any]] = {
     "example": {
         "suite": {**EVERY_KIND, "graphs": [{"file": "example"}]},

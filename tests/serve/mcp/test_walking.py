@@ -43,7 +43,7 @@ async def toolbox() -> AsyncIterator[Toolbox]:
     store = await database.load(ODD_GRAPH)
     agent = AgentConfig(**DEFAULTS)
     tools = GraphToolbox(store, await store.schema(agent.schema_samples), load_tools(OWN_GRAPH_TOOLS), agent)
-    yield tools_with_levers(tools, store, agent)
+    yield tools_with_levers(tools, agent)
     await database.close()
 
 
