@@ -14,7 +14,6 @@ from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.experiments.experiment import AnyExperiment, experiment_type
 from graphwalk.experiments.protocols import apply_protocol
 from graphwalk.files.resources import data_path
-from graphwalk.sanitise import shown_setting
 
 
 def shipped_experiments() -> dict[str, Path]:
@@ -53,24 +52,22 @@ def load_experiment(
     `source` is a name, the path of a YAML file, or the content of one. `*` in a dotted key is every element of a list:
     `suite.graphs.*.count=3`. `graphs` sets the number of graphs, mazes or traces of each kind. Paths in a file are
     relative to it, those in overrides and flags to the working directory.
-    Raise ConfigError with the file and line of an error, or the override that caused it.
+    Raise ConfigError with the file and line of an error; only with the field, if an override or a flag set it.
     """
     name, data, folder, tree = _read(source)
     if not isinstance(data, dict):
         raise ConfigError(f"{name}: expected a mapping of fields, found {shown(data)}")
-    origins: dict[str, str] = {}
-    for override in overrides:
-        key, value = parse_override(override)
-        origins[key] = f"-o {shown_setting(key, value, override.partition('=')[2])}"
-        set_dotted(data, key, mark_given(value), origins[key])
+    fields = [parse_override(override) for override in overrides]
+    for key, value in fields:
+        set_dotted(data, key, mark_given(value), f"-o {key}")
     set_by_flag = dict(flags or {})
     if graphs is not None:
         set_by_flag[f"{_graphs_key(data, name)}.*.count"] = graphs
     for key, value in set_by_flag.items():
-        origins[key] = shown_setting(key, value, value)
         set_dotted(data, key, mark_given(value), key)
     apply_protocol(data)
-    return validate(_type(data, name), data, name, tree, origins, folder=folder)
+    overridden = [*(key for key, _ in fields), *set_by_flag]
+    return validate(_type(data, name), data, name, tree, overridden, folder=folder)
 
 
 def _read(source: str | Mapping[str, Any]) -> tuple[str, Any, Path, yaml.Node | None]:
@@ -102,7 +99,7 @@ def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
     key, sign, text = override.partition("=")
     if not sign or not key.strip():
         raise ConfigError(f"{flag} {override}: expected NAME=VALUE, for example {flag} seed=7")
-    return key.strip(), parse_value(text, f"{flag} {shown_setting(key, text, text)}")
+    return key.strip(), parse_value(text, f"{flag} {key.strip()}")
 
 
 def _type(data: Any, source: str) -> type[AnyExperiment]:

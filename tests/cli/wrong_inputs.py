@@ -223,7 +223,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({}, (*_ASK, "example", "--database", "neo4j"), "--graph and --database cannot be combined"),
     ({}, (*_ASK, "example", "--svg", "a.png"), "a.png: expected a file name ending in .svg"),
     ({}, (*_ASK, "example", "--out", "run"), "--out and --no-log cannot be combined"),
-    ({}, (*_ASK, "example", "-o", "agent.nope=1"), "-o agent.nope=1: there is no such field"),
+    ({}, (*_ASK, "example", "-o", "agent.nope=1"), "agent.nope: there is no such field"),
     ({}, ("ask", "Who?", "-m", "scripted/look", "--database", " "), "--database is empty"),
 ]
 """Mistakes of newcomers: files (None: a folder), command, and what the message contains."""
