@@ -27,7 +27,6 @@ from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.json_protocol import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.langchain import OURS, from_langchain, recorded, to_langchain, to_state
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
-from graphwalk.sanitise import Secrets
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
@@ -84,8 +83,6 @@ class Episode:
     usd: float | None = None
     raises: bool = False
     watcher: Watcher = field(default_factory=Watcher)
-    secrets: Secrets | None = None
-    """Texts that `run_episode` does not report to callbacks."""
     _conversions: "dict[int, tuple[BaseMessage, Message]]" = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -117,7 +114,7 @@ class Episode:
 
 async def run_episode(episode: Episode) -> Trajectory:
     """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`."""
-    manager = callback_manager(secrets=episode.secrets)
+    manager = callback_manager()
     config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT, "run_name": "agent", "callbacks": manager}
     # Version 2 of LangGraph's streams returns the state alone.
     return _trajectory(

@@ -17,7 +17,6 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.levers.setup import tools_with_levers
 from graphwalk.models.budget import Budget
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.tracing import Redacting
 from graphwalk.models.wrappers import wrap
 from graphwalk.runs.playing.background import blocking
 from graphwalk.stores.base import GraphStore
@@ -69,12 +68,11 @@ def build_agent(
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
     check_type("store", store, Store)
-    secrets = read_variables().secrets
-    redacting = [Redacting(handler, secrets) for handler in handlers(callbacks)]
+    own_handlers = handlers(callbacks)
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
     store.close_first(episode.model.close)
     compiled = _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
-    return compiled.with_config(callbacks=redacting) if redacting else compiled
+    return compiled.with_config(callbacks=own_handlers) if own_handlers else compiled
 
 
 def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":

@@ -97,7 +97,7 @@ async def aask(
     `store`: a store of `open_store` or `aopen_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
     "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
     `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
-    tool calls are reported without secrets. `agent`: fields of an experiment's agent: `turn_limit=10`,
+    tool calls are reported. `agent`: fields of an experiment's agent: `turn_limit=10`,
     `result_budget=20`, …
 
     The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database

@@ -87,29 +87,24 @@ def merge(
 def publish(
     folder: Run,
     out: Annotated[Path | None, typer.Option(help="Output file, NAME.zip.")] = None,
-    redact: Annotated[
-        bool, typer.Option("--redact", help="Replace secrets and anything that looks like a key by ***.")
-    ] = False,
 ) -> None:
     """Write a run as one file to share.
 
-    It contains configuration, versions, texts, results, replies and digests, but no secrets, local paths or server
-    addresses. report, show, view, verify, compare and export read it like a run folder.
+    It contains configuration, versions, texts, results, replies and digests. A run in which the value of a KEY, TOKEN,
+    SECRET or PASSWORD variable occurs is refused. report, show, view, verify, compare and export read the file like a
+    run folder.
     """
     from graphwalk.runs.finished.publishing import publish as write
     from graphwalk.runs.folder.run_folder import RunFolder
-    from graphwalk.sanitise import Cleaner
 
     if out is None or out.suffix != ".zip":
         problem = "name the file to write" if out is None else f"{out} does not end in .zip"
         hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{(out or folder).stem}.zip')}"
         raise ConfigError(problem, hint=hint)
     run = RunFolder.open(folder)
-    cleaner = Cleaner(read_variables().values, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", run.planned_episodes()) as done:
-        removed = write(run, out, cleaner, done)
-    taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
-    say(f"written to {out}" + (f"; removed: {taken}" if taken else ""))
+        write(run, out, read_variables().secrets, done)
+    say(f"written to {out}")
     say(f"read it with:  graphwalk report {shlex.quote(str(out))}")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from graphwalk.sanitise import credentials_in
+from graphwalk.sanitise import secret_fields
 
 MOST = 100_000
 """Most graphs of a kind, tasks about a graph, and episodes of a task: more would fill the memory."""
@@ -90,14 +90,14 @@ def _existing_path(text: Any, info: ValidationInfo) -> Any:
     return str(existing_file(text, info)) if isinstance(text, str) and is_path(text) else text
 
 
-def _without_credentials(settings: dict[str, Any]) -> dict[str, Any]:
-    for place, _ in credentials_in(settings):
-        raise ValueError(f"{place} looks like a credential, and is logged; set it in the environment (docs/models.md)")
+def _without_secrets(settings: dict[str, Any]) -> dict[str, Any]:
+    for place in secret_fields(settings):
+        raise ValueError(f"{place} is named like a secret, and is logged; set it in the environment (docs/models.md)")
     return settings
 
 
-LoggedSettings = Annotated[dict[str, Any], AfterValidator(_without_credentials)]
-"""Settings of a provider or a library, by its names; credentials at any depth are refused."""
+LoggedSettings = Annotated[dict[str, Any], AfterValidator(_without_secrets)]
+"""Settings of a provider or a library, by its names; a text named like a secret is refused at any depth."""
 
 
 def is_path(text: str) -> bool:

@@ -115,8 +115,7 @@ class Stage:
         planned = self.planned[number]
         experiment = self.experiment.of(planned.key.setting)
         async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
-            start, secrets = await planned.prompt(experiment), experiment.variables.secrets
-            walk = Episode(start, model, experiment.agent, experiment.options, secrets=secrets)
+            walk = Episode(await planned.prompt(experiment), model, experiment.agent, experiment.options)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
             raise ConfigError(f"the expert cannot solve {planned.task.task_id}")

@@ -21,7 +21,6 @@ from graphwalk.graphs.formats.json import json_document
 from graphwalk.runs.episodes.graph_sources import sources_for
 from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.sanitise import Cleaner
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.episode import SCHEMA_VERSION
@@ -79,7 +78,7 @@ async def export_dataset(
         _write(folder, config, split, rows) for split, configs in splits.items() for config, rows in configs.items()
     ]
     for split, experiment in experiments.items():
-        document = Cleaner(variables.values).manifest({"config": experiment.model_dump(mode="json")})["config"]
+        document = experiment.model_dump(mode="json")
         write_whole(folder / f"{split}.yaml", [yaml.safe_dump(document, sort_keys=False, allow_unicode=True)])
     facts = {"tables": tables, "test": test, "splits": list(splits), "canary": canary, "licence": licence or "mit"}
     tasks = sum(table.rows for table in tables if table.config != GRAPHS)

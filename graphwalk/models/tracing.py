@@ -1,17 +1,12 @@
-"""Report to LangChain's callbacks, without secrets: LangSmith, OpenInference, Langfuse, any other handler."""
+"""Report to LangChain's callbacks: LangSmith, OpenInference, Langfuse, any other handler."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
-
-from graphwalk.errors import GraphwalkError
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import to_ai_message, to_langchain
 from graphwalk.models.wrappers import Wrapper
-from graphwalk.sanitise import Secrets
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 if TYPE_CHECKING:
@@ -19,68 +14,17 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 
-def callback_manager(
-    config: "RunnableConfig | None" = None, secrets: Secrets | None = None
-) -> "AsyncCallbackManager | None":
-    """Return the manager of all handlers: of `config`, of a runnable around it, of the environment. None without any.
-
-    `secrets` are removed from all that the handlers get, also from LangGraph and from LangChain's models.
-    """
+def callback_manager(config: "RunnableConfig | None" = None) -> "AsyncCallbackManager | None":
+    """Return the manager of the handlers of `config`, of a runnable around it, and of the environment; None without."""
     from langchain_core.runnables.config import ensure_config, get_async_callback_manager_for_config
 
     manager = get_async_callback_manager_for_config(ensure_config(config))
-    handlers: list[Any] = manager.handlers
-    if secrets is not None:
-        handlers = [one if type(one) is Redacting else Redacting(one, secrets) for one in handlers]
-        manager.set_handlers(handlers)
-    return manager if handlers else None
+    return manager if manager.handlers else None
 
 
 def manager_of_node(config: "RunnableConfig") -> "AsyncCallbackManager | None":
     """Return the manager of the handlers that LangGraph passes to a node, None without any."""
     return callback_manager(config) if getattr(config.get("callbacks"), "handlers", None) else None
-
-
-class Redacting:
-    """A handler of LangChain that gets texts without secrets, and whose errors are only logged."""
-
-    raise_error = False
-
-    def __init__(self, handler: Any, secrets: Secrets) -> None:
-        self._handler, self._secrets = handler, secrets
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """The class of the handler: LangChain adds its tracer, and OpenInference its own, unless there is one."""
-        return type(self._handler)
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._handler, name)
-        if name == "copy_with_metadata_defaults":  # LangChain replaces its tracer by a copy
-            return lambda **defaults: Redacting(attribute(**defaults), self._secrets)
-        if not name.startswith("on_"):
-            return attribute
-
-        async def awaited(*values: Any, **named: Any) -> Any:
-            return await attribute(*self._redacted(values), **self._redacted(named))
-
-        def called(*values: Any, **named: Any) -> Any:
-            return attribute(*self._redacted(values), **self._redacted(named))
-
-        return awaited if iscoroutinefunction(attribute) else called
-
-    def _redacted(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._secrets.redact_certain(value)
-        if isinstance(value, dict):
-            return {name: self._redacted(item) for name, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._redacted(item) for item in value]
-        if isinstance(value, BaseModel):  # messages and replies
-            return value.model_copy(update=self._redacted(dict(value)))
-        if isinstance(value, BaseException):  # without its cause and its traceback, which tracers send
-            return GraphwalkError(self._secrets.redact_error(f"{type(value).__name__}: {value}"))
-        return value
 
 
 class Reporting(Wrapper):

@@ -158,42 +158,17 @@ CANARY = "SECRET12345"
 @pytest.mark.parametrize(
     "words",
     [
-        *(
-            ("-o", f"{name}={value}")
-            for name, value in {
-                "options.extra.PASS": CANARY,
-                "options.extra.headers.X-Api": CANARY,
-                "options.extra": f"{{headers: {{X-Other: {CANARY}}}}}",
-                "options.extra.cookie_jar": CANARY,
-                "options.extra.cookie_jar.name": CANARY,
-                "options.extra.url": f"[http://host/#{CANARY}]",
-                "options": f"{{api_key:{CANARY}}}",
-                "model_arguments.openai-api/lab/m.api_key": CANARY,
-                "limits.call_seconds": f"http://host?{CANARY}",
-                "servers.lab": f"https://user:{CANARY}@host/v1",
-                "agent.api_key": CANARY,
-                f"{{api_key:{CANARY}}}": "7",
-            }.items()
-        ),
-        ("-o", f"api_key:{CANARY}"),
-        ("-M", f"api_key:{CANARY}"),
-        ("-M", f"default_headers={{X-Api: {CANARY}}}"),
-        ("-M", f"cookies={{session: {CANARY}}}"),
-        ("-M", f"base_url=http://host/v1?code={CANARY}"),
-        *(
-            ("--base-url", f"{address}{CANARY}{rest}")
-            for address, rest in [
-                ("http://127.0.0.1:9/v1?code=", ""),
-                ("http://127.0.0.1:9/v1#", ""),
-                ("127.0.0.1:9/v1?x=", ""),
-                ("http://user:", "@127.0.0.1:9/v1"),
-                ("user:", "@127.0.0.1:9/v1"),
-            ]
-        ),
+        ("-o", f"options.extra.api_key={CANARY}"),
+        ("-o", f"options.extra={{headers: {{X-Api-Key: {CANARY}}}}}"),
+        ("-o", f"servers.lab=https://user:{CANARY}@host/v1"),
+        ("-o", f"agent.api_key={CANARY}"),
+        ("-M", f"api_key={CANARY}"),
+        ("-M", f"default_headers={{X-Token: {CANARY}}}"),
+        ("--base-url", f"http://user:{CANARY}@127.0.0.1:9/v1"),
     ],
     ids=" ".join,
 )
-def test_a_credential_in_an_option_is_refused_and_written_nowhere(
+def test_a_secret_in_an_option_is_refused_and_written_nowhere(
     words: tuple[str, ...], call: Call, tmp_path: Path
 ) -> None:
     ended = call("run", "quickstart", "-m", "openai-api/lab/m", "--limit", 1, *words)

@@ -56,7 +56,7 @@ async def test_generated_backend_is_checked_and_plays(lab: Place) -> None:
         (("models", "check", "my-lab/m", "-M", "path"), "-M path: expected NAME=VALUE"),
         (("models", "check", "my-lab/m", "--without", "magic"), "unknown capability"),
         (("models", "check", "my-lab/m"), "MY_LAB_BASE_URL is not set"),
-        (("run", "quickstart", "-m", "my-lab/m", "-M", "api_key=x"), "api_key looks like a credential"),
+        (("run", "quickstart", "-m", "my-lab/m", "-M", "api_key=x"), "api_key is named like a secret"),
         (("run", "quickstart", "-M", "path=x"), "-M requires --model"),
         (("init",), "no folder given"),
         (("init", "--backend", "My Lab"), "expected lower-case letters"),

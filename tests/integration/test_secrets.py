@@ -1,4 +1,4 @@
-"""Planted keys are in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
+"""Planted keys are in no file, report or message, and hostile text acts nowhere (P9, P10)."""
 
 import asyncio
 import gzip
@@ -19,19 +19,13 @@ from tests.integration.test_kills import command
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, plain_log, records, resume, start
 
-LONG, SHORT, IN_PATH, IN_QUERY, PASSWORD = (
-    "sk-planted-0123456789",
-    "ab12c",
-    "tok-in-path-0123456789",
-    "in-query-987654",
-    "swordfish",
-)
-PLANTED = (LONG, SHORT, IN_PATH, IN_QUERY, PASSWORD)
+LONG, SHORT, PASSWORD = "sk-planted-0123456789", "ab12cd34", "swordfish"
+PLANTED = (LONG, SHORT, PASSWORD)
 
 
 def planted(server: ModelServer, key: str) -> dict[str, str]:
     return {
-        "LOCAL_BASE_URL": f"{server.url}/{IN_PATH}?api_key={IN_QUERY}",
+        "LOCAL_BASE_URL": server.url,
         "LOCAL_API_KEY": key,
         "OTHER_TOKEN": SHORT,
         "THIRD_SECRET": LONG,
@@ -41,10 +35,10 @@ def planted(server: ModelServer, key: str) -> dict[str, str]:
 
 def echo(request: Request) -> Answer:
     """A model that reveals its key in errors and in replies."""
-    known = f"{request.headers['authorization']} {request.path} {LONG} {SHORT} {IN_QUERY} bolt://:{PASSWORD}@h"
+    known = f"{request.headers['authorization']} {LONG} {SHORT} bolt://:{PASSWORD}@h"
     if "tool" in str(request.body["messages"][-1]["role"]):
         return error(400, f"{PASSWORD} {known}")
-    said = " ".join((LONG, SHORT, IN_PATH, IN_QUERY))
+    said = f"{LONG} {SHORT}"
     return Answer(chat(said, calls=[("think", {"thought": said, said: 1}), (said, "{}")], reasoning=said))
 
 
@@ -85,7 +79,7 @@ async def test_process_list_shows_no_secret(tmp_path: Path) -> None:
         )
         await process.communicate()
     assert any("quickstart" in line for line in seen)
-    assert [(secret, line) for line in seen for secret in PLANTED if secret in line and secret != SHORT] == []
+    assert [(secret, line) for line in seen for secret in PLANTED if secret in line] == []
 
 
 @pytest.mark.parametrize("key", ["llama3.2", "answered", "tools"])

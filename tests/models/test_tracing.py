@@ -21,7 +21,6 @@ from openinference.instrumentation.langchain import LangChainInstrumentor
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import StatusCode
 
 import graphwalk
 from graphwalk.types.graph import Node
@@ -112,44 +111,24 @@ async def test_calls_have_messages_tools_and_tokens(exporter: InMemorySpanExport
     _, last = attributes_of(list(exporter.get_finished_spans()), "LLM")
     sent = server.requests[1].body
     assert [last[f"llm.input_messages.{n}.message.role"] for n in range(4)] == [m["role"] for m in sent["messages"]]
-    assert last["llm.input_messages.0.message.content"] == sent["messages"][0]["content"].replace(SECRET, "***")
+    assert last["llm.input_messages.0.message.content"] == sent["messages"][0]["content"]
     assert last["llm.output_messages.0.message.content"] == "It says so."
     assert (last["llm.token_count.prompt"], last["llm.token_count.completion"]) == (10, 5)
     offered = json.loads(last["llm.invocation_parameters"])["tools"]
     assert [tool["function"] for tool in offered] == [tool["function"] for tool in sent["tools"]]
 
 
-@pytest.mark.parametrize("status", [200, 401])
-async def test_secrets_are_not_sent(exporter: InMemorySpanExporter, server: ModelServer, status: int) -> None:
-    if status != 200:
-        server.respond = lambda request: (
-            respond(request) if request.body["messages"][-1]["role"] == "user" else error(status, f"bad key {SECRET}")
-        )
-    answer = await graphwalk.aask(f"What does s1 say about {SECRET}?", GRAPH, model=MODEL)
-    sent = "".join(span.to_json() for span in exporter.get_finished_spans())
-    assert SECRET not in sent
-    assert "open with ***" in sent
-    assert f"open with {SECRET}" in server.requests[1].body["messages"][-1]["content"], "the model reads what it did"
-    (root,) = roots(exporter)
-    assert root.status.status_code == (StatusCode.OK if status == 200 else StatusCode.ERROR)
-    assert (answer.error is None) == (status == 200)
-    assert status == 200 or "bad key ***" in root.to_json()
-
-
 async def test_langchain_models_report_themselves(exporter: InMemorySpanExporter, server: ModelServer) -> None:
     call = {"id": "1", "name": "get_node_by_property", "args": LOOK_UP}
-    model = ToolChat(messages=iter([AIMessage("", tool_calls=[call]), AIMessage(f"It says {SECRET}.")]))
+    model = ToolChat(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("It says so.")]))
     await graphwalk.aask("What does s1 say?", GRAPH, model=model)
     calls = attributes_of(list(exporter.get_finished_spans()), "LLM")
-    assert calls[1]["llm.output_messages.0.message.content"] == "It says ***."
-    assert SECRET not in "".join(span.to_json() for span in exporter.get_finished_spans())
+    assert calls[1]["llm.output_messages.0.message.content"] == "It says so."
     assert len(roots(exporter)) == 1
 
 
 class Everything(AsyncCallbackHandler):
     """A handler that keeps all names and texts, and raises."""
-
-    raise_error = True
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -205,7 +184,7 @@ async def test_play_ask_and_agents_take_handlers(server: ModelServer) -> None:
     (task,) = await graphwalk.amake_tasks(graph, questions="node_by_property", seed=7)
     handlers = [Everything() for _ in range(4)]
     await graphwalk.aplay(task, graph, model="scripted/expert", callbacks=handlers[:1])
-    await graphwalk.aask(f"What does s1 say about {SECRET}?", GRAPH, model=MODEL, callbacks=handlers[1:2])
+    await graphwalk.aask("What does s1 say?", GRAPH, model=MODEL, callbacks=handlers[1:2])
     await asyncio.to_thread(ask_agent, callbacks=handlers[2:3])
     server.respond = lambda request: error(401, f"bad key {SECRET}")
     with pytest.raises(graphwalk.ModelError) as failure:
@@ -214,12 +193,11 @@ async def test_play_ask_and_agents_take_handlers(server: ModelServer) -> None:
     for handler, model, text in zip(
         handlers,
         ("scripted/expert", MODEL, MODEL, MODEL),
-        (task.task_id, "open with ***", "open with ***", "bad key ***"),
+        (task.task_id, "open with", "open with", "bad key ***"),
         strict=True,
     ):
         assert model in handler.names
         assert text in handler.texts
-        assert SECRET not in handler.texts
 
 
 @pytest.mark.parametrize("callbacks", [["langfuse"], [AsyncCallbackHandler], 5, BaseCallbackHandler()])
@@ -276,7 +254,6 @@ def test_only_variables_of_the_process_turn_langsmith_on(tmp_path: Path, place: 
         )
     assert done.returncode == 0, done.stderr
     text = json.dumps(posted)
-    assert bool(posted) == ("What is the note of s1?" in text) == ("open with ***" in text) == (place == "process")
-    assert SECRET not in text
+    assert bool(posted) == ("What is the note of s1?" in text) == (place == "process")
     ends = [run for batch in posted for run in batch.get("patch", []) if "exit_status" in (run["outputs"] or {})]
     assert any(run["outputs"].get("score") for run in ends) == (place == "process"), "the end of the episode too"

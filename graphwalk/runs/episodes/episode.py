@@ -126,7 +126,7 @@ async def play(
     """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
-    manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}, variables.secrets)
+    manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts})
     async with models.for_episode(planned) as (model, extractor):
         if manager is None:
             return await _play(planned, model, extractor, experiment, watcher)
@@ -171,7 +171,6 @@ async def _play(
         tokens=limits.episode_tokens,
         usd=limits.episode_usd,
         watcher=watcher or Watcher(),
-        secrets=experiment.variables.secrets,
     )
     trajectory = await run_episode(episode)
     if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:

@@ -1,4 +1,4 @@
-"""Publish a run: write it into one ZIP file, without secrets and traces of this machine."""
+"""Publish a run: write it into one ZIP file, unless it contains a secret."""
 
 import hashlib
 import json
@@ -13,21 +13,16 @@ from graphwalk.files.json_lines import compressed, encode_line, read_lines
 from graphwalk.files.writing import new_file
 from graphwalk.runs.folder.published import DIGESTS, TEXTS
 from graphwalk.runs.folder.run_folder import RunFolder, read_kept
-from graphwalk.sanitise import Cleaner, one_line
+from graphwalk.sanitise import Secrets, one_line
 
 
-def publish(
-    folder: RunFolder, out: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: None
-) -> dict[str, int]:
-    """Write a run into `out`, a ZIP file with reproducible bytes. Return the number of removals by kind.
+def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], object] = lambda: None) -> None:
+    """Write a run into `out`, a ZIP file with reproducible bytes. `done` is called after each result.
 
-    `done` is called after each result. Raise RunLogError if a log is damaged, or for secrets that the cleaner may not
-    remove; no file is left then.
+    Raise RunLogError if a log is damaged, or if one of the secrets is in the run; no file is left then.
     """
     with folder.lock():
-        stored = folder.read_manifest()
-        cleaner.know_credentials(stored)
-        manifest = cleaner.manifest(stored)
+        manifest = folder.read_manifest()
         names = manifest["config"].get("names", {})
         readme = render_page(
             "publish/README.md.j2",
@@ -41,37 +36,37 @@ def publish(
         )
         parts: dict[str, Iterable[bytes]] = {
             "README.md": [readme.encode(), b"\n"],
-            "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
-            "results.jsonl.gz": compressed(
-                _lines(read_lines(folder.results_path), "results.jsonl", cleaner.record, done)
-            ),
-            "replies.jsonl": _lines(folder.replies(), "replies.jsonl", cleaner.reply),
+            "run.json": [_checked(json.dumps(manifest, indent=2).encode(), "run.json", secrets), b"\n"],
+            "results.jsonl.gz": compressed(_lines(read_lines(folder.results_path), "results.jsonl", secrets, done)),
+            "replies.jsonl": _lines(folder.replies(), "replies.jsonl", secrets),
         }
         for path in sorted(folder.texts_path.rglob("*")):
             if path.is_file():
                 name = f"{TEXTS}/{path.relative_to(folder.texts_path).as_posix()}"
-                parts[name] = [cleaner.text(read_kept(path), name).encode()]
+                parts[name] = [_checked(read_kept(path).encode(), name, secrets)]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
-            if secrets := cleaner.refused:
-                shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in secrets[:10])
-                more = f"\n  … and {len(secrets) - 10} more" if len(secrets) > 10 else ""
-                raise RunLogError(
-                    f"cannot write {out}: the run contains secrets\n{shown}{more}",
-                    hint="check these places; --redact replaces secrets by ***",
-                )
-    return cleaner.removed
 
 
 def _lines(
     records: Iterable[dict[str, Any]],
     name: str,
-    clean: Callable[[dict[str, Any], str], dict[str, Any]],
+    secrets: Secrets,
     done: Callable[[], object] = lambda: None,
 ) -> Iterator[bytes]:
     for number, record in enumerate(records, 1):
-        yield encode_line(clean(record, f"{name}:{number}"))
+        yield _checked(encode_line(record), f"{name}:{number}", secrets)
         done()
+
+
+def _checked(content: bytes, place: str, secrets: Secrets) -> bytes:
+    """Return the content of a file. Raise RunLogError if a secret is in it."""
+    if variable := secrets.variable_in(content.decode()):
+        raise RunLogError(
+            f"the run cannot be published: {place} contains the value of {variable}",
+            hint=f"remove it there; if it is an ordinary word: env -u {variable} graphwalk publish …",
+        )
+    return content
 
 
 def _write(file: BinaryIO, parts: Mapping[str, Iterable[bytes]]) -> None:

@@ -241,9 +241,9 @@ class _VerifiedRun:
         """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
         experiment, logged = self.experiment.of(planned.key.setting), _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
-        tokens, usd, secrets = limits.episode_tokens, limits.episode_usd, experiment.variables.secrets
+        tokens, usd = limits.episode_tokens, limits.episode_usd
         prompt = await planned.prompt(experiment)
-        episode = Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd, secrets=secrets)
+        episode = Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd)
         now = _wire(await run_episode(episode))
         self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
         for number, turn in enumerate(logged["turns"], 1):

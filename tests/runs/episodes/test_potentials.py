@@ -11,7 +11,7 @@ from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.shards import merge_runs
-from graphwalk.sanitise import Cleaner
+from graphwalk.sanitise import Secrets
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
@@ -57,7 +57,7 @@ async def test_verify_computes_potentials_again(run: RunFolder) -> None:
 
 async def test_potentials_survive_resume_rescore_publish_and_merge(run: RunFolder, tmp_path: Path) -> None:
     before = potentials_in(run.path)
-    publish(run, tmp_path / "run.zip", Cleaner({}))
+    publish(run, tmp_path / "run.zip", Secrets({}))
     assert potentials_in(tmp_path / "run.zip") == before
     new = NewRun.make("quickstart", tmp_path / "merged")
     merge_runs([run], new)

@@ -16,18 +16,12 @@ from graphwalk.variables import Variables
 from tests.runs.runs import NOTHING_SET, experiment, records, start
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "message"),
-    [
-        ("options.extra.user", "swordfish-12345", "contains the value of LAB_API_KEY"),
-        ("description", "sk-" + "proj4" * 6, "contains a key of an API"),
-    ],
-)
-def test_a_secret_in_an_experiment_is_refused(field: str, text: str, message: str) -> None:
-    config = experiment(**{field: f"for {text}"})
-    with pytest.raises(ConfigError, match=message) as caught:
-        resolve(config, Variables({"LAB_API_KEY": "swordfish-12345"}))
-    assert text not in f"{caught.value} {caught.value.hint}"
+def test_a_secret_in_an_experiment_is_refused() -> None:
+    secret = "swordfish-12345"
+    config = experiment(**{"options.extra.user": f"for {secret}"})
+    with pytest.raises(ConfigError, match="contains the value of LAB_API_KEY") as caught:
+        resolve(config, Variables({"LAB_API_KEY": secret}))
+    assert secret not in f"{caught.value} {caught.value.hint}"
 
 
 async def test_episodes_that_a_scripted_agent_cannot_play_are_named_in_plan_log_and_report(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import NewRun, RepeatedLinesWarning, RunFolder
 from graphwalk.runs.playing.shards import merge_runs
-from graphwalk.sanitise import Cleaner
+from graphwalk.sanitise import Secrets
 from graphwalk.variables import Variables
 from tests.commands import graphwalk
 from tests.models.server import Answer, ModelServer, chat
@@ -56,7 +56,7 @@ async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_ver
         lines = folder.replies_path.read_bytes().splitlines(keepends=True)
         folder.replies_path.write_bytes(b"".join([lines[0].replace(b"assistant", b"assistanu"), *lines[1:]]))
         commands: list[Callable[[], object]] = [
-            lambda: publish(folder, tmp_path / "early.zip", Cleaner({})),
+            lambda: publish(folder, tmp_path / "early.zip", Secrets({})),
             lambda: merge_runs([folder], NewRun.make("merged", tmp_path / "merged")),
         ]
         for command in commands:
@@ -73,7 +73,7 @@ async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_ver
         assert "damaged line" not in again.stderr
         verified = await verify_run(folder, variables)
     assert verified.holds, verified.error
-    publish(folder, tmp_path / "run.zip", Cleaner({}, redact=False, folder=tmp_path))
+    publish(folder, tmp_path / "run.zip", Secrets({}))
 
 
 def doubled(folder: Path) -> None:

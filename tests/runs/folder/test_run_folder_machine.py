@@ -48,7 +48,7 @@ from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import Shard, merge_runs
-from graphwalk.sanitise import Cleaner
+from graphwalk.sanitise import Secrets
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
@@ -380,7 +380,7 @@ class RunFolderMachine(RuleBasedStateMachine):
 
     def published(self, name: str) -> None:
         out = self.home / f"{name}.zip"
-        publish(RunFolder.open(self.home / name), out, Cleaner({}, redact=False, folder=self.root))
+        publish(RunFolder.open(self.home / name), out, Secrets({}))
 
     def merged(self) -> None:
         folders = [RunFolder.open(self.home / name) for name in ("first", "second")]

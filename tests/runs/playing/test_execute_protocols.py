@@ -7,7 +7,7 @@ from typing import Any
 from graphwalk.runs.finished.publishing import publish
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.sanitise import Cleaner
+from graphwalk.sanitise import Secrets
 from tests.models.protocol_servers import allows, cut_off, schema_of
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.playing.test_execute import local, served
@@ -58,7 +58,7 @@ async def test_a_run_is_played_verified_resumed_and_replayed(tmp_path: Path) -> 
         assert sorted(map(without_time, records(run))) == straight
     await check_verified(run)
     published = tmp_path / "run.zip"
-    publish(RunFolder.open(run), published, Cleaner({}))
+    publish(RunFolder.open(run), published, Secrets({}))
     await check_verified(published)
     replayed = experiment(models=[f"replay/{run}"], **JSON)
     await start(tmp_path / "again", replayed)
