@@ -11,7 +11,7 @@ CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) an
 CREATE_VENV := $(CHECK_PYTHON) && $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 
-.PHONY: help quickstart test test-all check style types layers words generated figures site audit docs format lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke magma-results walking-results steps-results untaught-results ray openai clean
+.PHONY: help quickstart test test-all check style types layers words generated figures audit docs format lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke magma-results walking-results steps-results untaught-results ray openai clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -27,7 +27,7 @@ test-all: $(STAMP) check ## The same on every release of Neo4j, with outages and
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile random
 
 check: $(STAMP) ## All checks of `make test` that are no tests, two at a time
-	@$(MAKE) --no-print-directory --jobs 2 types site audit style layers words generated
+	@$(MAKE) --no-print-directory --jobs 2 types docs style layers words generated
 
 style: $(STAMP) ## Format and lint, the JavaScript of the page too
 	$(BIN)/ruff format --check .
@@ -51,25 +51,21 @@ figures: $(STAMP) ## Rewrite the generated parts of README.md and docs, and the 
 	$(BIN)/cog -I .ci -r README.md docs/experiments.md docs/method.md docs/results.md
 	$(BIN)/python .ci/results.py
 
-site: $(STAMP) ## Build the site strictly
-	$(BIN)/mkdocs build --strict --quiet
+audit: $(STAMP) ## Look up known weaknesses of the locked packages
+	$(BIN)/pip-audit --requirement requirements/run.txt --require-hashes --disable-pip
 
-audit: $(STAMP) ## Look up known weaknesses of the locked packages; skipped without a network
-	@$(BIN)/python .ci/supply_chain.py audit
-
-lock: $(STAMP) ## Choose the newest versions of all packages, with their digests, and write down their licences
+lock: $(STAMP) ## Choose the newest versions of all packages, with their digests
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/run.txt
 	$(BIN)/uv pip compile pyproject.toml --extra dev --constraint requirements/run.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/dev.txt
 	echo 'hatchling>=1.27' | $(BIN)/uv pip compile pyproject.toml --extra mcp - --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/image.txt
-	$(BIN)/python .ci/supply_chain.py licences
 
-release: $(STAMP) ## Wheel, sdist and bill of materials in dist, the same bytes for the same commit
+release: $(STAMP) audit ## Wheel, sdist and bill of materials in dist, the same bytes for the same commit
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/hatchling build -d dist
-	$(BIN)/python .ci/supply_chain.py bill dist
+	$(BIN)/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml -o dist/graphwalk_agents.cdx.json requirements/run.txt
 	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
-docs: $(STAMP) ## The site, in build/site: every link, example and name in it is checked
+docs: $(STAMP) ## The site, in build/site; fails on every warning
 	$(BIN)/mkdocs build --strict
 	@echo "build/site/index.html; with search: $(BIN)/mkdocs serve"
 
