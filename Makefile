@@ -29,10 +29,9 @@ test-all: $(STAMP) check ## The same on every release of Neo4j, with outages and
 check: $(STAMP) ## All checks of `make test` that are no tests, two at a time
 	@$(MAKE) --no-print-directory --jobs 2 types docs style layers words generated
 
-style: $(STAMP) ## Format and lint, the JavaScript of the page too
+style: $(STAMP) ## Format and lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python .ci/page_modules.py
 
 types: $(STAMP) ## Types
 	$(BIN)/mypy

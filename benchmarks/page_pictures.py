@@ -1,10 +1,5 @@
-"""Screenshots for the documentation: `python -m benchmarks.page_pictures RUN`, a run of the suite `questions`.
+"""Screenshots for the documentation: `python -m benchmarks.page_pictures RUN`, a run of the suite `questions`."""
 
-A digest beside the pictures tells whether the page has changed since (`tests/benchmarks/test_page_pictures.py`).
-"""
-
-import hashlib
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -12,18 +7,10 @@ from pathlib import Path
 
 from benchmarks.markers import DOCS
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.serve.page import content_of, index_of, script, style, write_page
+from graphwalk.serve.page import content_of, write_page
 from tests.serve.page.browser import Browser
 
 _LONGEST_WALK = "graphwalk.page.listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"
-
-DIGEST = DOCS / "view-pictures.sha256"
-
-
-def page_digest(run: RunFolder) -> str:
-    """Return SHA-256 (hex) of the page's script, style, tables and list of episodes."""
-    parts = (script(), style(), json.dumps(index_of([content_of(run)]), sort_keys=True))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def main(words: Sequence[str]) -> None:
@@ -43,7 +30,6 @@ def main(words: Sequence[str]) -> None:
             browser.picture(DOCS / "view-episode.png")
         finally:
             browser.close()
-    DIGEST.write_text(f"{page_digest(run)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

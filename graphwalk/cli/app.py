@@ -30,7 +30,7 @@ PANELS = {
     "Results": {
         "report": ("report:report", "Print the verdict on a run and its tables."),
         "compare": ("report:compare", "Compare models and settings on identical tasks."),
-        "view": ("view:view", "View tables, plots and episodes of runs in a browser."),
+        "view": ("view:view", "Write tables, plots and episodes of runs to one HTML file, and open it."),
         "show": ("show:show", "Show an episode step by step, or list the episodes of a run."),
         "runs": ("runs:runs", "List the runs in a folder, oldest first."),
         "rescore": ("report:rescore", "Score a run again from its log, without model calls."),

@@ -1,4 +1,4 @@
-"""Local servers: MCP tools over a graph (the extra `mcp`), and the page of runs."""
+"""The MCP server of a graph (the extra `mcp`), and the page of runs."""
 
 LOOPBACK = "127.0.0.1"
 

@@ -46,7 +46,6 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
         "extractor": record.get("extractor_reply"),
         "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
         "missing": "; ".join(missing),
-        **{name: record[name] for name in ("potentials",) if name in record},
         **asdict(replace(scene, turns=()), dict_factory=_known),
         "turns": [_known({**vars(turn), "calls": list(map(_call, turn.calls))}.items()) for turn in scene.turns],
     }
@@ -154,10 +153,6 @@ def _episode(record: Record, suite: Suite[Any, Any], cause: Callable[[Record], s
     return PageEpisode(key_of(record), shared, _line(record, cause), block)
 
 
-def inflated(block: bytes) -> str:
-    return zlib.decompress(block, _RAW).decode()
-
-
 def _line(record: Record, cause: Callable[[Record], str | None]) -> dict[str, Any]:
     """Return the fields that episodes are searched by, besides those of their tasks."""
     score, usage = record["score"] or {}, record["usage"]
@@ -191,8 +186,8 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MODULES = (
-    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "progress"),
-    *("walk", "episode", "paper", "runs", "main"),
+    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns"),
+    *("walk", "episode", "main"),
 )
 """JavaScript modules, each after those that it imports."""
 _IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export ", re.MULTILINE)
@@ -209,11 +204,11 @@ def style() -> str:
     return "\n".join(_read(f"{name}.css") for name in ("page", "episode"))
 
 
-def policy(connect: str = "'none'") -> str:
-    """Return the content security policy. `connect`: sources of requests."""
+def policy() -> str:
+    """Return the content security policy: the page runs its own script and requests nothing."""
     return (
         f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; img-src data:; "
-        f"connect-src {connect}; base-uri 'none'; form-action 'none'"
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -225,8 +220,8 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the index of runs. `states`: state of each run by name. Runs with the same tasks share them."""
+def index_of(runs: Sequence[RunContent]) -> dict[str, Any]:
+    """Return the index of runs. Runs with the same tasks share them."""
     players: dict[tuple[int, str, str], int] = {}
     tasks: dict[tuple[Any, ...], int] = {}
     lines: list[Mapping[str, Any]] = []
@@ -238,7 +233,7 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
             lines.append({"player": player, "task": task, "repeat": key.repeat, **episode.line})
     return {
         "title": " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs",
-        "runs": [_run(run, (states or {}).get(run.name, "")) for run in runs],
+        "runs": [_run(run) for run in runs],
         "players": [list(player) for player in players],
         "tasks": list(tasks),
         "fields": list(lines[0]) if lines else [],
@@ -246,13 +241,12 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
     }
 
 
-def _run(run: RunContent, state: str) -> dict[str, Any]:
+def _run(run: RunContent) -> dict[str, Any]:
     report = run.report
     legends = legend(header for table in report.tables for header in table.headers)
     return {
         "name": run.name,
         "suite": run.suite,
-        "state": state,
         **run.facts,
         "verdict": report.verdict,
         "tables": [_table(table) for table in report.tables],
@@ -273,12 +267,15 @@ LARGEST_PAGE = 150_000_000
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     """Yield the page with all its data, index first, so that a reader sees it before the episodes are loaded."""
-    index, figures = {**index_of(runs), "source": "inline"}, [run.figures for run in runs]
-    blocks = (
-        f'<script type="text/plain" id="block-{number}">{episode.text}</script>\n'
-        for number, episode in enumerate(episode for run in runs for episode in run.episodes)
-    )
-    yield from _document(policy(), index, figures, blocks)
+    index, figures = index_of(runs), [run.figures for run in runs]
+    title = escape_markup(one_line(index["title"]))
+    yield render_page("page/page.html.j2", title=title, style=style(), policy=policy())
+    for name, value in (("index", index), ("figures", figures)):
+        yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
+    yield f'<script type="module" async>{script()}</script>\n'
+    for number, episode in enumerate(episode for run in runs for episode in run.episodes):
+        yield f'<script type="text/plain" id="block-{number}">{episode.text}</script>\n'
+    yield "</body></html>\n"
 
 
 def write_page(runs: Sequence[RunContent], path: Path) -> None:
@@ -287,21 +284,6 @@ def write_page(runs: Sequence[RunContent], path: Path) -> None:
     if size > LARGEST_PAGE:
         raise ConfigError(
             f"{path}: a page of {size / 1e6:.0f} MB is more than a browser opens",
-            hint="graphwalk view RUN serves it; --task, --model and --setting choose episodes",
+            hint="choose episodes with --task, --model or --setting",
         )
     write_whole(path, page_texts(runs))
-
-
-def served_page(title: str) -> str:
-    """Return the page that requests its data from the server."""
-    return "".join(_document(policy(connect="'self'"), {"title": title, "source": "server"}, None))
-
-
-def _document(allowed: str, index: Mapping[str, Any], figures: Any, blocks: Iterable[str] = ()) -> Iterator[str]:
-    title = escape_markup(one_line(index["title"]))
-    yield render_page("page/page.html.j2", title=title, style=style(), policy=allowed)
-    for name, value in (("index", index), ("figures", figures)):
-        yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
-    yield f'<script type="module" async>{script()}</script>\n'
-    yield from blocks
-    yield "</body></html>\n"

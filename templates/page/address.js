@@ -11,7 +11,3 @@ export function go(values) {
   location.hash = String(new URLSearchParams(values));
   if (location.hash === before) showAgain();
 }
-
-const runNames = () => new URLSearchParams(location.search).getAll("run");
-export const queryOf = (names) => names.map((name) => `run=${encodeURIComponent(name)}`).join("&");
-export const runQuery = () => queryOf(runNames());

@@ -1,5 +1,4 @@
 // What the page is about: an index that is there at once, and a block per episode that is inflated when it is opened.
-import { runQuery } from "./address.js";
 import { byId } from "./dom.js";
 
 const read = (id) => JSON.parse(byId(id).textContent);
@@ -9,11 +8,9 @@ export const page = {
   index: read("index"),
   figures: read("figures"),
   episodes: [],
-  version: null,
   listed: [],
   lastList: "",
 };
-export const isServed = page.index.source === "server";
 
 export const OUTCOMES = {
   right: { sign: "✓", title: "correct" },
@@ -53,17 +50,6 @@ const parsed = new Promise((resolve) => {
 const EMPTY = { prompt: [], turns: [], steps: [], nodes: [], links: [], legend: {} };
 
 export async function contentOf(number) {
-  if (isServed) {
-    const content = await ask(`episode?${runQuery()}&number=${number}&version=${page.version}`);
-    return { ...EMPTY, ...content };
-  }
   if (!byId(`block-${number}`)) await parsed;
   return { ...EMPTY, ...(await inflate(byId(`block-${number}`).textContent)) };
-}
-
-export async function ask(path) {
-  const response = await fetch(path, { cache: "no-store" });
-  if (response.status === 204) return null;
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-  return response.json();
 }

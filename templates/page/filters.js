@@ -1,6 +1,6 @@
 // Which episodes are listed: choices by column, and words that must all occur.
 import { OUTCOMES, outcome, page } from "./data.js";
-import { html, plain, plainWords } from "./dom.js";
+import { html, plainWords } from "./dom.js";
 
 export const CHOICES = [
   { name: "suite", title: "suite", value: (episode) => page.index.runs[episode.run].suite },
@@ -83,9 +83,4 @@ export function filtersView(state, onChange) {
   const order = selectView("order", "order", Object.entries(ORDERS), state, setOrder);
   const onsubmit = (event) => event.preventDefault();
   return html("form", { class: "filters", role: "search", onsubmit }, search, choices, order);
-}
-
-export function choicesInWords(state) {
-  const chosen = CHOICES.filter(({ name }) => state.has(name));
-  return chosen.map(({ name, title }) => `${title}: ${plain(state.get(name))}; `).join("");
 }

@@ -1,33 +1,27 @@
-// The views, the heading above them, keys, and updates from the server.
-import { go, runQuery, showAgain, stateNow } from "./address.js";
-import { ask, isServed, page, unfold } from "./data.js";
+// The views, the heading above them, and keys.
+import { go, showAgain, stateNow } from "./address.js";
+import { page, unfold } from "./data.js";
 import { button, byId, clock, counted, html, plain, replaceChildren, showProblem } from "./dom.js";
 import { closeEpisode, episodeView, players } from "./episode.js";
 import { listView } from "./list.js";
-import { followPrinting, paperView, printAll } from "./paper.js";
 import { plotsView } from "./plots.js";
-import { runsView } from "./runs.js";
 import { resultsView } from "./tables.js";
 
-const SECONDS_BETWEEN_UPDATES = 2;
 const VIEWS = {
-  runs: runsView,
   results: resultsView,
   plots: plotsView,
   episodes: listView,
   episode: episodeView,
-  paper: paperView,
 };
 const TABS = { results: "Results", plots: "Plots", episodes: "Episodes" };
 let shows = 0;
 
-const runs = () => page.index.runs || [];
+const runs = () => page.index.runs;
 const tablesExist = () => runs().some((run) => run.tables.length);
 
 function viewName(state) {
-  if (isServed && !runQuery()) return "runs";
   const name = state.get("view");
-  if (name in VIEWS && name !== "runs") return name;
+  if (name in VIEWS) return name;
   return tablesExist() ? "results" : "episodes";
 }
 
@@ -68,7 +62,6 @@ function facts() {
       run.version && `GraphWalk ${run.version}`,
     ];
   }
-  if (page.index.listed) return [counted(page.index.listed.length, "run")];
   const suites = [...new Set(runs().map((run) => run.suite))];
   return [suites.join(", "), counted(page.episodes.length, "episode")];
 }
@@ -76,17 +69,10 @@ function facts() {
 function showHeading(name) {
   byId("title").textContent = plain(page.index.title);
   byId("facts").textContent = facts().filter(Boolean).map(plain).join(" · ");
-  const running = runs().filter((run) => run.state === "running");
-  const planned = running.reduce((sum, run) => sum + (run.planned || 0), 0);
-  byId("state").hidden = running.length === 0;
-  byId("state").textContent = `running: ${page.episodes.length} of ${planned} episodes are done`;
-  const tabs = Object.keys(TABS).filter((tab) => name !== "runs" && (tab === "episodes" || tablesExist()));
-  const print = { class: "quiet print", title: "Tables, plots and the episodes chosen", onclick: printAll };
+  const tabs = Object.keys(TABS).filter((tab) => tab === "episodes" || tablesExist());
   replaceChildren(
     byId("nav"),
     tabs.map((tab) => tabView(tab, name)),
-    name in TABS && button("Print", print),
-    isServed && name !== "runs" && html("a", { href: "?", class: "all-runs" }, "All runs"),
   );
 }
 
@@ -148,41 +134,9 @@ function onPlayerKey(event, by) {
   }
 }
 
-// A page that is served stays up to date: the list of runs, and active runs.
-async function follow() {
-  const path = runQuery() ? `index?${runQuery()}` : "runs?";
-  const news = await ask(`${path}&version=${page.version}`).catch(() => null);
-  if (news) await update(news);
-  const isActive = (run) => run.state === "running" || run.state === "not finished";
-  if (!runQuery() || runs().some(isActive)) setTimeout(follow, 1000 * SECONDS_BETWEEN_UPDATES);
-}
-
-async function update(news) {
-  page.version = news.version;
-  Object.assign(page.index, news);
-  if (runQuery()) {
-    unfold();
-    page.figures = null;
-  }
-  const { view } = document.body.dataset;
-  if (view === "episode" || view === "paper") {
-    showHeading(view);
-    return;
-  }
-  const top = byId("list") ? byId("list").scrollTop : 0;
-  await show();
-  if (byId("list")) byId("list").scrollTop = top;
-}
-
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", show);
-followPrinting();
 // For the console of a browser, and for tests.
 globalThis.graphwalk = { page, go, stateNow };
-if (isServed) {
-  page.index.runs = [];
-  follow();
-} else {
-  unfold();
-  showAgain();
-}
+unfold();
+showAgain();

@@ -1,23 +1,12 @@
 // Plots are pictures: nothing in them can act. Their data are beside them.
-import { runQuery, showAgain } from "./address.js";
-import { ask, page } from "./data.js";
-import { columnTitle, html, plain, scroller, showProblem, tableOf } from "./dom.js";
+import { page } from "./data.js";
+import { columnTitle, html, plain, scroller, tableOf } from "./dom.js";
 import { jumpView, runTitle } from "./tables.js";
 
 const WITHOUT_MATPLOTLIB =
   "Plots are drawn with matplotlib, which was not installed when this page was made. Here are their data; for plots: ";
 
-export async function loadFigures() {
-  page.figures ??= await ask(`figures?${runQuery()}`);
-}
-
-export function plotsView() {
-  if (page.figures === null) {
-    loadFigures().then(showAgain, showProblem);
-    return html("p", { class: "empty" }, "Drawing …");
-  }
-  return [jumpView(), page.figures.map(runPlots)];
-}
+export const plotsView = () => [jumpView(), page.figures.map(runPlots)];
 
 function runPlots(run, number) {
   return [

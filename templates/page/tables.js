@@ -75,7 +75,7 @@ function figureCell(cell, [, isName]) {
 // A table that is too wide first folds its columns, those of the highest level first, as a terminal does; then it
 // scrolls, and its edge fades.
 function wideTable(name, table, levels) {
-  const box = scroller(name, { onfit: fit }, table);
+  const box = scroller(name, {}, table);
   const toggle = button("Show more columns", { class: "quiet columns-toggle", hidden: true, onclick: open });
   let isOpen = false;
   let width = -1;

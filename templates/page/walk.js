@@ -2,7 +2,6 @@
 import { button, html, plain, replaceChildren } from "./dom.js";
 import { graphDrawer } from "./graph.js";
 import { gridDrawer } from "./grid.js";
-import { progressDrawer } from "./progress.js";
 import { comparisonView } from "./turns.js";
 
 const MOST_STATES = 60;
@@ -22,7 +21,6 @@ function legendView(scene) {
 
 export function walkView(scene, firstPlace, onStep) {
   const drawer = drawerOf(scene);
-  const progress = scene.potentials ? progressDrawer(scene.potentials) : null;
   const last = scene.steps.length;
   const within = (place) => Math.max(0, Math.min(last, place));
   let place = within(firstPlace ?? last);
@@ -42,14 +40,12 @@ export function walkView(scene, firstPlace, onStep) {
   const back = button("‹", { class: "back", "aria-label": "One step back", onclick: () => pauseAt(place - 1) });
   const on = button("›", { class: "on", "aria-label": "One step on", onclick: () => pauseAt(place + 1) });
   const controls = html("div", { class: "controls" }, back, play, on, slider);
-  const pictures = [drawer && drawer.view, progress && progress.view];
-  const view = html("div", { class: "walk" }, pictures, controls, caption, states, legendView(scene));
+  const view = html("div", { class: "walk" }, drawer && drawer.view, controls, caption, states, legendView(scene));
 
   function to(next) {
     place = within(next);
     const step = scene.steps[place - 1] || {};
     if (drawer) drawer.draw(place);
-    if (progress) progress.draw(place === 0 ? 0 : step.turn || scene.turns.length);
     slider.value = place;
     view.dataset.step = place;
     const position = place === 0 ? "start" : `${place} of ${last}`;

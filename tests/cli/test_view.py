@@ -1,16 +1,16 @@
-"""`graphwalk view`: mistakes are named before anything is served or written."""
+"""`graphwalk view`: one file, beside the first run or where `--out` names it, opened from a terminal."""
 
 import shutil
-import socket
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import GraphwalkError
 
 RUN = Path(__file__).parents[1] / "data" / "runs" / "questions"
 
@@ -25,13 +25,23 @@ def two_runs(tmp_path: Path) -> tuple[Path, Path]:
     return first, shutil.copytree(RUN, tmp_path / "there" / "second")
 
 
-@pytest.mark.parametrize("words", [(RUN.parent / "magma",), ("--task", "x")])
-def test_only_a_file_has_several_folders_or_chosen_episodes(
-    two_runs: tuple[Path, Path], words: tuple[object, ...]
+def test_the_default_file_is_beside_the_first_run(two_runs: tuple[Path, Path]) -> None:
+    written = view(*two_runs)
+    assert written.exit_code == 0, written.exception
+    page = two_runs[0].with_name("first.html")
+    assert written.stdout.strip() == str(page)
+    assert "first and second" in page.read_text()
+
+
+@pytest.mark.parametrize("from_terminal", [True, False])
+def test_a_browser_is_opened_only_from_a_terminal(
+    two_runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, from_terminal: bool
 ) -> None:
-    refused = view(two_runs[0], *words)
-    assert isinstance(refused.exception, ConfigError)
-    assert "--out FILE.html" in str(refused.exception.hint)
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("graphwalk.cli.view.stdout", lambda: SimpleNamespace(is_terminal=from_terminal))
+    assert view(two_runs[0]).exit_code == 0
+    assert opened == ([two_runs[0].with_name("first.html").as_uri()] if from_terminal else [])
 
 
 def test_only_pages_are_written(two_runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -54,11 +64,3 @@ def test_episodes_that_are_not_there_are_named(two_runs: tuple[Path, Path]) -> N
     refused = view(two_runs[0], "--task", "no-such-task", "--out", "x.html")
     assert isinstance(refused.exception, GraphwalkError)
     assert "no-such-task" in str(refused.exception)
-
-
-def test_a_port_in_use_is_named(two_runs: tuple[Path, Path]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        refused = view(two_runs[0], "--port", port)
-    assert isinstance(refused.exception, ConfigError)
-    assert f"cannot open port {port}" in str(refused.exception)
