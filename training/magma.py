@@ -3,9 +3,9 @@
     python -m training.magma FOLDER --model base/ --full --strategy io is ish --algorithm bfs dfs --nodes 5 7
 
 Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their own
-strategy. On fewer graphs the first pupil of `is` also gets its own states as context, and the base and
-`scripted/random`, which guesses in the right form, are tested in every strategy. Data, models and runs that exist are
-kept, and unfinished ones are continued. Without `--model` the base has random weights.
+strategy. On fewer graphs the base and `scripted/random`, which guesses in the right form, are tested in every strategy.
+Data, models and runs that exist are kept, and unfinished ones are continued. Without `--model` the base has random
+weights.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from training.commands import BASE_REPLY, add_pupil_options, compare, play, run_
 
 ALGORITHMS = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
 FEW = 5
-"""Most test graphs of each algorithm and size in the tests of dialogues, and of the base, whose replies are long."""
+"""Most test graphs of each algorithm and size in the tests of the base, whose replies are long."""
 
 
 def options_of() -> argparse.Namespace:
@@ -46,8 +46,6 @@ def main() -> None:
             pupil = taught(options, chats[strategy], base, seed, name)
             ask(options, pupil, name, [strategy])
             runs.append(options.folder / f"run-{name}")
-            if strategy == "is" and seed == options.seeds[0]:
-                ask(few, pupil, f"{name}-free", [strategy], experiment="magma-free-running")
     few.reply = min(options.reply, BASE_REPLY)
     ask(few, base, "base", options.strategy, "--model", "scripted/random")
     compare([*runs, options.folder / "run-base"])
@@ -78,13 +76,12 @@ def ask(
     name: str,
     strategies: list[str],
     *models: str,
-    experiment: str = "magma-one-size",
 ) -> None:
-    """Test a model in strategies on the test split; in `magma-free-running` its own states replace the correct ones."""
+    """Test a model in strategies on the test split."""
     fields = {"algorithm": options.algorithm, "nodes": options.nodes, "count": options.count}
     grid = _repeated("-o", [f"suite.traces.0.{field}={value}" for field, value in fields.items()])
     settings = _repeated("--setting", strategies)
-    play(options, model, name, [experiment, *grid, *settings, "--protocol", options.protocol, *models])
+    play(options, model, name, ["magma-paper", *grid, *settings, "--protocol", options.protocol, *models])
 
 
 def _repeated(option: str, values: list[str] | list[int]) -> list[str]:

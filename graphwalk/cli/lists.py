@@ -71,7 +71,7 @@ def experiments(
     Example: graphwalk experiments quickstart --resolved
     """
     from graphwalk.experiments.experiment import experiment_schema
-    from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
+    from graphwalk.experiments.loading import experiment_groups, find_experiment, load_experiment
 
     if schema:
         data(dumps(experiment_schema(), indent=2))
@@ -80,7 +80,9 @@ def experiments(
         data(load_experiment(name).as_yaml().rstrip())
         return
     if name is None:
-        print_columns((one, _first_sentence(load_experiment(one).description)) for one in shipped_experiments())
+        for number, (title, names) in enumerate(experiment_groups().items()):
+            data(f"\n{title}" if number else title)
+            print_columns((f"  {one}", _first_sentence(load_experiment(one).description)) for one in names)
         return
     data(find_experiment(name).read_text(encoding="utf-8").rstrip())
 

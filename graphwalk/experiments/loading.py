@@ -1,5 +1,6 @@
 """Load experiments: a YAML file by name or path, with overrides."""
 
+import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -17,8 +18,16 @@ from graphwalk.files.resources import data_path
 
 
 def shipped_experiments() -> dict[str, Path]:
-    """Return name → file of the built-in experiments."""
-    return {path.stem: path for path in sorted(data_path("templates").glob("experiments/*.yaml"))}
+    """Return name → file of the built-in experiments, in the order of their groups."""
+    folder = data_path("templates") / "experiments"
+    return {name: folder / f"{name}.yaml" for names in experiment_groups().values() for name in names}
+
+
+def experiment_groups() -> dict[str, list[str]]:
+    """Return title → names of the built-in experiments."""
+    text = (data_path("templates") / "experiments" / "groups.json").read_text(encoding="utf-8")
+    groups: dict[str, list[str]] = json.loads(text)
+    return groups
 
 
 def find_experiment(name: str) -> Path:

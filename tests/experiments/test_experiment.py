@@ -20,6 +20,10 @@ def test_the_schema_that_ships_is_that_of_the_code() -> None:
     assert json.loads(SHIPPED.read_text()) == experiment_schema(), "make format writes it"
 
 
+def test_every_shipped_experiment_is_in_a_group() -> None:
+    assert sorted(shipped_experiments()) == sorted(path.stem for path in SHIPPED.parent.glob("*.yaml"))
+
+
 @pytest.mark.parametrize("name", shipped_experiments())
 def test_shipped_experiments_follow_the_schema(name: str) -> None:
     text = shipped_experiments()[name].read_text()

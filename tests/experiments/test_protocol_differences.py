@@ -113,7 +113,7 @@ def test_fields_of_the_experiment_override_the_protocol(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["config"]["protocol"] == "paper"
 
 
-@pytest.mark.parametrize("name", ["paper-table-1", "paper-table-2", "paper-scaling", "magma-paper", "magma-one-size"])
+@pytest.mark.parametrize("name", ["paper-table-1", "paper-table-2", "paper-scaling", "magma-paper"])
 def test_published_rows_belong_beside_the_run_of_the_paper(name: str) -> None:
     assert published_differences(config_of(name)) == []
     assert deviations(config_of(name)) == []

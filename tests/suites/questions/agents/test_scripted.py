@@ -152,8 +152,9 @@ async def test_random_guesses_when_the_turns_are_used_up(here: Stage) -> None:
 
 
 async def test_the_expert_answers_every_kind_by_the_tool(tmp_path: Any) -> None:
-    fields = {"suite.graphs": [{"nodes": 30}], "models": ["scripted/expert"]}
-    config = load_experiment("small-models", flags=fields)
+    agent = {"prompts": "short", "tool_words": "short", "encoding": "compact", "names_in_tools": 200, "answer": "tool"}
+    suite = {"name": "questions", "graphs": [{"nodes": 30}]}
+    config = load_experiment({"name": "small", "suite": suite, "agent": agent, "models": ["scripted/expert"]})
     new = NewRun.make(config.name, tmp_path / "run")
     await start_run(resolve(config, Variables()), new, Progress())
     results = [Result.from_dict(record) for record in new.folder.records()]
