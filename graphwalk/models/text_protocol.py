@@ -65,15 +65,11 @@ class TextProtocol(ToolProtocol):
         return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=stop)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
-        """Cut the reply after its first block of calls, and before a result that the model invented."""
+        """Cut the reply after its first block of calls: small models invent a result."""
         content = reply.message.content
         if not tools or reply.message.tool_calls or not content:
             return reply
-        names = _parameters(tools)
-        for tool in tools:
-            before, heading, _ = content.partition(f"\n{self._result_of(tool.name)}")
-            content = before if heading and find_calls(before, names, lenient=True).calls else content
-        content = first_calls(content, names)
+        content = first_calls(content, _parameters(tools))
         return _with_calls(replace(reply, message=replace(reply.message, content=content)), tools, sent, lenient=True)
 
     def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
@@ -160,7 +156,7 @@ def _with_calls(reply: Reply, tools: Sequence[ToolSpec], sent: int, *, lenient: 
 
 
 def _parameters(tools: Sequence[ToolSpec]) -> dict[str, Any]:
-    """Return the JSON schemas of the parameters of each tool."""
+    """Return the parameters of each tool."""
     return {tool.name: tool.parameters.get("properties", {}) for tool in tools}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.models.text_calls import find_calls
+from graphwalk.models.text_calls import find_calls, first_calls
 
 KNOWN = {"look": ("key", "rows"), "think": ("thought",)}
 LOOK_A = ("look", '{"key": "a"}')
@@ -16,31 +16,18 @@ CALLS = {
     "fenced, no language": '```\n{"name": "look", "arguments": {"key": "a"}}\n```',
     "tool_call tag": '<tool_call>\n{"name": "look", "arguments": {"key": "a"}}\n</tool_call>',
     "unclosed tag": '<tool_call>{"name": "look", "arguments": {"key": "a"}}',
-    "written as code": 'look({"key": "a"})',
-    "written as code, fenced": '```python\nlook( {"key": "a"} );\n```',
-    "written as code after thinking": '<think>hm {"x": 1}</think>\nlook({"key": "a"})',
     "bare": '{"name": "look", "arguments": {"key": "a"}}',
     "parameters": '{"name": "look", "parameters": {"key": "a"}}',
     "llama": '{"type": "function", "name": "look", "parameters": {"key": "a"}}',
-    "function as name": '{"function": "look", "arguments": {"key": "a"}}',
     "function object": '{"type": "function", "function": {"name": "look", "arguments": {"key": "a"}}}',
-    "tool_call object": '{"tool_call": {"name": "look", "arguments": {"key": "a"}}}',
-    "tool_calls object": '{"tool_calls": [{"function": {"name": "look", "arguments": {"key": "a"}}}]}',
-    "tool": '{"tool": "look", "args": {"key": "a"}}',
     "arguments as text": '{"name": "look", "arguments": "{\\"key\\": \\"a\\"}"}',
     "list": '[{"name": "look", "arguments": {"key": "a"}}]',
-    "mistral": '[TOOL_CALLS][{"name": "look", "arguments": {"key": "a"}}]',
     "function tag": '<function=look>{"key": "a"}</function>',
-    "attributes": """<tools>\n  <function name="look" arguments='{"key": "a"}'/>\n</tools>""",
-    "attributes, closed by a tag": """<invoke name="look" arguments='{"key": "a"}'></invoke>""",
     "in prose": 'I will look {now}.\n{"name": "look", "arguments": {"key": "a"}}\nThen I know.',
     "after thinking": '<think>{"name": "look", "arguments": {}}</think>{"name": "look", "arguments": {"key": "a"}}',
 }
 
 ANSWERS = {
-    "told of a call": 'I called look({"key": "a"}) and it found nothing.',
-    "a call and rows": 'look({"key": "a"}) gives\n[{"key": "b"}]',
-    "a function of no tool": 'find({"key": "a"})',
     "rows": '[{"name": "Zorep", "count": 3}]',
     "rows named as a tool": '[{"name": "look", "count": 3}]',
     "fenced rows": '```json\n[{"node_key": "a"}, {"node_key": "b"}]\n```',
@@ -108,6 +95,14 @@ JSON = st.recursive(
 )
 
 
+def test_a_reply_is_cut_after_its_first_block_of_calls() -> None:
+    block = f"I need both.\n{CALLS['fenced']}\n\n{CALLS['tool_call tag']}"
+    invented = f"\n\nResult of look:\n[{{}}]\n\n{CALLS['fenced']}"
+    assert first_calls(block + invented, KNOWN) == block
+    assert first_calls(block, KNOWN) == block
+    assert first_calls("The answer is\n[1]", KNOWN) == "The answer is\n[1]"
+
+
 @settings(deadline=None)
 @given(JSON, st.booleans())
 def test_json_without_arguments_is_never_a_call(value: object, lenient: bool) -> None:
@@ -120,6 +115,6 @@ def test_any_text_is_parsed(text: str, lenient: bool) -> None:
     find_calls(text, KNOWN, lenient=lenient)
 
 
-@pytest.mark.parametrize("piece", ["{", '{"a":', "[{", '{"name": "look", "arguments": ', "```", "<tool_call>", "[ "])
+@pytest.mark.parametrize("piece", ["{", '{"a":', "[{", '{"name": "look", "arguments": ', "```", "<tool_call>"])
 def test_hostile_text_takes_no_time(piece: str) -> None:
     find_calls(piece * (10_000_000 // len(piece)), KNOWN, lenient=True)
