@@ -181,7 +181,7 @@ def compile_graph(
 
 
 async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
-    """Call the model for its next message. A summary made first counts in the turn's usage and time."""
+    """Call the model for its next message."""
     episode, messages = runtime.context, state["messages"]
     agent, toolbox, prompt = episode.config, episode.prompt.toolbox, episode.prompt
     if status := episode.exhausted(messages):
@@ -198,9 +198,9 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
     try:
         async with asyncio.timeout_at(episode.deadline):
             if agent.compaction == "none":
-                sent, summary = [*episode.prompt.messages, *answered_calls(conversation, agent)], None
+                sent = [*episode.prompt.messages, *answered_calls(conversation, agent)]
             else:
-                sent, summary = await _compacted(episode, model, messages)
+                sent = _compacted(episode, messages)
             if limit is not None:
                 sent.append(answer_now(agent))
             tools = toolbox.specs if toolbox is not None and limit is None else ()
@@ -218,9 +218,6 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         first = reply.message.tool_calls[:most]
         reply = replace(reply, message=replace(reply.message, tool_calls=first, provider_state=None))
     episode.watcher.said(reply.message)
-    if summary is not None:
-        reply = replace(reply, usage=summary.usage + reply.usage, seconds=summary.seconds + reply.seconds)
-        facts["summary"] = summary.message.content or ""
     message = episode.in_state(reply, **facts)
     message.id = message.id or getattr(model, "run_id", None)
     if any(message.id == earlier.id for earlier in messages):
@@ -333,22 +330,11 @@ def _failed(episode: Episode, error: ModelError | StoreError, status: ExitStatus
     return _update(status=status, error=f"{error}{hint}")
 
 
-async def _compacted(
-    episode: Episode, model: Model, state: "Sequence[BaseMessage]"
-) -> tuple[list[Message], Reply | None]:
-    """Return the conversation to send, compacted, and the summary if one was due."""
-    config, turns = episode.config, _turns(episode, state)
+def _compacted(episode: Episode, state: "Sequence[BaseMessage]") -> list[Message]:
+    """Return the conversation to send, compacted."""
     first_reply = next((number for number, message in enumerate(state) if message.type == "ai"), len(state))
     prompt = [*episode.prompt.messages, *map(episode.converted, state[:first_reply])]
-    messages = messages_to_send(prompt, turns, config)
-    since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
-    # Twice the window must have passed since the last summary, so that summaries stay rare.
-    if config.compaction != "summary" or since < 2 * config.compaction_window:
-        return messages, None
-    request = Message("user", config.render("summarize.j2"))
-    options = replace(episode.options, parallel_tool_calls=None, on_text=None)
-    summary = await model.complete([*messages, request], (), options)
-    return [*prompt, summary_message(summary.message.content or "", config)], summary
+    return messages_to_send(prompt, _turns(episode, state), episode.config)
 
 
 async def call_tools(
@@ -422,20 +408,11 @@ def answered_calls(conversation: Sequence[Message], config: AgentConfig) -> Iter
 def messages_to_send(prompt: Sequence[Message], turns: Sequence[Turn], config: AgentConfig) -> list[Message]:
     """Return the messages to send for the next turn, compacted by `config.compaction`.
 
-    Compaction is the paper's open question (GraphWalk, section on limitations). `none` sends everything, `window`
-    leaves out tool results of older turns, `summary` replaces older turns by the model's summary, `scratchpad` by the
-    model's texts and thoughts.
+    `none` sends everything, `window` leaves out tool results of older turns.
     """
     messages = list(prompt)
-    scratchpad = config.compaction == "scratchpad"
-    first_whole = max(0, len(turns) - config.compaction_window) if scratchpad or config.compaction == "window" else 0
-    if scratchpad and any(turn.results for turn in turns):
-        messages.append(_scratchpad([turn for turn in turns[:first_whole] if turn.next_user is None], config))
+    first_whole = max(0, len(turns) - config.compaction_window) if config.compaction == "window" else 0
     for number, turn in enumerate(turns):
-        if scratchpad and number < first_whole and turn.next_user is None:
-            continue
-        if turn.summary is not None:
-            messages = [*prompt, summary_message(turn.summary, config)]
         messages.append(turn.message)
         for result in turn.results:
             content = result.content
@@ -450,17 +427,6 @@ def messages_to_send(prompt: Sequence[Message], turns: Sequence[Turn], config: A
 def answer_now(config: AgentConfig) -> Message:
     """Return the request for an answer, sent when a limit is reached."""
     return Message("user", config.render("answer_now.j2"))
-
-
-def summary_message(summary: str, config: AgentConfig) -> Message:
-    return Message("user", config.render("summary.j2", summary=summary))
-
-
-def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
-    """Return the request for notes, with those of the turns that are left out: texts and thoughts."""
-    texts = ([turn.message.content, *(result.content for result in turn.results if result.is_note)] for turn in turns)
-    notes = [text for text in chain.from_iterable(texts) if text]
-    return Message("user", config.render("scratchpad.j2", notes=notes, window=config.compaction_window))
 
 
 def _usage(message: "BaseMessage") -> Usage:
@@ -486,7 +452,7 @@ def _turn(episode: Episode, message: "BaseMessage", after: "Sequence[BaseMessage
         results=tuple(results),
         next_user="\n\n".join(users) if users else None,
         elapsed_in_tools=next((recorded(one).get("elapsed_in_tools") for one in after if one.type == "tool"), None),
-        **{name: facts[name] for name in ("finish_reason", "seconds", "summary", "forced") if name in facts},
+        **{name: facts[name] for name in ("finish_reason", "seconds", "forced") if name in facts},
     )
 
 

@@ -223,20 +223,6 @@ async def test_window_compaction_shortens_old_results_only() -> None:
     assert ["left out" in content for content in results] == [True, True, False, False]
 
 
-async def test_summary_compaction_starts_again_from_the_models_own_words() -> None:
-    def says(call: int) -> Said:
-        return {4: "I counted to four.", 6: "done"}.get(call, ["count"])
-
-    speaker = Speaker(says)
-    trajectory = await walk(speaker, Counter(), {"compaction": "summary", "compaction_window": 2})
-    assert "Write only the summary" in (speaker.heard[4][-1].content or "")
-    assert [m.role for m in speaker.heard[5]] == ["system", "user", "user"]
-    assert "I counted to four." in (speaker.heard[5][-1].content or "")
-    assert [m.role for m in speaker.heard[6]] == ["system", "user", "user", "assistant", "tool"]
-    assert trajectory.turns[4].summary == "I counted to four."
-    assert trajectory.usage.input_tokens == 70
-
-
 async def test_cancelling_an_episode_passes_through() -> None:
     task = asyncio.ensure_future(walk(Speaker(script(["count"])), Counter(seconds=60)))
     await asyncio.sleep(0.05)

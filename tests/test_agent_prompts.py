@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.agent import answer_now, call_tools, messages_to_send, summary_message
+from graphwalk.agent import answer_now, call_tools, messages_to_send
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.evaluation.extraction import extract_with_model
@@ -18,7 +18,6 @@ from tests.models.player import Player, in_run, said
 
 OWN = {
     "answer_now.j2": "Now!",
-    "summary.j2": "So far: {{ summary }}",
     "result_left_out.j2": "-",
     "call_refused.j2": "Not {{ limit }}: {{ reason }}",
     "extractor.j2": "{{ question }}|{{ reply }}|{{ answer_format }}",
@@ -38,7 +37,6 @@ def agent(tmp_path: Path) -> AgentConfig:
 
 async def test_in_the_conversation(agent: AgentConfig) -> None:
     assert answer_now(agent).content == "Now!"
-    assert summary_message("f1", agent).content == "So far: f1"
     turns = [Turn(Message("assistant"), results=(ToolResult(CALL, "long enough", rows=1),)), Turn(Message("assistant"))]
     assert [m.content for m in messages_to_send((), turns, agent) if m.role == "tool"] == ["-"]
 

@@ -68,9 +68,8 @@ class AgentConfig(Strict):
     """Text format of the whole graph in the no_tools setting."""
     schema_samples: int = Field(default=0, ge=0)
     """Values of each property that the schema in the prompt shows."""
-    compaction: Literal["none", "window", "summary", "scratchpad"] = "none"
-    """Compaction of long conversations: none, shorten old tool results (window), summarise old turns (summary), or keep
-    the model's own notes of old turns and nothing else (scratchpad)."""
+    compaction: Literal["none", "window"] = "none"
+    """Compaction of long conversations: none, or shorten old tool results (window)."""
     compaction_window: PositiveInt = 8
     """Turns whose tool results stay whole under compaction."""
     clock: str = Field(default="2026-01-01T00:00:00Z", min_length=1)

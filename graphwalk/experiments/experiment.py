@@ -105,7 +105,7 @@ class ExperimentConfig(Strict, Generic[C]):
         default_factory=dict, exclude_if=lambda vary: not vary
     )
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
-    played on the same tasks. Or named variants, with their fields: `base: {}`, `notes: {agent.compaction: summary}`."""
+    played on the same tasks. Or named variants, with their fields: `base: {}`, `brief: {agent.turn_limit: 5}`."""
 
     @model_validator(mode="before")
     @classmethod

@@ -39,8 +39,6 @@ class JsonProtocol(TextProtocol):
         self._most_calls = min(most_calls, _MOST_CALLS)
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
-        if not tools and options.answer_schema is None:  # a summary, say, is free text
-            return TextProtocol(self._prompts).outgoing(messages, tools, options)
         most = self._most_calls if options.parallel_tool_calls is not False else None
         answered = any(message.role == "tool" for message in messages)
         must_call = options.tool_choice == "required" and bool(tools) and not answered

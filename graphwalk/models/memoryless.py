@@ -1,10 +1,9 @@
 """A scripted agent without a memory: it makes no mistake, and knows only what the messages of a request hold.
 
-In every turn it plays its policy from the results and notes that it can still read, and makes the first calls whose
+In every turn it plays its policy from the results that it can still read, and makes the first calls whose
 results are missing. With the whole conversation it makes the expert's calls; what compaction removed it looks up again.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -14,12 +13,6 @@ from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.encodings import read_rows
-
-NOTES_STAY = "write down in every turn"
-"""The request for notes (templates/prompts/scratchpad.j2)."""
-SUMMARY_ASKED = "summary"
-"""A word of the request for a summary (templates/prompts/summarize.j2)."""
-_NOTE = "NOTE "
 
 
 class MemorylessModel:
@@ -59,8 +52,6 @@ class MemorylessModel:
 
     def _next(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
         results = {name: text for name, text in _shown(messages) if _is_result(text)}
-        if not tools and SUMMARY_ASKED in (messages[-1].content or ""):
-            return Message("assistant", "\n".join(_note(*pair) for pair in results.items()) or "Nothing yet.")
         if self._policy is None or any(results.get(name) != text for name, text in self._used.items()):
             self._begin()
         answer = self._played(results, _follow_ups(messages))
@@ -74,9 +65,7 @@ class MemorylessModel:
         if state in self._states:  # it knows no more than before, and would repeat itself
             return Message("assistant", NO_ANSWER)
         self._states.add(state)
-        asked_for_notes = any(NOTES_STAY in (message.content or "") for message in messages if message.role == "user")
-        notes = [_note(name, results[name]) for name in _last_calls(messages) if name in results]
-        return Message("assistant", "\n".join(notes) or None if asked_for_notes else None, calls)
+        return Message("assistant", None, calls)
 
     def _begin(self) -> None:
         self._policy, self._move, self._used, self._texts = self._start(), None, {}, 0
@@ -120,29 +109,18 @@ class MemorylessModel:
 
 
 def _shown(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """Yield each call with the text of its result, from notes and results in order."""
+    """Yield each call with the text of its result, in order."""
     names: dict[str, str] = {}
     for message in messages:
         if message.tool_call_id is not None:
             yield names.get(message.tool_call_id, ""), message.content or ""
-            continue
         names |= {call.id: _name(call) for call in message.tool_calls}
-        for line in (message.content or "").splitlines():
-            if line.startswith(_NOTE):
-                name, text = json.loads(line.removeprefix(_NOTE))
-                yield name, text
 
 
 @lru_cache(maxsize=4096)
 def _is_result(text: str) -> bool:
     """Return True for rows or a JSON list; False for what replaces a result: left out, refused, not made."""
     return text.startswith("[") or read_rows(text) is not None
-
-
-def _last_calls(messages: Sequence[Message]) -> Iterator[str]:
-    """Yield the calls of the last turn."""
-    last = next((message for message in reversed(messages) if message.role == "assistant"), None)
-    yield from map(_name, last.tool_calls if last is not None else ())
 
 
 def _follow_ups(messages: Sequence[Message]) -> list[str]:
@@ -153,10 +131,6 @@ def _follow_ups(messages: Sequence[Message]) -> list[str]:
         for reply, after in pairs
         if reply.role == "assistant" and not reply.tool_calls and after.role == "user"
     ]
-
-
-def _note(name: str, text: str) -> str:
-    return _NOTE + json.dumps([name, text], ensure_ascii=False, separators=(",", ":"))
 
 
 def _name(call: ToolCall) -> str:

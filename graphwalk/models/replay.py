@@ -15,12 +15,7 @@ class ReplayModel(Model):
 
     def __init__(self, name: str, trajectory: Trajectory) -> None:
         self.name = name
-        replies: list[Reply] = []
-        for turn in trajectory.turns:
-            if turn.summary is not None:  # its usage is part of the next turn
-                replies.append(Reply(Message("assistant", turn.summary)))
-            replies.append(Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds))
-        self._replies = iter(replies)
+        self._replies = (Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds) for turn in trajectory.turns)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = next(self._replies, None)

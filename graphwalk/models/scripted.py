@@ -40,7 +40,7 @@ class ScriptedModel:
     """A model that plays one policy in one episode.
 
     With `parallel_tool_calls=False` a reply has one call, so that experts may exceed the usual turn limit of 30. A
-    request without tools means that the turns are used up; a conversation that is summarised therefore ends there.
+    request without tools means that the turns are used up.
     Usage is unknown.
     """
 

@@ -57,7 +57,6 @@ class SceneTurn:
     seconds: float
     finish: str
     forced: bool
-    summary: str | None
     next: str | None
 
 
@@ -193,7 +192,6 @@ def _turn_of(turn: Turn) -> SceneTurn:
         seconds=turn.seconds,
         finish=turn.finish_reason,
         forced=turn.forced,
-        summary=turn.summary,
         next=turn.next_user,
     )
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.agent import answer_now, messages_to_send, summary_message
+from graphwalk.agent import answer_now, messages_to_send
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
@@ -88,8 +88,6 @@ def _sent(
     """Return the messages that a turn was asked with (`graphwalk.agent`)."""
     turn = trajectory.turns[number]
     messages: Sequence[Message] = messages_to_send(trajectory.prompt, trajectory.turns[:number], agent)
-    if turn.summary is not None:
-        messages = [*trajectory.prompt, summary_message(turn.summary, agent)]
     if turn.forced:
         messages, tools = [*messages, answer_now(agent)], ()
     if (protocol := _protocol(form, agent)) is not None:

@@ -134,8 +134,6 @@ class Turn:
     seconds: float = 0.0
     results: tuple[ToolResult, ...] = ()
     next_user: str | None = None
-    summary: str | None = None
-    """Summary that replaces all earlier turns from this turn on (compaction by summary)."""
     forced: bool = False
     """The answer turn without tools, taken because a limit of turns, calls or repeats was reached."""
     elapsed_in_tools: float | None = None

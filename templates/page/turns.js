@@ -43,7 +43,6 @@ function turnView(turn, number, firstCall, onCall) {
     "li",
     { class: "turn", "data-turn": number },
     head,
-    turn.summary && aside("earlier turns were summed up as", turn.summary),
     turn.thought && html("p", { class: "thought" }, plain(turn.thought)),
     turn.text && longText(turn.text, "said"),
     (turn.calls || []).map((call, place) => callView(call, firstCall + place, onCall)),

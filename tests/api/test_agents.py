@@ -46,10 +46,7 @@ def check(model: Scripted, messages: list[Any]) -> None:
     assert result.status == "success"
     assert json.loads(result.content)[0]["properties"]["title"] == "Red Dust"
     assert refused.status == "error"
-    assert (
-        refused.content
-        == 'There is no node label "Movie". The node labels are: City, Film, Person. Correct the call and make it again.'
-    )
+    assert refused.content == 'There is no node label "Movie". The node labels are: City, Film, Person.'
     assert messages[-1].content == "Red Dust"
 
 
@@ -123,10 +120,7 @@ async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer
         assert server.requests[0].body["tools"] == tools.specs
         result, refused = (m["content"] for m in server.requests[1].body["messages"] if m["role"] == "tool")
     assert json.loads(result)[0]["properties"]["title"] == "Red Dust"
-    assert (
-        refused
-        == 'There is no node label "Movie". The node labels are: City, Film, Person. Correct the call and make it again.'
-    )
+    assert refused == 'There is no node label "Movie". The node labels are: City, Film, Person.'
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ import pytest
 
 from tests.cli.terminals import on_terminal
 from tests.cli.test_commands import graphwalk
-from tests.examples.test_langgraph_agent import FILMS, LOOK_UP, respond
-from tests.examples.test_langgraph_agent import events as streamed
-from tests.models.server import Answer, ModelServer, Request, chat
+from tests.examples.test_langgraph_agent import FILMS, respond
+from tests.models.server import Answer, ModelServer, Request
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 WIDTHS = (60, *(pytest.param(columns, marks=pytest.mark.extended) for columns in (80, 200)))
@@ -81,25 +80,6 @@ def test_a_stream_that_breaks_off_is_seen_to_start_again(tmp_path: Path) -> None
     lines = [line.strip() for line in shown.splitlines()]
     assert lines[lines.index("(interrupted; starting again)") + 1] == "It is Red Dust"
     assert shown.count("It is Red Dust") == 1
-
-
-def test_a_summary_is_not_shown(tmp_path: Path) -> None:
-    """Compaction asks the model for a summary between two turns."""
-
-    def answer(request: Request) -> Answer:
-        asked = request.body["messages"][-1]["content"]
-        if not request.body.get("tools"):
-            return streamed(chat("summing up")) if request.body.get("stream") else Answer(chat("summing up"))
-        reply = chat("It is Red Dust") if "summing up" in asked else chat(calls=[("get_node_by_property", LOOK_UP)])
-        return streamed(reply)
-
-    with served_in_thread(answer) as url:
-        words = ("ask", "Which film is f2?", "--graph", FILMS, "-m", "openai-api/local/m", "--no-log")
-        summaries = ("-o", "agent.compaction=summary", "-o", "agent.compaction_window=1")
-        code, shown = on_terminal(80, *words, *summaries, folder=tmp_path, LOCAL_BASE_URL=url)
-    assert code == 0
-    assert "It is Red Dust" in shown
-    assert "summing up" not in shown
 
 
 def half_a_stream(request: Request) -> Answer:

@@ -25,7 +25,7 @@ def test_a_file_is_read_once_and_replaces_ours(tmp_path: Path) -> None:
     folder(tmp_path, answer_now__j2="Later.")
     assert agent.render("answer_now.j2") == "Now!"
     assert agent.render("maze_question.j2", start=1, goal=2).endswith("\nSay the path.")
-    assert agent.render("summary.j2", summary="s") == AgentConfig().render("summary.j2", summary="s")
+    assert agent.render("magma_system.j2") == AgentConfig().render("magma_system.j2")
 
 
 def test_messages_replace_ours_one_by_one(tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"answer_now\.j2 is a link to a place outside its folder"):
         Prompts(own)
     (own / "answer_now.j2").unlink()
-    (own / "summary.j2").write_text("Now!")
-    (own / "answer_now.j2").symlink_to("summary.j2")
+    (own / "magma_system.j2").write_text("Now!")
+    (own / "answer_now.j2").symlink_to("magma_system.j2")
     assert Prompts(own).render("answer_now.j2") == "Now!"
 
 

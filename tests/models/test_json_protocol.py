@@ -202,14 +202,6 @@ async def test_examples_are_written_in_the_form_of_the_protocol() -> None:
     assert second[0] == {"thought": "Let me see.", **call}
 
 
-async def test_a_summary_is_free_text() -> None:
-    player = Player()
-    await speaking(player).complete([*ASK, Message("assistant", "a")], (), CallOptions())
-    messages, _, options = player.sent[0]
-    assert options.response_schema is None
-    assert [message.content for message in messages] == ["hi", "a"]
-
-
 @pytest.mark.parametrize(
     "message",
     [

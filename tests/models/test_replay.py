@@ -1,4 +1,4 @@
-"""Recorded replies come again in order, summaries of a compacted conversation included."""
+"""Recorded replies come again in order."""
 
 import pytest
 
@@ -12,13 +12,12 @@ from tests.models.player import ASK, said
 async def test_replay() -> None:
     turns = (
         Turn(Message("assistant", "a"), Usage(1, 2), "stop", 0.5),
-        Turn(Message("assistant", "b"), Usage(3, 4), "stop", 0.25, summary="in short"),
+        Turn(Message("assistant", "b"), Usage(3, 4), "stop", 0.25),
     )
     model = ReplayModel("replay/run", Trajectory(ASK, turns, ExitStatus.ANSWERED))
-    replies = [await model.complete(ASK, (), CallOptions()) for _ in range(3)]
+    replies = [await model.complete(ASK, (), CallOptions()) for _ in range(2)]
     assert replies == [
         said("a", usage=Usage(1, 2), finish_reason="stop", seconds=0.5),
-        said("in short"),
         said("b", usage=Usage(3, 4), finish_reason="stop", seconds=0.25),
     ]
     with pytest.raises(ModelError, match="is over"):

@@ -39,7 +39,6 @@ TURNS = st.builds(
     seconds=SECONDS,
     results=st.lists(RESULTS, max_size=2).map(tuple),
     next_user=st.none() | TEXT,
-    summary=st.none() | TEXT,
     forced=st.booleans(),
     elapsed_in_tools=st.none() | SECONDS,
 )

@@ -253,7 +253,7 @@ class _VerifiedRun:
                 call = f"{where}: turn {number}, call {place}"
                 self.checks["tool results"].compare(call, result, next(results_now))
             courses = [
-                {"calls": len(one.get("results", ())), **{n: one.get(n) for n in ("next_user", "forced", "summary")}}
+                {"calls": len(one.get("results", ())), **{n: one.get(n) for n in ("next_user", "forced")}}
                 for one in (turn, again)
             ]
             self.checks["turns"].compare(f"{where}: turn {number}", *courses)

@@ -253,7 +253,5 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
     words = experiment.suite.report().abbreviations
     if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
         yield f"{'; '.join(named)}."
-    if "summary" in {one.agent.compaction for one in (*experiment.variants.values(), experiment)}:
-        yield "The expert answers when a conversation is first summarised; models continue."
     if experiment.extractor is not None:
         yield f"Calls of the extractor {experiment.extractor} are not included: they depend on the replies."

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.prompts import shipped_prompts
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.models.memoryless import NOTES_STAY, SUMMARY_ASKED
 from graphwalk.runs.episodes.ceiling import Ceiling, Ceilings
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import make_plan
@@ -67,12 +65,6 @@ async def test_a_context_window_lowers_the_ceiling() -> None:
     assert ceiling.because == ("the context window",)
 
 
-@pytest.mark.parametrize(("compaction", "least"), [("scratchpad", 0.9), ("summary", 0.6)])
-async def test_notes_and_summaries_replace_removed_results(compaction: str, least: float) -> None:
-    flags = {**GRAPH, **ONE_CALL, "agent.compaction": compaction}
-    assert (await ceilings_of("quickstart", **flags))["tools"].share >= least
-
-
 async def test_reading_must_fit_the_output_limit() -> None:
     flags = {**GRAPH, "settings": ["no_tools"], "options.max_output_tokens": 12}
     ceiling = (await ceilings_of("three-ways", **flags))["no_tools"]
@@ -83,13 +75,6 @@ async def test_variants_have_ceilings_of_their_own() -> None:
     flags = {**GRAPH, **ONE_CALL, "vary": {"agent.compaction": ["none", "window"]}}
     ceilings = await ceilings_of("quickstart", **flags)
     assert ceilings["tools:compaction=none"].share == 1.0 > ceilings["tools:compaction=window"].share
-
-
-def test_the_model_recognises_the_prompts_that_ship() -> None:
-    prompts = shipped_prompts()
-    assert NOTES_STAY in prompts.render("scratchpad.j2", window=2, notes=[])
-    assert SUMMARY_ASKED in prompts.render("summarize.j2")
-    assert SUMMARY_ASKED not in prompts.render("answer_now.j2")
 
 
 async def test_a_run_records_its_ceilings_and_says_them_before_and_after(tmp_path: Path) -> None:

@@ -87,7 +87,6 @@ async def test_mistakes_are_errors_with_advice(
     async with way as client:
         for name, arguments, advice in (
             ("get_node_by_property", {**BY_KEY, "label": "Zorp"}, "Did you mean Zorep"),
-            ("get_node_by_property", {**BY_KEY, "label": "DRAP"}, "DRAP is a relationship type. Correct the call"),
             ("get_node_by_property", {**BY_KEY, "property_name": "hues"}, "Did you mean hue"),
             ("get_node_by_property", {**BY_KEY, "property_value": [1]}, "must be of type string or number or boolean"),
             ("get_node_by_property", {"label": "Zorep"}, "needs the arguments property_name, property_value"),
