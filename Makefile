@@ -11,7 +11,7 @@ CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) an
 CREATE_VENV := $(CHECK_PYTHON) && $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 
-.PHONY: help quickstart test test-all check style types layers words generated figures audit docs format lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke magma-results walking-results steps-results untaught-results ray openai clean
+.PHONY: help quickstart test test-all check style types layers words generated figures audit docs format lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -124,13 +124,10 @@ BASE ?= HuggingFaceTB/SmolLM2-135M-Instruct
 TEACH := .venv-training/bin/python -m training
 
 magma-results: training-setup ## Teach MAGMA with and without intermediate steps, test the pupils of BASE, publish in results/
-	$(TEACH).magma $(PUPILS)/magma --model $(BASE) --full --tokens 150000 --strategy io is ish --seeds 0 1 --algorithm bfs dfs dijkstra floyd_warshall mst_prim --train-nodes 5 7 --nodes 5 7 --count 10 --protocol paper --publish results
+	$(TEACH).magma $(PUPILS)/magma --model $(BASE) --full --tokens 150000 --strategy io is --seeds 0 1 --algorithm bfs dfs dijkstra floyd_warshall mst_prim --train-nodes 5 7 --nodes 5 7 --count 10 --protocol paper --publish results
 
 walking-results: training-setup ## Teach a pupil of BASE to walk and one to read, test them, publish in results/
 	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full --tokens 150000 --length 3072 --reply 384 --publish results
-
-steps-results: training-setup ## Let a walker learn from its own walks, by right answers or by good turns, and publish in results/
-	$(TEACH).steps $(PUPILS)/steps --model $(BASE) --full --learnt-tokens 90000 --length 8192 --reply 512 --graphs 700 --sampled-graphs 9 --publish results
 
 untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE_URL serves, and publish in results/
 	mkdir -p $(PUPILS)

@@ -236,8 +236,8 @@ def magma_table() -> str:
 WALKING = tuple(
     Player(model, setting)
     for setting, models in {
-        "tools": ("walk-0", "walk-1", "walk-0-free", "walk-more", "walk-long", "base", "base-free"),
-        "no_tools": ("read-0", "read-1", "read-0-free", "read-long", "base", "base-free"),
+        "tools": ("walk-0", "walk-1", "walk-more", "walk-long", "base"),
+        "no_tools": ("read-0", "read-1", "read-long", "base"),
     }.items()
     for model in models
 )
@@ -248,7 +248,7 @@ def algorithm_table() -> str:
     """Return correct final states by algorithm, of the pupils, of guesses and of copies."""
     report = together("magma-*")
     rows = [*report.groups["algorithm"], *report.baseline_groups["algorithm"]]
-    players = ["io-0 io", "io-1 io", "is-0 is", "is-1 is", "ish-0 ish", "random is", COPYING[1]]
+    players = ["io-0 io", "io-1 io", "is-0 is", "is-1 is", "random is", COPYING[1]]
 
     def lines() -> Iterator[list[str]]:
         for algorithm in dict.fromkeys(row["algorithm"] for row in rows):
@@ -276,8 +276,6 @@ def walking_table(grouping: str, words: str) -> str:
 
 
 QWEN = "comparison-qwen-1.5b"
-STEPS = "steps-[abt]*"
-"""The three pupils of expert iteration, without the walks that were sampled."""
 SETUPS = (
     ("tools:paper", "no_tools:paper"),
     ("tools:guided", "no_tools:guided"),
@@ -290,8 +288,6 @@ SETUPS = (
 PAIRS = (
     ("magma-*", "is-0 is", "magma-*", "io-0 io"),
     ("magma-*", "is-1 is", "magma-*", "io-1 io"),
-    ("magma-*", "is-0-free is", "magma-*", "io-0 io"),
-    ("magma-*", "ish-0 ish", "magma-*", "is-0 is"),
     ("magma-*", "io-0 io", "magma-*", "base io"),
     ("magma-*", "is-0 is", "magma-*", "base is"),
     ("magma-*", "io-0 io", "magma-*", "qwen-1.5b io"),
@@ -300,19 +296,12 @@ PAIRS = (
     ("magma-*", "is-1 is", *COPYING),
     ("walking-*", "walk-0 tools", "walking-*", "read-0 no_tools"),
     ("walking-*", "walk-1 tools", "walking-*", "read-1 no_tools"),
-    ("walking-*", "walk-0 tools", "walking-*", "walk-0-free tools"),
-    ("walking-*", "read-0 no_tools", "walking-*", "read-0-free no_tools"),
     ("walking-*", "read-long no_tools", "walking-*", "read-0 no_tools"),
     ("walking-*", "walk-long tools", "walking-*", "read-long no_tools"),
     ("walking-*", "walk-more tools", "walking-*", "read-long no_tools"),
     ("walking-*", "walk-long tools", "walking-*", "walk-0 tools"),
     ("walking-*", "walk-0 tools", "walking-*", "base tools"),
     ("walking-*", "read-0 no_tools", "walking-*", "base no_tools"),
-    ("walking-*", "walk-0-free tools", "walking-*", "base-free tools"),
-    ("walking-*", "read-0-free no_tools", "walking-*", "base-free no_tools"),
-    (STEPS, "turns-0 tools", STEPS, "before-0 tools"),
-    (STEPS, "answers-0 tools", STEPS, "before-0 tools"),
-    (STEPS, "turns-0 tools", STEPS, "answers-0 tools"),
     *((QWEN, f"qwen-1.5b {first}", QWEN, f"qwen-1.5b {second}") for first, second in SETUPS),
 )
 """Compared players, first and second, each after its published runs."""
@@ -359,50 +348,9 @@ def size_table() -> str:
     return table(["", *(f"`{one.setting}`" for one in players), "chance"], rows())
 
 
-def steps_table() -> str:
-    """Return what the pupils of expert iteration learnt and answer."""
-    report = together(STEPS)
-
-    def rows() -> Iterator[list[str]]:
-        for name, what in {
-            "before": "–",
-            "answers": "walks with a right answer",
-            "turns": "good turns, right answers",
-        }.items():
-            row = row_of(report.rows, Player(f"{name}-0", "tools"))
-            tokens = learnt_tokens(f"steps-{name}-0")
-            yield [
-                f"`{name}-0`",
-                what,
-                tokens,
-                str(row["tasks"]),
-                number(row, "accuracy"),
-                number(row, "f1", 2),
-                str(row["tool_calls"]),
-            ]
-        chances = row_of(report.baselines, CHANCE_PLAYER)
-        yield ["chance", "–", "–", str(chances["tasks"]), number(chances, "accuracy"), number(chances, "f1", 2), "–"]
-
-    return table(["pupil", "learnt of its own walks", "learnt tokens", "questions", "correct %", "F1", "calls"], rows())
-
-
 def correct(name: str, setting: str) -> str:
     """Return the number of correct answers of a setting of a published run."""
     return str(next(row["correct"] for row in together(name).rows if row["setting"] == setting))
-
-
-def calls(name: str, setting: str) -> str:
-    """Return the calls of a setting of a published run: "20 calls for 18 questions"."""
-    row = next(row for row in together(name).rows if row["setting"] == setting)
-    return f"{row['tool_calls']} calls for {row['scored']} questions"
-
-
-def errors(name: str, setting: str, error: str = "unknown_name") -> str:
-    """Return how many calls of a setting of a published run have an error: "2 of 43" name what the graph has not."""
-    records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == setting)
-    turns = chain.from_iterable(record["trajectory"]["turns"] for record in records)
-    found = [result.get("error") for turn in turns for result in turn.get("results", ())]
-    return f"{found.count(error)} of {len(found)}"
 
 
 def ceilings(name: str) -> Mapping[str, float]:
@@ -445,7 +393,7 @@ def refused_calls(report: Report, setting: str) -> int:
 
 
 PICTURES = {
-    ("magma", "states-average"): ("io-0 io", "is-0 is", "is-0-free is", "ish-0 ish", "qwen-1.5b is", "base is"),
+    ("magma", "states-average"): ("io-0 io", "is-0 is", "qwen-1.5b is", "base is"),
     ("walking", "accuracy-by-nodes"): (
         *("walk-0 tools", "walk-1 tools", "walk-long tools"),
         *("read-0 no_tools", "read-1 no_tools", "read-long no_tools"),

@@ -1,6 +1,6 @@
 """Make the chats of `walk_or_read`, on all cores: the expert's walks, and graphs as text with questions and answers.
 
-    python -m training.chats FOLDER [--graphs 1000] [--of training/walking_and_reading]
+    python -m training.chats FOLDER [--graphs 1000]
 
 writes FOLDER/walk/train.jsonl and FOLDER/read.jsonl, which share their graphs only where `--graphs` is missing.
 """
@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import json
 from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,9 @@ from graphwalk.models.protocols import protocol_of
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.types.chat import CallOptions, Message
 from training.commands import run_module
-from training.data import SPLITS
 
 EXPERIMENTS = Path(__file__).parent / "walking_and_reading"
+SPLITS = ("train", "held_out")
 _PART, _SEEDS = 25, range(1000, 10_000)
 """Graphs of each kind that one process makes at a time, and the seeds of these parts."""
 
@@ -31,22 +30,21 @@ _PART, _SEEDS = 25, range(1000, 10_000)
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.chats", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--of", type=Path, default=EXPERIMENTS, help="where the two experiments are")
     parser.add_argument("--graphs", type=int, help="graphs of each kind, in place of those in the files")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    reading_chats(options.folder, options.of, options.graphs)
-    walking_chats(options.folder, options.of, options.graphs)
+    reading_chats(options.folder, options.graphs)
+    walking_chats(options.folder, options.graphs)
 
 
-def walking_chats(folder: Path, experiments: Path, graphs: int | None) -> Path:
+def walking_chats(folder: Path, graphs: int | None) -> Path:
     """Return the file of the expert's episodes with tools, each of which is a chat; the splits share nothing."""
     data = folder / "walk"
     if not data.exists():
         scratch = folder / "walk.part"
         scratch.mkdir(exist_ok=True)
         for split in SPLITS:
-            file = experiments / f"{split}.yaml"
+            file = EXPERIMENTS / f"{split}.yaml"
             config = load_experiment(str(file))
             models = [word for model in config.models for word in ("--model", model)]
             number = ["--graphs", graphs] if graphs and split == "train" else []
@@ -58,7 +56,7 @@ def walking_chats(folder: Path, experiments: Path, graphs: int | None) -> Path:
     return data / "train.jsonl"
 
 
-def reading_chats(folder: Path, experiments: Path, graphs: int | None) -> Path:
+def reading_chats(folder: Path, graphs: int | None) -> Path:
     """Return the file of chats that hold the graph as text, a question, and its target."""
     out = folder / "read.jsonl"
     if not out.exists():
@@ -66,19 +64,19 @@ def reading_chats(folder: Path, experiments: Path, graphs: int | None) -> Path:
         if graphs:
             parts = [{"graphs": min(_PART, graphs), "seed": seed} for seed in _SEEDS[: -(-graphs // _PART)]]
         with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-            lines = [line for part in pool.map(_reading_lines, repeat(experiments), parts) for line in part]
+            lines = [line for part in pool.map(_reading_lines, parts) for line in part]
         out.write_text("".join(lines), encoding="utf-8")
     return out
 
 
-def _reading_lines(experiments: Path, fields: dict[str, Any]) -> list[str]:
-    return asyncio.run(_read_lines(experiments, fields))
+def _reading_lines(fields: dict[str, Any]) -> list[str]:
+    return asyncio.run(_read_lines(fields))
 
 
-async def _read_lines(experiments: Path, fields: dict[str, Any]) -> list[str]:
+async def _read_lines(fields: dict[str, Any]) -> list[str]:
     # No scripted agent plays this setting: the name of the model is not used.
     one = {"settings": ["no_tools"], "models": ["openai-api/none/none"], **fields}
-    stage = await Stage.open(experiments / "train.yaml", **one)
+    stage = await Stage.open(EXPERIMENTS / "train.yaml", **one)
     lines: list[str] = []
     for number in range(len(stage)):
         episode = await stage.begin(number)

@@ -39,11 +39,9 @@ def serve(model: Path, most: int, port: int = 0, batch: int = 8) -> Iterator[str
 def add_pupil_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `taught` and `play`."""
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--model", help="a pretrained model: a name on the hub, or a folder")
+    parser.add_argument("--model", required=True, help="a pretrained model: a name on the hub, or a folder")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="a pupil per seed of the training")
     parser.add_argument("--full", action="store_true", help="all weights, not LoRA")
-    parser.add_argument("--lora-r", type=int, default=16, help="rank of the LoRA weights")
-    parser.add_argument("--lora-alpha", type=int, default=32, help="scale of the LoRA weights, over their rank")
     parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
     parser.add_argument("--tokens", type=int, default=300_000, help="training tokens of each pupil")
     parser.add_argument("--learnt-tokens", type=int, help="tokens of replies of each pupil, in place of --tokens")
@@ -56,11 +54,10 @@ def add_pupil_options(parser: argparse.ArgumentParser) -> None:
 
 
 def taught(options: argparse.Namespace, chats: Path, base: Path, seed: int, name: str) -> Path:
-    """Return the folder of a pupil; an interrupted training is continued. A base with random weights learns all."""
+    """Return the folder of a pupil; an interrupted training is continued."""
     out = options.folder / f"taught-{name}"
     if not (out / "training.json").exists():
-        lora = ("--lora-r", options.lora_r, "--lora-alpha", options.lora_alpha)
-        weights = ("--full",) if options.full or not options.model else lora
+        weights = ("--full",) if options.full else ()
         learnt = ("--learnt-tokens", options.learnt_tokens) if options.learnt_tokens else ()
         budget = ("--tokens", options.tokens, *learnt, "--length", options.length, "--save-every", 25)
         budget += ("--compile",) if options.compile else ()

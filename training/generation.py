@@ -130,7 +130,6 @@ class Generator:
         torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for each shape
         self._recording = self._device == "cuda" and not eager
         self.records: dict[int, Recorded] = {}
-        self.ignores_schemas = False
         self.grammars = Grammars(self.tokenizer, model.config.vocab_size, self.ends) if INSTALLED else None
         threading.Thread(target=self._work, daemon=True).start()
 

@@ -1,11 +1,10 @@
 """Teach a model MAGMA in some strategies, a pupil per strategy and seed, and test each beside its base.
 
-    python -m training.magma FOLDER --model base/ --full --strategy io is ish --algorithm bfs dfs --nodes 5 7
+    python -m training.magma FOLDER --model base/ --full --strategy io is --algorithm bfs dfs --nodes 5 7
 
 Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their own
 strategy. On fewer graphs the base and `scripted/random`, which guesses in the right form, are tested in every strategy.
-Data, models and runs that exist are kept, and unfinished ones are continued. Without `--model` the base has random
-weights.
+Data, models and runs that exist are kept, and unfinished ones are continued.
 """
 
 import argparse
@@ -22,13 +21,11 @@ def options_of() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.magma", description=__doc__)
     add_pupil_options(parser)
     parser.add_argument("--algorithm", nargs="+", default=["bfs"], choices=ALGORITHMS)
-    parser.add_argument("--strategy", nargs="+", default=["is"], choices=("io", "is", "ish"))
+    parser.add_argument("--strategy", nargs="+", default=["is"], choices=("io", "is"))
     parser.add_argument("--train-nodes", nargs="+", type=int, default=[5], help="sizes of the training")
     parser.add_argument("--nodes", nargs="+", type=int, default=[5, 7], help="sizes of the test")
     parser.add_argument("--count", type=int, default=25, help="test graphs of each algorithm and size")
     parser.add_argument("--protocol", default="graphwalk", choices=("graphwalk", "paper"))
-    parser.add_argument("--layers", type=int, default=4, help="layers of a base with random weights")
-    parser.add_argument("--width", type=int, default=128, help="width of a base with random weights")
     parser.set_defaults(reply=384)  # a matrix of seven nodes has 249 tokens
     return parser.parse_args()
 
@@ -37,7 +34,7 @@ def main() -> None:
     options = options_of()
     options.folder.mkdir(parents=True, exist_ok=True)
     chats = {strategy: made_chats(options, strategy) for strategy in options.strategy}
-    base = Path(options.model) if options.model else random_base(options, list(chats.values()))
+    base = Path(options.model)
     few = argparse.Namespace(**{**vars(options), "count": min(options.count, FEW)})
     runs = []
     for seed in options.seeds:
@@ -49,15 +46,6 @@ def main() -> None:
     few.reply = min(options.reply, BASE_REPLY)
     ask(few, base, "base", options.strategy, "--model", "scripted/random")
     compare([*runs, options.folder / "run-base"])
-
-
-def random_base(options: argparse.Namespace, chats: list[Path]) -> Path:
-    """Return the folder of a small model with random weights."""
-    base: Path = options.folder / "base"
-    if not base.exists():
-        size = ("--layers", options.layers, "--width", options.width)
-        run_module("training.tiny", base, "--texts", *chats, *size)
-    return base
 
 
 def made_chats(options: argparse.Namespace, strategy: str) -> Path:

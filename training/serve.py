@@ -73,7 +73,7 @@ def request_of(body: dict[str, Any], generator: Generator) -> Request:
 def matcher_of(body: dict[str, Any], generator: Generator) -> Any:
     """Return the state of a reply under the schema of `response_format`, or None if the reply is free text."""
     wanted = body.get("response_format") or {"type": "text"}
-    if wanted["type"] == "text" or generator.ignores_schemas:
+    if wanted["type"] == "text":
         return None
     if generator.grammars is None:
         raise ValueError("response_format is not supported: this server has no xgrammar (pip install xgrammar)")
@@ -99,11 +99,9 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1024, help="tokens of a reply")
     parser.add_argument("--batch", type=int, default=8, help="requests that are answered together")
     parser.add_argument("--context", type=int, default=16_384, help="tokens of a prompt and its reply")
-    parser.add_argument("--free", action="store_true", help="ignore response_format, as some servers do")
     parser.add_argument("--eager", action="store_true", help="do not record the steps on a GPU, which are then slower")
     options = parser.parse_args()
     Answers.generator = Generator(options.folder, options.most, options.batch, options.context, options.eager)
-    Answers.generator.ignores_schemas = options.free
     server = Server(("127.0.0.1", options.port), Answers)
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
     server.serve_forever()

@@ -18,8 +18,12 @@ from training.tiny import make_tiny
 def main(folder: Path) -> None:
     tiny, tuned = folder / "tiny", folder / "tuned"
     make_tiny(tiny)
-    run_module("training.data", folder / "data", "--count", 1)
-    tune = ("training.tune", folder / "data" / "train.jsonl", "--model", tiny, "--out", tuned, "--length", 12_288)
+    chats, models = folder / "train.jsonl", ("--model", "scripted/expert", "--model", "scripted/varied")
+    experiment = Path(__file__).parent / "train.yaml"
+    run_module(
+        "graphwalk", "generate", "traces", experiment, *models, "--graphs", 1, "--protocol", "text", "--out", chats
+    )
+    tune = ("training.tune", chats, "--model", tiny, "--out", tuned, "--length", 12_288)
     run_module(*tune, "--tokens", 12_000, "--save-every", 1)
     run_module(*tune, "--tokens", 24_000, "--save-every", 1)
     with suppress(SystemExit):

@@ -22,12 +22,10 @@ def main() -> None:
     add_pupil_options(parser)
     parser.add_argument("--graphs", type=int, help="training graphs of each kind, in place of those in the file")
     options = parser.parse_args()
-    if not options.model:
-        parser.error("--model is missing: a name on the hub, or a folder")
     options.folder.mkdir(parents=True, exist_ok=True)
     base, runs = Path(options.model), []
     for pupil, make in {"walk": walking_chats, "read": reading_chats}.items():
-        chats = make(options.folder, EXPERIMENTS, options.graphs)
+        chats = make(options.folder, options.graphs)
         for seed in options.seeds:
             test(options, taught(options, chats, base, seed, f"{pupil}-{seed}"), f"{pupil}-{seed}", [SETTINGS[pupil]])
             runs.append(options.folder / f"run-{pupil}-{seed}")
