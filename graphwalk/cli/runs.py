@@ -116,7 +116,7 @@ def verify(
 
     Graphs, tasks and targets are recomputed from the seed, tool results on the embedded engine, then
     prompts and scores.
-    No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
+    No model is called and no file is changed. Exit code 3: the log differs.
     """
     from graphwalk.runs.finished.verify import CHECKS, verify_run
     from graphwalk.runs.folder.run_folder import RunFolder

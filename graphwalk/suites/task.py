@@ -12,7 +12,7 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.reports.scene import Scene, scene_of
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, TaskRecord, Trajectory
@@ -103,13 +103,6 @@ class Task(TaskRecord, ABC):
                 return None
             values.append(value)
         return values
-
-    def confirm(self, instance: GraphInstance) -> str | None:
-        """Compute the target again without the code that made it, for `graphwalk verify`.
-
-        Return the name of the method, None if there is none. Raise OracleError if the target differs.
-        """
-        return None
 
     def scene(self, record: ResultRecord) -> Scene:
         """Return what terminal and page show of an episode of this task; by default its turns and its answer."""

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.errors import GraphwalkError, OracleError, RunLogError
+from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines, present_file
 from graphwalk.files.resources import quote
 from graphwalk.models.replay import OVER, ReplayModel
@@ -36,7 +36,6 @@ CHECKS: Mapping[str, str] = {
     "texts": "prompts, tools and questions with the digests in run.json",
     "graphs": "generated again from the seed",
     "tasks": "generated again from the seed, with targets",
-    "targets": "computed again by independent code",
     "prompts": "rendered again",
     "tool results": "each call repeated on a fresh store",
     "turns": "follow-up questions, forced answers, exit status",
@@ -80,14 +79,12 @@ class RunVerification:
 
     @property
     def error(self) -> GraphwalkError | None:
-        """The first differences: an OracleError for a wrong target, else a RunLogError; None without differences."""
+        """The first differences as a RunLogError; None without differences."""
         if self.holds:
             return None
         lines = [f"{name}: {text}" for name, check in self.checks.items() for text in check.differing]
         more = [f"… and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
         message = "\n".join(["the run is not reproducible:", *lines[:_SHOWN], *more])
-        if self.checks["targets"].differing:
-            return OracleError(message, hint="one of the two computations of the target is wrong; please report it")
         return RunLogError(message, hint=self.note or "the folder or the code was changed after the run")
 
     def as_json(self) -> str:
@@ -160,7 +157,6 @@ class _VerifiedRun:
     async def verified(self, done: Callable[[], object]) -> RunVerification:
         self._check_manifest()
         self._check_texts()
-        await self._check_targets()
         for _ in checked_lines(self.folder.replies_path, self.checks["lines"]):
             pass
         for where, record in checked_lines(self.folder.results_path, self.checks["lines"]):
@@ -207,19 +203,6 @@ class _VerifiedRun:
                 check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(text.encode()).hexdigest())
                 if today.get(name) != text:
                     check.unverified["differs from the built-in text of this version"] += 1
-
-    async def _check_targets(self) -> None:
-        check = self.checks["targets"]
-        for task, graph in self.plan.tasks:
-            try:
-                way = task.confirm(graph.about.instance)
-            except OracleError as error:
-                check.differing.append(f"{task.task_id}: {error}")
-                continue
-            if way is None:
-                check.unverified[f"no independent computation of {task.template}, or none that is fast enough"] += 1
-            else:
-                check.verified += 1
 
     async def _check_line(self, where: str, record: dict[str, Any], result: Result) -> None:
         planned, key = self.planned.get(result.key), result.key

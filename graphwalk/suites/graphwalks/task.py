@@ -8,7 +8,6 @@ from pydantic import Field
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
-from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.reports.scene import Fate, Scene, trajectory_of
@@ -116,17 +115,6 @@ class GraphwalksTask(Task):
             earlier |= level
             level = {target for source, target in ends if source in level & complete} - earlier
         return total
-
-    def confirm(self, instance: GraphInstance) -> str:
-        import networkx as nx
-
-        assert instance.graph is not None
-        graph = nx.DiGraph(instance.graph.edges())
-        graph = graph if self.template == "bfs" else graph.reverse()
-        nodes = nx.descendants_at_distance(graph, self.parameters["node"], int(self.parameters["depth"]))
-        if sorted(nodes) != self.target:
-            raise OracleError(f"networkx finds other nodes than the evaluator: {self.task_id} {self.parameters}")
-        return "networkx"
 
     def scene(self, record: ResultRecord) -> Scene:
         target, answer = {*self.target}, {*(record["answer"] or ())}

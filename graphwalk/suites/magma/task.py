@@ -8,11 +8,11 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import PREFIXES, read_answer
 from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
-from graphwalk.suites.magma.generate import MagmaTrace, check_states
+from graphwalk.suites.magma.generate import MagmaTrace
 from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import MagmaScore, judge, score_episode
 from graphwalk.suites.task import Prompt, Task
@@ -88,11 +88,6 @@ class MagmaTask(Task):
         pairs = zip(states, replies, strict=False)
         right = (judge(self.algorithm, step, self.read(reply).answer, state).exact for (step, state), reply in pairs)
         return sum(right) / len(states)
-
-    def confirm(self, instance: GraphInstance) -> str:
-        states = dict(enumerate(self.target, self.first_step)) if self.step is None else {self.step: self.target}
-        check_states(self.algorithm, instance.source.instance, states)
-        return "networkx"
 
     def scene(self, record: ResultRecord) -> Scene:
         return magma_scene(self, record)

@@ -9,9 +9,9 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.config import Layout
-from graphwalk.suites.mazes.generate import Maze, check_path
+from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
 from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path, steps_of
 from graphwalk.suites.mazes.toolbox import MazeToolbox
@@ -85,11 +85,6 @@ class MazeTask(Task):
     def _distances(self) -> dict[int, int]:
         """Return the steps from each cell to the goal."""
         return self.maze.distances(self.goal)
-
-    def confirm(self, instance: GraphInstance) -> str:
-        assert instance.graph is not None
-        check_path(instance.graph, str(self.start), str(self.goal), self.target)
-        return "networkx"
 
     def scene(self, record: ResultRecord) -> Scene:
         return maze_scene(self.maze, record)

@@ -6,14 +6,14 @@ from pydantic import Field
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
-from graphwalk.errors import OracleError, counted
+from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import Extraction, extract
-from graphwalk.evaluation.rows import distinct, row_form, row_set, same_rows, typed_rows
+from graphwalk.evaluation.rows import row_form, row_set, typed_rows
 from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.graph_prompts import graph_prompt
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import RowBounds
 from graphwalk.suites.questions.scoring.altered_questions import views_of
 from graphwalk.suites.questions.scoring.failures import WrongAnswer
@@ -105,17 +105,6 @@ class QuestionTask(Task):
 
     def potential(self, trajectory: Trajectory) -> float | None:
         return shown_share(self, trajectory)
-
-    def confirm(self, instance: GraphInstance) -> str | None:
-        """Compute the target again over networkx; a question with a fast enough Python part has one."""
-        assert instance.graph is not None
-        python = python_part(self.template)
-        rows = None if python is None else python(**self.parameters).rows_by_brute_force(instance.graph)
-        # Of several tied rows the paper's query returns one.
-        size = len(self.target) + self.tied_rows
-        if rows is not None and not (len(distinct(rows)) == size and same_rows([*rows, *self.target], rows)):
-            raise OracleError(f"brute force over networkx finds other rows for {self.template} {self.parameters}")
-        return None if rows is None else "networkx"
 
     def scene(self, record: ResultRecord) -> Scene:
         """Return the scene of an episode; rows are compared by their scored fields."""

@@ -7,9 +7,7 @@ from typing import Any, ClassVar, dataclass_transform
 
 from graphwalk.evaluation.rows import as_shown, distinct
 from graphwalk.suites.questions.agents.walker import Steps, Walker
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, TooManyPathsError
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
 
 
@@ -41,10 +39,6 @@ class PythonPart(ABC):
         If tools hide directions or relationship properties, use the remaining data.
         """
 
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row] | None:
-        """Yield the correct rows from a networkx graph, for `graphwalk verify`; None: there is no such check."""
-        return None
-
     def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
         """Return condition → rows without it, for conditions that are no parameter or a negation of one."""
         return {}
@@ -52,11 +46,3 @@ class PythonPart(ABC):
     def right_rows(self, index: GraphIndex, most: int | None = None) -> list[Row]:
         """Return all correct rows once, in ascending order, including ties; at most `most` + 1 of them."""
         return distinct(map(as_shown, self.rows(index)), most)
-
-    def rows_by_brute_force(self, graph: PropertyGraph) -> list[Row] | None:
-        """Return all correct rows with repetitions, or None without brute force or with too many paths."""
-        try:
-            rows = self.brute_force(NetworkxGraph(graph))
-            return None if rows is None else list(rows)
-        except TooManyPathsError:
-            return None

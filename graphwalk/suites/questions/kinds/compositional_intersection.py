@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.values import Row
 
@@ -21,8 +20,3 @@ class Part(PythonPart):
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         targets = yield from walker.target_labels(self.source_label)
         return node_keys(key for key, labels in targets.items() if {self.first_label, self.second_label} <= labels)
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for key in graph.labelled(self.source_label):
-            if {self.first_label, self.second_label} <= graph.labels_beside(key):
-                yield {"node_key": key}

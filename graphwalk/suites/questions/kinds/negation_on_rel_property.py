@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs
 from graphwalk.types.values import Row, Value
 
@@ -41,16 +40,3 @@ class Part(PythonPart):
             and self.target_label in link.target_labels
             and differs(link.properties.get(self.relationship_property), self.excluded_value)
         )
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for source, target, data in graph.nx.edges(data=True):
-            value = data["properties"].get(self.relationship_property)
-            if (
-                data["type"] == self.relationship_type
-                and graph.has_label(source, self.source_label)
-                and graph.has_label(target, self.target_label)
-                and same_value(graph.value(source, self.node_property), self.node_value)
-                and value is not None
-                and not same_value(value, self.excluded_value)
-            ):
-                yield {"node_key": source}

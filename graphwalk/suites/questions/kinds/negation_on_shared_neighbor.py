@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import shared_neighbor
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs
 from graphwalk.types.values import Row, Value
 
@@ -25,9 +24,3 @@ class Part(shared_neighbor.Part):
         nodes = yield from self.sharing(walker)
         keys = (key for key, own in nodes.items() if differs(own.get(self.property), self.excluded_value))
         return [{"target_node_key": key} for key in keys]
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for row in super().brute_force(graph):
-            value = graph.value(str(row["target_node_key"]), self.property)
-            if value is not None and not same_value(value, self.excluded_value):
-                yield row

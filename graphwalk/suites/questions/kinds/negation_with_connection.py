@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.values import Row
 
@@ -31,9 +30,3 @@ class Part(PythonPart):
             for key, labels in targets.items()
             if self.required_label in labels and self.excluded_label not in labels
         )
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for key in graph.labelled(self.source_label):
-            labels = graph.labels_beside(key)
-            if self.required_label in labels and self.excluded_label not in labels:
-                yield {"node_key": key}

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys, nodes, read
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
 from graphwalk.types.values import Row, Value
 
@@ -21,8 +20,3 @@ class Part(PythonPart):
         (rows,) = yield from read([nodes(self.label, self.property, self.value)])
         # The tool tries a number given as text as a number where nothing else matches.
         return node_keys(r["properties"]["key"] for r in rows if equal(r["properties"].get(self.property), self.value))
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for key in graph.labelled(self.label):
-            if same_value(graph.value(key, self.property), self.value):
-                yield {"node_key": key}

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.values import Row
 
@@ -24,7 +23,3 @@ class Part(PythonPart):
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         targets = yield from walker.target_labels(self.source_label)
         return [{"count": sum(self.target_label in labels for labels in targets.values())}]
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        sources, targets = graph.labelled(self.source_label), graph.labelled(self.target_label)
-        yield {"count": sum(any(graph.nx.has_edge(a, b) for b in targets) for a in sources)}

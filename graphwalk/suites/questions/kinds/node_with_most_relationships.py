@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.values import Row
 
@@ -26,11 +25,3 @@ class Part(PythonPart):
         typed = (link for link in links if link.type == self.relationship_type)
         counts = Counter(link.source for link in typed if self.source_label in link.source_labels)
         return [{"node_key": key, "rel_count": count} for key, count in counts.most_common(1)]
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        counts = {
-            key: [type_ for _, _, type_ in graph.nx.out_edges(key, data="type")].count(self.relationship_type)
-            for key in graph.labelled(self.source_label)
-        }
-        most = max(counts.values(), default=0)
-        return ({"node_key": key, "rel_count": n} for key, n in counts.items() if n == most > 0)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import RelationshipRow
 from graphwalk.types.values import Row
@@ -40,10 +39,3 @@ class Part(PythonPart):
             for second in onward[first.target]
             if second is not first  # a loop cannot be both steps
         )
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for path in graph.paths(graph.labelled(self.source_label), 2):
-            ends = [end for _, end, _ in path]
-            labels = (self.middle_label, self.target_label)
-            if len(path) == 2 and all(map(graph.has_label, ends, labels)):
-                yield {"source_node_key": path[0][0], "target_node_key": path[1][1]}

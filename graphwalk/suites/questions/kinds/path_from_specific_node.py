@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
 from graphwalk.types.values import Row
@@ -28,8 +27,3 @@ class Part(PythonPart):
         layers = yield from walker.spread(start, self.target_label, self.max_hops, until=lambda layers: False)
         ends = {link.target for links in layers for link in links if self.target_label in link.target_labels}
         return [{"target_node_key": key} for key in sorted(ends)]
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for path in graph.paths(graph.labelled(self.source_label, self.key), self.max_hops):
-            if graph.has_label(path[-1][1], self.target_label):
-                yield {"target_node_key": path[-1][1]}

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
 from graphwalk.types.values import Row, Value
 
@@ -34,11 +33,3 @@ class Part(PythonPart):
             for link in links
             if equal(link.properties.get(self.property), self.value)
         ]
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        edges = graph.nx.edges(data=True)
-        typed = [(s, t, r["properties"]) for s, t, r in edges if r["type"] == self.relationship_type]
-        names = sorted({name for _, _, own in typed for name in own})
-        for source, target, own in typed:
-            if same_value(own.get(self.property), self.value):
-                yield {**{name: own.get(name) for name in names}, "source_key": source, "target_key": target}

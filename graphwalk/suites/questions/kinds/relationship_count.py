@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.values import Row
 
@@ -18,6 +17,3 @@ class Part(PythonPart):
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         links = yield from walker.links_of_type(self.relationship_type)
         return [{"count": len(links)}]
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        yield {"count": [type_ for _, _, type_ in graph.nx.edges(data="type")].count(self.relationship_type)}

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
 from graphwalk.types.values import Row, Value
@@ -43,9 +42,3 @@ class Part(PythonPart):
             start, self.target_label, self.max_hops, until=lambda layers: bool(values(layers))
         )
         return [{"value": value} for value in values(layers)[:1]]
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for path in graph.paths(graph.labelled(self.source_label, self.key), self.max_hops):
-            end = path[-1][1]
-            if len(path) >= 2 and graph.has_label(end, self.target_label) and not graph.nx.has_edge(self.key, end):
-                yield {"value": graph.value(end, self.property)}

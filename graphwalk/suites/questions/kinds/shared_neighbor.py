@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
 from graphwalk.types.values import Row, Value
@@ -39,11 +38,3 @@ class Part(PythonPart):
         links = yield from walker.links([Centre(self.middle_label, KEY, key) for key in middles])
         shared = {link.other_end[0]: link.neighbor for link in links if self.target_label in link.other_end[1]}
         return {key: shared[key] for key in sorted(shared) if key != self.key}
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        beside = graph.nx.to_undirected(as_view=True).adj
-        for middle in graph.labelled(self.middle_label):
-            if graph.labelled(self.source_label, self.key) and self.key in beside[middle]:
-                for end in beside[middle]:
-                    if end != self.key and graph.has_label(end, self.target_label):
-                        yield {"target_node_key": end}

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, distances
 from graphwalk.types.values import Row
 
@@ -48,10 +47,3 @@ class Part(PythonPart):
             for end in distances(start, self.max_hops, follow)
             if self.target_label in labels.get(end, ()) and degree[end] >= (2 if end == start else 1)
         )
-
-    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        for path in graph.paths(graph.labelled(self.source_label), self.max_hops):
-            end = path[-1][1]
-            onward = (edge for edge in graph.nx.out_edges(end, keys=True) if edge not in path)
-            if graph.has_label(end, self.target_label) and next(onward, None):
-                yield {"source_node_key": path[0][0], "target_node_key": end}
