@@ -5,7 +5,6 @@ import hmac
 import io
 import ipaddress
 import json
-import math
 import os
 import secrets
 import select
@@ -20,8 +19,6 @@ import uvicorn
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
-from mcp.server.streamable_http import StreamableHTTPServerTransport
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import (
     INVALID_PARAMS,
@@ -39,12 +36,9 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types import Tool as Offer
-from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
@@ -52,7 +46,6 @@ from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.levers.setup import tools_with_levers
-from graphwalk.serve import loopback_names
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
@@ -273,13 +266,11 @@ HEALTH_PATH = "/health"
 """Answers without a token, for health checks of containers and proxies; it tells nothing else."""
 LARGEST_BODY = 1 << 20
 """Bytes of one request."""
-MOST_SESSIONS = 64
-"""One more ends the session that has been idle longest."""
+MOST_SESSIONS = 1000
+"""One more is refused with status 503."""
 IDLE_SECONDS = 600.0
 """A session without requests ends after this time."""
 MOST_CONNECTIONS = 256
-HEAD_SECONDS = 5
-"""A connection ends if the whole head of a request does not arrive in this time."""
 PARTING_SECONDS = 2
 """At the end, calls that are running have this long."""
 SHORTEST_TOKEN = 16
@@ -291,23 +282,19 @@ async def serve_http(
     """Serve until cancelled. Raise ConfigError for a used port, an invalid address or a short token."""
     token = _token(variables)
     with _listening(host, port) as listener:
-        place = f"[{host}]" if ":" in host else host
-        place += f":{listener.getsockname()[1]}"
-        names = sorted({place.lower(), *loopback_names(listener.getsockname()[1])})
-        sessions = _Sessions(
-            server,
+        port, name = listener.getsockname()[1], f"[{host}]" if ":" in host else host
+        names = [f"{name}:{port}" for name in (name, "127.0.0.1", "localhost", "[::1]")]
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
             max_request_body_size=LARGEST_BODY,
             max_sessions=MOST_SESSIONS,
             session_idle_timeout=IDLE_SECONDS,
-            security_settings=TransportSecuritySettings(
+            transport_security=TransportSecuritySettings(
                 allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
             ),
         )
-        app = Starlette(routes=[Route(PATH, StreamableHTTPASGIApp(sessions))], lifespan=lambda app: sessions.run())
         config = uvicorn.Config(
             _Guard(app, token),
-            http=_Connection,
-            timeout_keep_alive=HEAD_SECONDS,
             ws="none",
             log_config=None,
             access_log=False,
@@ -315,49 +302,10 @@ async def serve_http(
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=PARTING_SECONDS,
         )
-        say(f"listening at http://{place}{PATH}")
+        say(f"listening at http://{names[0]}{PATH}")
         token_text = f"${TOKEN_VARIABLE}" if variables.mcp_token else token
         say(f"clients must send the header  Authorization: Bearer {token_text}")
         await _until_cancelled(_Uvicorn(config), listener)
-
-
-class _Sessions(StreamableHTTPSessionManager):
-    """Sessions of clients. Where a new one is one too many, the one that has been idle longest ends."""
-
-    def _admit_session(self, owner: Any) -> StreamableHTTPServerTransport | None:
-        idle = {
-            session.idle_scope.deadline: (key, session.idle_scope)
-            for key, session in self._server_instances.items()
-            if session.idle_scope is not None and session.idle_scope.deadline < math.inf
-        }
-        if idle and len(self._server_instances) >= MOST_SESSIONS:
-            key, scope = idle[min(idle)]
-            del self._server_instances[key]
-            scope.cancel()
-        return super()._admit_session(owner)
-
-
-class _Connection(H11Protocol):
-    """A connection that ends without the head of a request in time; uvicorn's own limit ends with its first byte."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._await_head()
-
-    def on_response_complete(self) -> None:
-        self._await_head()
-        super().on_response_complete()
-
-    def _await_head(self) -> None:
-        self.loop.call_later(HEAD_SECONDS, self._end_without_head, self.cycle)
-
-    def _end_without_head(self, last: Any) -> None:
-        if self.cycle is last:  # each head makes a new one
-            self.transport.close()
-
-
-_HOSTS = (b"host", b"origin")
-"""Headers that name hosts, in capitals or not; the check of `mcp` compares the letters."""
 
 
 class _Guard:
@@ -378,8 +326,6 @@ class _Guard:
                 refusal = PlainTextResponse("the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"})
                 await refusal(scope, receive, send)
                 return
-            headers = [(name, value.lower() if name in _HOSTS else value) for name, value in scope["headers"]]
-            scope = {**scope, "headers": headers}
         await self._app(scope, receive, send)
 
 

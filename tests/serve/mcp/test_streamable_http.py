@@ -3,15 +3,15 @@
 import signal
 import socket
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
-from graphwalk.serve.mcp import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS
-from tests.serve.mcp.servers import OPENING, HttpServer, over_http
+from graphwalk.serve.mcp import LARGEST_BODY, MOST_CONNECTIONS
+from tests.serve.mcp.servers import HttpServer, over_http
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,12 @@ def test_foreign_pages_are_refused_even_with_the_token(
     ("header", "value"),
     [
         ("Origin", "http://127.0.0.1:{port}"),
-        ("Origin", "HTTP://LocalHost:{port}"),
-        ("Host", "LocalHost:{port}"),
+        ("Host", "localhost:{port}"),
         ("Authorization", "BEARER {token}"),
         ("Authorization", "Bearer  {token}"),
     ],
 )
-def test_headers_of_this_machine_are_let_in_however_they_are_written(
-    http_server: HttpServer, header: str, value: str
-) -> None:
+def test_headers_of_this_machine_are_let_in(http_server: HttpServer, header: str, value: str) -> None:
     text = value.format(port=urlsplit(http_server.url).port, token=http_server.token)
     assert http_server.post(headers={**http_server.headers, header: text}).status_code == 200
 
@@ -81,44 +78,17 @@ def test_bodies_that_are_no_requests(http_server: HttpServer) -> None:
     assert http_server.post().status_code == 200
 
 
-def test_one_session_too_many_ends_the_one_that_was_idle_longest(odd_file: Path) -> None:
-    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-    with over_http("--graph", odd_file) as server, httpx2.Client(headers=server.headers, timeout=60) as http:
-
-        def begin() -> dict[str, str]:
-            reply = http.post(server.url, json=OPENING)
-            return {"Mcp-Session-Id": reply.headers["mcp-session-id"]}
-
-        def status(session: dict[str, str]) -> int:
-            return http.post(server.url, json=listing, headers=session).status_code
-
-        streaming, *sessions = [begin() for _ in range(MOST_SESSIONS)]
-        with http.stream("GET", server.url, headers=streaming) as stream:
-            assert (stream.status_code, status(sessions[0])) == (200, 200)
-            newest = [begin() for _ in range(3)]
-            assert [status(session) for session in sessions[:5]] == [200, 404, 404, 404, 200]
-            assert [status(session) for session in (streaming, *newest)] == [200] * 4
-
-
-def test_half_requests_end_and_leave_room_for_others(odd_file: Path) -> None:
-    """Also those that follow a whole request, and those that keep sending."""
-    half = b"POST /mcp HTTP/1.1\r\nHost: x\r\n"
-    beginnings = {"head": half, "nothing": b"", "after another": b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" + half}
-    beginnings["body"] = half + b"Content-Length: 9\r\n\r\nx"
+def test_connections_are_limited(odd_file: Path) -> None:
     with over_http("--graph", odd_file) as server, ExitStack() as stack:
         place = urlsplit(server.url)
-        connections = []
-        for number in range(MOST_CONNECTIONS + 20):
-            connections.append(stack.enter_context(socket.create_connection((place.hostname, place.port), timeout=60)))
-            connections[-1].sendall([*beginnings.values()][number % len(beginnings)])
-        with suppress(OSError):
-            while connections[0].send(b"X"):
-                time.sleep(0.1)
-        for connection in connections:
-            with suppress(ConnectionResetError):
-                while connection.recv(1 << 16):
-                    pass
-        assert httpx2.get(f"http://{place.netloc}/health", timeout=60).status_code == 200
+        health = f"http://{place.netloc}/health"
+        for _ in range(MOST_CONNECTIONS):
+            connection = stack.enter_context(socket.create_connection((place.hostname, place.port), timeout=60))
+            connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: x\r\n")
+        assert httpx2.get(health, timeout=60).status_code == 503
+        stack.close()
+        while httpx2.get(health, timeout=60).status_code == 503:
+            time.sleep(0.05)
         assert server.post().status_code == 200
 
 
