@@ -20,7 +20,6 @@ _COLUMNS: dict[str, type] = {
     "shortest_path_length": int,
     "seed": int,
     "index": int,
-    "generator": str,
     "digest": str,
 }
 
@@ -29,7 +28,6 @@ def generate_maze_command(
     size: Annotated[int, typer.Option(help="Cells per side.")] = 10,
     walls: Annotated[float, typer.Option(help="Share of cells that are walls.")] = 0.5,
     min_path: Annotated[int, typer.Option(help="Minimum steps from start to goal.")] = 15,
-    generator: Annotated[str, typer.Option(help="Algorithm: random, or depth_first for a perfect maze.")] = "random",
     count: Annotated[int, typer.Option(min=1, help="Number of mazes.")] = 1,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     index: Annotated[int, typer.Option(min=0, help="Index of the first maze for this seed.")] = 0,
@@ -45,7 +43,7 @@ def generate_maze_command(
 
     if out is not None and out.suffix.lower() not in ROW_FORMATS:
         raise ConfigError(f"{out.name}: expected one of {', '.join(ROW_FORMATS)}", hint=f"--out {out.stem}.jsonl")
-    fields = {"size": size, "walls": walls, "min_path": min_path, "generator": generator}
+    fields = {"size": size, "walls": walls, "min_path": min_path}
     # The upper bound of an experiment, which keeps all mazes in memory, does not apply to `count` here.
     spec = validate(MazeSpec, fields, "generate maze")
     mazes = (generate_maze(spec, seed, number) for number in range(index, index + count))

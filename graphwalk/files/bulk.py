@@ -123,33 +123,27 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
 
 
-def usable_rows(
-    path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None], *, skip: bool
-) -> tuple[dict[str, str], Iterator[T]]:
-    """Return why rows cannot be used ("row 7" → reason), and an iterator over what `read` returns for the others.
+def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]) -> Iterator[T]:
+    """Return an iterator over what `read` returns for the rows of a file.
 
-    `read` gets a row and its number from 1 on; it raises ValueError with the reason, and returns None for a row that is
-    not chosen. All rows are read before the first one is returned. Of many bad rows the first reasons are kept, and a
-    count. Raise ConfigError if no row is left, or if some cannot be used, unless `skip`, which the field
-    `skip_bad_rows` of the suite sets.
+    `read` gets a row and its number from 1 on; it raises ValueError for a row that cannot be used, and returns None for
+    one that is not chosen. All rows are read before the first one is returned. Raise ConfigError with the first reasons
+    if some cannot be used, or if no row is left.
     """
-    bad, number_bad, some = dict[str, str](), 0, False
+    bad, number_bad, some = list[str](), 0, False
     for number, value in _readings(path, columns, read):
         if not isinstance(value, str):
             some = True
         elif (number_bad := number_bad + 1) <= MOST_LISTED:
-            bad[f"row {number}"] = value
-    more = number_bad - len(bad)
-    if bad and not skip:
-        lines = [*(f"  {row}: {reason}" for row, reason in bad.items()), *([f"  … and {more:,} more"] if more else [])]
-        text = "\n".join([f"{path}: {counted(number_bad, 'row')} cannot be used:", *lines])
-        raise ConfigError(text, hint="correct the file, or leave these rows out: -o suite.skip_bad_rows=true")
-    if more:
-        bad[f"{more:,} more rows"] = f"reasons of the first {MOST_LISTED} are kept"
+            bad.append(f"  row {number}: {value}")
+    if bad:
+        more = [f"  … and {number_bad - len(bad):,} more"] if number_bad > len(bad) else []
+        text = "\n".join([f"{path}: {counted(number_bad, 'row')} cannot be used:", *bad, *more])
+        raise ConfigError(text, hint="correct the file, or leave these rows out of it")
     if not some:
         raise ConfigError(f"{path}: no row is left", hint="choose other rows")
     readings = (value for _, value in _readings(path, columns, read))
-    return bad, (value for value in readings if not isinstance(value, str))
+    return (value for value in readings if not isinstance(value, str))
 
 
 def _readings(

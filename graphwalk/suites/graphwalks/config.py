@@ -38,19 +38,17 @@ class GraphwalksConfig(SuiteConfig):
     """Of a file: only this operation."""
     max_chars: PositiveInt | None = None
     """Of a file: only prompts of at most this number of characters."""
-    skip_bad_rows: bool = False
-    """Of a file: leave out rows that cannot be used, with a note; false: stop before the first episode."""
 
     @model_validator(mode="before")
     @classmethod
     def _file_or_problems(cls, data: Any) -> Any:
-        of_file = ("operation", "max_chars", "skip_bad_rows")
+        of_file = ("operation", "max_chars")
         if isinstance(data, dict) and data.get("file") is not None:
             if data.get("problems"):
                 raise ValueError("file and problems exclude each other; operation, max_chars and limit choose rows")
             return {**data, "problems": ()}
         if isinstance(data, dict) and (data.get("problems") in ((), []) or any(map(data.get, of_file))):
-            raise ValueError("without file, give problems, and no operation, max_chars or skip_bad_rows")
+            raise ValueError("without file, give problems, and no operation or max_chars")
         return data
 
     def texts(self) -> Mapping[str, str]:

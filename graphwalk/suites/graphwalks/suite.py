@@ -48,11 +48,8 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 graph, problems = generated(spec, seed, index)
                 yield GraphInstance.of(graph, problems, {"entry": entry, "index": index, "out_degree": spec.out_degree})
         if config.file is not None:
-            bad, rows = usable_rows(config.file, COLUMNS, partial(read_problem, config), skip=config.skip_bad_rows)
-            for graph, problem in rows:
-                left_out = {"left_out": bad} if bad else {}
-                yield GraphInstance.of(graph, [problem], {"name": config.file.name, "row": problem.row, **left_out})
-                bad = {}
+            for graph, problem in usable_rows(config.file, COLUMNS, partial(read_problem, config)):
+                yield GraphInstance.of(graph, [problem], {"name": config.file.name, "row": problem.row})
 
     async def tasks(
         self, about: LoadedGraph, config: GraphwalksConfig, seed: int, agent: AgentConfig
@@ -87,7 +84,7 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
             tasks.append(walk.added_to(task).model_copy(update={"prompt_chars": characters}))
             if task.published_target is not None:
                 notes.append(f"Row {task.row}: the target differs from the file's; both are scored.")
-        return Tasks(tasks, about.instance.facts.get("left_out", {}), notes)
+        return Tasks(tasks, notes=notes)
 
     def report(self) -> SuiteReport:
         size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
@@ -116,12 +113,11 @@ def _problem(result: ResultRecord) -> str:
 
 
 def _remark(result: ResultRecord) -> str | None:
-    task, graph = result["task"], result.get("graph", {})
-    if (published := task.get("published_gold")) is not None:
-        extra, missing = len({*published} - {*task["gold"]}), len({*task["gold"]} - {*published})
-        return f"Row {task['row']}: the published target has {extra} other nodes, and lacks {missing} of ours."
-    left_out = ", ".join(graph.get("left_out", ()))
-    return f"Left out of {graph['name']}: {left_out} (run.json has the reasons)." if left_out else None
+    task = result["task"]
+    if (published := task.get("published_gold")) is None:
+        return None
+    extra, missing = len({*published} - {*task["gold"]}), len({*task["gold"]} - {*published})
+    return f"Row {task['row']}: the published target has {extra} other nodes, and lacks {missing} of ours."
 
 
 def _agree(oracle: str, nodes: Iterable[str], task: GraphwalksTask) -> None:

@@ -7,25 +7,20 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
 from graphwalk.suites.magma.config import GraphInput
 from graphwalk.suites.magma.generate import Instance, MagmaTrace, Step
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
 
-HINTS = {"ish": "whole", "ish_partial": "partial", "ish_wrong": "wrong"}
-"""Strategy → its hints: whole; some of their fields left out; the hint of another step of the same trace."""
 STRATEGIES = {
     "io": "input–output, the final state alone",
     "io_reasoning": "input–output with reasoning in words",
     "is": "intermediate steps",
     "ish": "intermediate steps with hints",
-    "ish_partial": "intermediate steps with parts of the hints",
-    "ish_wrong": "intermediate steps with hints of other steps",
 }
 """Abbreviation in the paper → full name."""
-STEPWISE = ("is", *HINTS, "tools")
+STEPWISE = ("is", "ish", "tools")
 """Strategies that ask for every state in turn: without hints, with hints, and without edges in the prompt."""
 
 
@@ -76,7 +71,8 @@ def read_problem(text: str, n: int) -> Instance | None:
 def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), form: Form = STANDARD) -> str:
     """Return the user message that asks for the state after `step`, with the hint if the strategy has hints."""
     names = {**_names(trace.algorithm), "first": step == min(trace.states), "explain": form.explain}
-    return agent.render("magma_turn.j2", **names, step=step, hint=_given_hint(trace, setting, step)).strip()
+    hint = _hint(trace.states[step]) if setting == "ish" else None
+    return agent.render("magma_turn.j2", **names, step=step, hint=hint).strip()
 
 
 def conversation(
@@ -118,25 +114,6 @@ def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> st
     steps = [{"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)} for step in trace.steps]
     final = write_answer(trace.algorithm, trace.final)
     return agent.render("magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=final).strip()
-
-
-def _given_hint(trace: MagmaTrace, setting: str, step: int) -> dict[str, Any] | None:
-    """Return the hint that a strategy gives for a step, with None for fields left out; None without a hint."""
-    kind = HINTS.get(setting)
-    if kind is None:
-        return None
-    hint = _hint(trace.states[step])
-    draw = stdlib_random(trace.seed, "magma.hints", setting, trace.trace_id, step)
-    if kind == "partial":
-        names = sorted(name for name, value in hint.items() if value is not None)
-        if len(names) < 2:
-            return None
-        shown = draw.sample(names, draw.randint(1, len(names) - 1))
-        return {name: value if name in shown else None for name, value in hint.items()}
-    if kind == "wrong":
-        others = [other for other in map(_hint, trace.states.values()) if other != hint]
-        return draw.choice(others) if others else None
-    return hint
 
 
 def _hint(step: Step) -> dict[str, Any]:

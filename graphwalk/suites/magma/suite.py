@@ -46,11 +46,8 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         return Tasks([make_task(trace, step, agent, config) for step in steps])
 
     def asks(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
-        """Return False for earlier states in input–output strategies without `io_steps`, and for impossible settings.
-
-        A trace of one step has no other step whose hint could be the wrong one.
-        """
-        if (setting == "tools" and not config.in_store) or (setting == "ish_wrong" and task.total_steps == 1):
+        """Return False for earlier states in input–output strategies without `io_steps`, and tools without a store."""
+        if setting == "tools" and not config.in_store:
             return False
         return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
 

@@ -8,8 +8,6 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from graphwalk.config.strict import Spec, SuiteConfig
 
-MazeGenerator = Literal["random", "depth_first"]
-
 Layout = Literal["standard", "paper"]
 
 
@@ -22,8 +20,6 @@ class MazeSpec(Spec):
     """Share of cells that are walls."""
     min_path: PositiveInt = 15
     """Minimum steps from start to goal."""
-    generator: MazeGenerator = "random"
-    """Walls at random places (random), or a perfect maze by depth-first search (depth_first)."""
     offset: NonNegativeInt = 0
     """Index of the first maze of the seed's series."""
 

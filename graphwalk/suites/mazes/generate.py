@@ -1,4 +1,4 @@
-"""Maze generation: layouts, walls, pairs of start and goal, and the graph of a maze."""
+"""Maze generation: walls, pairs of start and goal, and the graph of a maze."""
 
 import hashlib
 import json
@@ -22,9 +22,6 @@ from graphwalk.tools.tool import distances_from, shortest_path
 from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
-Place = tuple[int, int]
-"""Row and column in the lattice."""
-
 _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
 
 
@@ -32,74 +29,6 @@ def neighbours(cell: int, size: int) -> list[int]:
     """Return the cells that share an edge with this one in ascending order."""
     row, column = divmod(cell, size)
     return [cell + r * size + c for r, c in _SIDES if 0 <= row + r < size and 0 <= column + c < size]
-
-
-def depth_first_walls(size: int, walls: int, random: Random) -> list[int]:
-    """Return the walls of a perfect maze (a spanning tree), with cells opened or closed until the number is exact."""
-
-    def shuffled(places: Iterable[Place]) -> list[Place]:
-        listed = list(places)
-        random.shuffle(listed)
-        return listed
-
-    side = (size + 1) // 2
-    start = (random.randrange(side), random.randrange(side))
-    search = nx.dfs_edges(nx.grid_2d_graph(side, side), start, sort_neighbors=shuffled)
-    edges: list[tuple[Place, Place]] = list(search) or [(start, start)]
-    opened = {(a + c) * size + b + d for (a, b), (c, d) in edges}
-    opened |= {2 * row * size + 2 * column for edge in edges for row, column in edge}
-    count = size * size - walls
-    if len(opened) < count:
-        _open_walls(opened, size, count, random)
-    elif len(opened) > count:
-        _close_dead_ends(opened, size, count, random)
-    return [cell for cell in range(size * size) if cell not in opened]
-
-
-def _open_walls(opened: set[int], size: int, count: int, random: Random) -> None:
-    """Open random walls next to open cells."""
-    border = sorted({wall for cell in opened for wall in neighbours(cell, size)} - opened)
-    seen = {*border, *opened}
-    while len(opened) < count:
-        number = random.randrange(len(border))
-        border[number], border[-1] = border[-1], border[number]
-        cell = border.pop()
-        opened.add(cell)
-        new = [wall for wall in neighbours(cell, size) if wall not in seen]
-        border += new
-        seen.update(new)
-
-
-def _close_dead_ends(opened: set[int], size: int, count: int, random: Random) -> None:
-    """Close random leaves of a spanning tree; in a maze without loops these are its dead ends."""
-    parent = _search_tree(opened, size, random)
-    children = dict.fromkeys(opened, 0)
-    for above in parent.values():
-        children[above] += 1
-    leaves = [cell for cell in sorted(opened) if not children[cell]]
-    while len(opened) > count:
-        number = random.randrange(len(leaves))
-        leaves[number], leaves[-1] = leaves[-1], leaves[number]
-        leaf = leaves.pop()
-        opened.remove(leaf)
-        if (above := parent.get(leaf, leaf)) != leaf:
-            children[above] -= 1
-            if not children[above]:
-                leaves.append(above)
-
-
-def _search_tree(opened: set[int], size: int, random: Random) -> dict[int, int]:
-    """Return the parent of each cell except the root."""
-    root = random.choice(sorted(opened))
-    parent: dict[int, int] = {}
-    stack = [root]
-    while stack:
-        cell = stack.pop()
-        children = [n for n in neighbours(cell, size) if n in opened and n not in parent and n != root]
-        random.shuffle(children)
-        parent.update(dict.fromkeys(children, cell))
-        stack += children
-    return parent
 
 
 _LARGEST_LISTED = 24
@@ -166,7 +95,7 @@ _FEWEST_GRIDS = 25
 class Maze:
     """A grid maze. Cells are numbered row by row from 0 at the top left; `walls` are in ascending order.
 
-    `shortest_path_length` is in steps. `seed`, `index` and `generator` reproduce the maze.
+    `shortest_path_length` is in steps. `seed` and `index` reproduce the maze.
     """
 
     size: int
@@ -176,7 +105,6 @@ class Maze:
     shortest_path_length: int
     seed: int = 0
     index: int = 0
-    generator: str = "random"
 
     def __repr__(self) -> str:
         """Return one line: size, number of walls, start, goal and the length of the shortest path."""
@@ -224,18 +152,17 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
     Grids are drawn until one has a suitable pair of start and goal. Raise ConfigError after a bounded search.
     """
     size, walls, min_path = spec.size, spec.wall_count, spec.min_path
-    random = stdlib_random(seed, "maze", spec.generator, size, walls, min_path, index)
+    random = stdlib_random(seed, "maze", "random", size, walls, min_path, index)
     tries = max(_FEWEST_GRIDS, _CELLS_DRAWN // size**2)
     for _ in range(tries):
-        by_search = spec.generator == "depth_first"
-        drawn = depth_first_walls(size, walls, random) if by_search else random.sample(range(size * size), walls)
+        drawn = random.sample(range(size * size), walls)
         pair = draw_pair(size, drawn, min_path, random)
         if pair is not None:
-            return Maze(size, tuple(sorted(drawn)), *pair, seed, index, spec.generator)
+            return Maze(size, tuple(sorted(drawn)), *pair, seed, index)
     raise ConfigError(
-        f"no maze found in {tries} grids of {size} × {size} cells with {walls} walls ({spec.generator}): "
+        f"no maze found in {tries} grids of {size} × {size} cells with {walls} walls: "
         f"no start and goal are {min_path} steps apart",
-        hint="choose a lower min_path, another share of walls, a larger size or another generator",
+        hint="choose a lower min_path, another share of walls or a larger size",
     )
 
 
@@ -260,7 +187,7 @@ def maze_graph(maze: Maze) -> PropertyGraph:
         for other in neighbours(cell, size):
             if cell < other:
                 relationships.append(Relationship(ADJACENT, str(cell), str(other), {}))
-    spec = {"size": size, "index": maze.index, "generator": maze.generator}
+    spec = {"size": size, "index": maze.index}
     return PropertyGraph.from_rows(nodes, relationships, seed=maze.seed, spec=spec)
 
 

@@ -76,7 +76,6 @@ def maze_report() -> SuiteReport:
             Grouping("size", "size", _of_graph("size")),
             Grouping("wall_ratio", "share of walls", _of_graph("wall_ratio")),
             Grouping("min_path", "minimum steps", _of_graph("min_path")),
-            Grouping("generator", "generator", _of_graph("generator")),
             Grouping(
                 "shortest_path_length", "steps of the shortest path", _of_graph("shortest_path_length"), shown=False
             ),

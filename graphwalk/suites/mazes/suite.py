@@ -45,7 +45,6 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
                     "wall_ratio": spec.walls,
                     "walls": len(maze.walls),
                     "min_path": spec.min_path,
-                    "generator": maze.generator,
                     "shortest_path_length": maze.shortest_path_length,
                 }
                 yield GraphInstance.of(maze_graph(maze), maze, facts)

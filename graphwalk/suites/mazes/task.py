@@ -33,7 +33,6 @@ class MazeTask(Task):
     start: int
     goal: int
     shortest_path_length: int
-    generator: str
     index: int
     strict: bool = False
     layout: Layout = "standard"

@@ -1,4 +1,4 @@
-"""Read a file of questions with answers: JSON Lines, a JSON list, CSV, or CypherBench (arXiv 2412.18702)."""
+"""Read a file of questions with answers: JSON Lines, a JSON list, or CSV."""
 
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -53,11 +53,10 @@ class OwnQuestion(Strict):
 class Dataset:
     """Questions of a file by their places, and its mistakes, to which `tasks_about` adds those of targets.
 
-    `graph`: graph of CypherBench whose questions are read; None: the only one, or the one called `graph_name`. Raise
-    ConfigError if the file cannot be read, or has no such graph.
+    Raise ConfigError if the file cannot be read.
     """
 
-    def __init__(self, path: Path, graph: str | None, graph_name: str) -> None:
+    def __init__(self, path: Path) -> None:
         ending = path.suffix.lower()
         self.path, self.unit = path, "entry" if ending == ".json" else "line"
         self.questions: dict[int, OwnQuestion] = {}
@@ -66,18 +65,13 @@ class Dataset:
         rows = list(islice(read_rows(path, endings=(".jsonl", ".json", ".csv")), MOST_ROWS + 1))
         if len(rows) > MOST_ROWS:
             raise ConfigError(f"{path}: more than {MOST_ROWS:,} rows", hint="divide the file, one run for each part")
-        graphs = sorted({str(row.get("graph")) for _, row in rows if isinstance(row, Mapping) and "nl_question" in row})
-        chosen = graph or (graphs[0] if len(graphs) == 1 else graph_name)
-        if graphs and chosen not in graphs:
-            names = ", ".join(graphs)
-            raise ConfigError(f"{path}: no graph {chosen!r}; its graphs: {names}", hint="-o suite.dataset_graph=NAME")
-        convert = _from_cypherbench if graphs else _from_csv if ending == ".csv" else dict
+        convert = _from_csv if ending == ".csv" else dict
         for place, row in rows:
             if len(self.mistakes) > MOST_LISTED:
                 break
             if isinstance(row, str):
                 self.mistakes.append((place, row))
-            elif not graphs or row.get("graph") == chosen:
+            else:
                 self._add(place, row, convert)
 
     def _add(self, place: int, row: Mapping[str, Any], convert: Callable[[Mapping[str, Any]], Row]) -> None:
@@ -112,16 +106,3 @@ def _from_csv(cells: Mapping[str, Any]) -> Row:
     fields = {name: cell for name, cell in cells.items() if cell}
     answer = parse_json(fields.get("answer", ""))
     return fields if answer is None else {**fields, "answer": answer}
-
-
-def _from_cypherbench(row: Mapping[str, Any]) -> Row:
-    answers, template = parse_json(str(row.get("answer_json") or "[]")), row.get("from_template") or {}
-    if not isinstance(answers, list):
-        raise ConfigError("answer_json: expected a JSON list of rows")
-    if not isinstance(template, Mapping):
-        raise ConfigError("from_template: expected an object")
-    rows = [cells if isinstance(cells, list) else [cells] for cells in answers]
-    answer = [cells[0] if len(cells) == 1 else {f"column {n}": v for n, v in enumerate(cells, 1)} for cells in rows]
-    tag = template.get("match_category")
-    fields = {"question": row.get("nl_question"), "cypher": row.get("gold_cypher"), "id": row.get("qid")}
-    return {**fields, "answer": answer, "tags": [tag] if tag else []}

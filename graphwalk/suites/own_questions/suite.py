@@ -59,7 +59,7 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
         """Return the tasks of the file. Queries run in memory, and in a Neo4j that holds only this graph."""
         assert about.store is not None
         graph, store, instance = about.graph, about.store, about.instance
-        dataset = Dataset(config.dataset_file, config.dataset_graph, instance.facts["name"])
+        dataset = Dataset(config.dataset_file)
         async with EmbeddedDatabase() as memory:
             engines = [store if store.takes_queries else await memory.load(graph)]
             if store.in_neo4j and await holds_only(store, graph, agent):

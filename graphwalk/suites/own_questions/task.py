@@ -50,8 +50,6 @@ class OwnQuestionsConfig(SuiteConfig):
     graphs: tuple[GraphToAsk, ...] = Field(default=(GraphToAsk(file=Path(EXAMPLE)),), min_length=1, max_length=1)
     dataset: Annotated[Path, BeforeValidator(existing_path)] = Path(EXAMPLE)
     """File of questions with answers; "example": those of the built-in graph."""
-    dataset_graph: str | None = None
-    """Graph of a CypherBench file whose questions are asked. None: the only one, or the one with your graph's name."""
 
     @property
     def foreign(self) -> bool:

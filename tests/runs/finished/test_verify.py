@@ -88,7 +88,7 @@ RUNS: dict[str, dict[str, Any]] = {
         "models": ["scripted/expert"],
     },
     "mazes as text": {**SUITES["mazes"], "settings": ["no_tools"], "models": ["openai/clumsy"]},
-    "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "ish_partial", "tools"]},
+    "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "tools"]},
     "ask": {
         "suite": {
             "name": "ask",

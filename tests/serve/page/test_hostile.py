@@ -45,7 +45,7 @@ def poisoned_record(record: dict[str, Any]) -> dict[str, Any]:
     turned = poisoned({name: value for name, value in record.items() if name != "crc32"})
     task = {
         **turned["task"],
-        **{name: record["task"][name] for name in ("category", "generator") if name in record["task"]},
+        **{name: record["task"][name] for name in ("category",) if name in record["task"]},
     }
     hostile_fields = {"exit_status": record["trajectory"]["exit_status"], "error": f"server said {EVIL}"}
     return {**turned, **own, "task": task, "trajectory": {**turned["trajectory"], **hostile_fields}}

@@ -138,30 +138,6 @@ def test_a_matrix_of_another_form_is_no_graph(text: str) -> None:
     assert prompts.read_problem(f"Adjacency matrix: {text}", 3) is None
 
 
-def hints(setting: str, problem: MagmaTrace) -> list[str]:
-    turns = [prompts.turn(problem, setting, step) for step in problem.states]
-    lines = [next((line for line in text.splitlines() if line.startswith("Hint")), "") for text in turns]
-    return [line.partition(": ")[2] for line in lines]
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_partial_hints_lack_fields_and_wrong_hints_are_those_of_other_steps(algorithm: str) -> None:
-    for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=7, count=10), 3):  # type: ignore[arg-type]
-        whole, partial = hints("ish", problem), hints("ish_partial", problem)
-        assert partial == hints("ish_partial", problem)
-        assert all(0 < len(part.split("; ")) < len(hint.split("; ")) for hint, part in zip(whole, partial, strict=True))
-        if len(problem.steps) > 1:
-            wrong = hints("ish_wrong", problem)
-            assert wrong == hints("ish_wrong", problem)
-            assert all(hint != whole[place] and hint in whole for place, hint in enumerate(wrong))
-
-
-def test_a_trace_of_one_step_has_no_wrong_hint() -> None:
-    config = experiment(traces=[{"algorithm": "dijkstra", "nodes": 5, "p": 0.1, "count": 20}])
-    assert 1 in [task.total_steps for task, _ in tasks(config)]
-    assert all(task.total_steps > 1 for task, _, _ in played("expert", "ish_wrong", config))
-
-
 def test_a_state_by_number_has_the_unit_of_a_step_without_an_explanation() -> None:
     one, many = (chat(from_the_start("floyd_warshall"), way, 1, PAPER_AGENT, PAPER_FORM) for way in ("io", "is"))
     assert "One step is one pivot." in one

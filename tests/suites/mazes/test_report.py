@@ -20,7 +20,7 @@ def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: A
         **{"task_id": f"maze-{maze}-{size}", "model": "test/one", "setting": "tools", "repeat": 0},
         **{"exit_status": "answered", "score": score, "turns": 21, "tool_calls": 20, "usage": {}, "seconds": 2.0},
         "task": {"graph_digest": f"g{maze}-{size}", "reference_calls": 16},
-        "graph": {"size": size, "wall_ratio": 0.5, "min_path": 15, "generator": "random"},
+        "graph": {"size": size, "wall_ratio": 0.5, "min_path": 15},
         **changes,
     }
 

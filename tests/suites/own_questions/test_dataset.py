@@ -1,7 +1,5 @@
 """Files of questions: formats, and mistakes that are named together with their places."""
 
-import json
-import re
 from pathlib import Path
 
 import pytest
@@ -41,7 +39,7 @@ WRONG = {
 def read(folder: Path, text: str, name: str = "qa.jsonl") -> Dataset:
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    dataset = Dataset(path, None, "graph")
+    dataset = Dataset(path)
     dataset.check()
     return dataset
 
@@ -68,27 +66,6 @@ def test_all_mistakes_are_named_together(tmp_path: Path) -> None:
     assert all(f"  line {line}: " in str(caught.value) for line in range(1, len(texts) + 1))
 
 
-@pytest.mark.parametrize(
-    ("fields", "mistake"),
-    [
-        ({"answer_json": "5"}, "answer_json: expected a JSON list of rows"),
-        ({"answer_json": '{"rows": 1}'}, "answer_json: expected a JSON list of rows"),
-        ({"answer_json": "[[1"}, "answer_json: expected a JSON list of rows"),
-        ({"answer_json": "[[1]]", "from_template": "t"}, "from_template: expected an object"),
-        ({"answer_json": "[[1]]", "from_template": {"match_category": 5}}, "tags: "),
-        ({"answer_json": [[["a"]]]}, "answer_json: expected a JSON list of rows"),
-        ({"answer_json": "[[[1]]]"}, "answer: expected a value"),
-    ],
-)
-def test_wrong_fields_of_cypherbench_are_mistakes_with_their_place(
-    tmp_path: Path, fields: dict[str, object], mistake: str
-) -> None:
-    right = {"graph": "g", "nl_question": "P", "answer_json": "[[1]]"}
-    text = json.dumps([right, {"graph": "g", "nl_question": "Q", **fields}])
-    with pytest.raises(ConfigError, match=re.escape(f"entry 2: {mistake}")):
-        read(tmp_path, text, "qa.json")
-
-
 def test_many_mistakes_are_cut_and_reading_stops(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         read(tmp_path, '{"question": "a", "answr": 1}\n' * 50_000)
@@ -99,14 +76,3 @@ def test_many_mistakes_are_cut_and_reading_stops(tmp_path: Path) -> None:
 def test_file_with_more_rows_than_a_run_can_ask_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="more than 100,000 rows"):
         read(tmp_path, "question,answer\n" + "a,b\n" * 100_001, "qa.csv")
-
-
-def test_cypherbench_is_filtered_to_one_graph() -> None:
-    path = Path(__file__).parents[2] / "data" / "cypherbench.json"
-    assert [question.id for question in Dataset(path, "nba", "harbour").questions.values()] == ["77ff"]
-    harbour = list(Dataset(path, None, "harbour").questions.values())
-    assert [question.tags for question in harbour] == [("basic",), (), ("basic",)]
-    assert harbour[0].rows == [{"value": 2}]
-    assert harbour[1].rows == [{"column 1": "Piet Oosterling", "column 2": 0.5}]
-    with pytest.raises(ConfigError, match="no graph 'films'; its graphs: harbour, nba"):
-        Dataset(path, None, "films")

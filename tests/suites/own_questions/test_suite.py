@@ -154,17 +154,6 @@ async def test_difference_of_query_and_answer_is_named(tmp_path: Path) -> None:
     assert "shares, line 3: the query gives other rows than answer" in estimate.notes
 
 
-async def test_cypherbench_runs_on_its_graph(tmp_path: Path) -> None:
-    path = Path(__file__).parents[2] / "data" / "cypherbench.json"
-    played = config(path, models=["scripted/look"], **{"suite.dataset_graph": "harbour"})
-    notes = (await estimate_run(resolve(played, Variables()))).notes
-    assert [note for note in notes if "other rows" in note] == ["5a1e, entry 3: the query gives other rows than answer"]
-    await start(tmp_path / "run", played)
-    tasks = {record["task_id"]: record["task"] for record in records(tmp_path / "run")}
-    assert tasks["5a1c"]["gold"] == [{"value": 2}]
-    assert tasks["5a1d"]["gold"] == [{"o.name": "Piet Oosterling", "r.share": 0.5}]
-
-
 async def test_graph_and_questions_may_have_one_file_name(tmp_path: Path) -> None:
     graph, dataset = tmp_path / "graph" / "films.json", tmp_path / "films.json"
     graph.parent.mkdir()
