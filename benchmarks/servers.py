@@ -1,12 +1,14 @@
 """A Neo4j to measure against."""
 
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-from graphwalk import database
+from graphwalk.database.server import DEFAULT_RELEASE, RELEASES, await_answer, start_jars, stop_jars
 from graphwalk.errors import StoreError
+from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD
 from graphwalk.variables import Variables, read_variables
 
 
@@ -24,12 +26,16 @@ def neo4j_server() -> Iterator[Variables | str]:
 
 
 @contextmanager
-def throw_away_server(**options: Any) -> Iterator[Variables]:
-    """The environment that reaches a Neo4j of `graphwalk db up` with these options, removed at the end."""
+def throw_away_server(release: str = DEFAULT_RELEASE) -> Iterator[Variables]:
+    """The environment that reaches a Neo4j of the jars, removed at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     with TemporaryDirectory(prefix="graphwalk-bench-") as home:
-        variables = Variables({**read_variables().values, "GRAPHWALK_HOME": home})
-        server = database.up(variables, port=None, **options)
+        folder = Path(home) / "neo4j"
+        start_jars(folder, RELEASES[release], port, DEFAULT_PASSWORD, variables=read_variables())
         try:
-            yield Variables({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
+            await_answer(port, DEFAULT_PASSWORD)
+            yield Variables({"NEO4J_URI": f"bolt://127.0.0.1:{port}", "NEO4J_PASSWORD": DEFAULT_PASSWORD})
         finally:
-            database.down(variables, delete=True)
+            stop_jars(folder, at_once=True)

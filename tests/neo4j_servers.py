@@ -1,15 +1,15 @@
-"""Real Neo4j servers for the tests: NEO4J_URI if it is set, else testcontainers where Docker runs, else the jars.
+"""Real Neo4j servers for the tests: NEO4J_URI if it is set, else those of the jars.
 
-Servers start on first use, once for the whole run, xdist workers included, and are gone at its end, however it ends:
-by itself, by Ctrl-C, by SIGTERM, by SIGKILL (tests/guard.py). Where none can be
-had, the tests that need one are skipped, and the summary names the reason.
+Servers start on first use, once for the whole run, xdist workers included, and are gone at its end, however it ends
+(tests/guard.py). Where none can be had, the tests that need one are skipped, and the summary names the reason.
 """
 
 import multiprocessing.util
 import os
+import socket
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 
-from graphwalk import database
-from graphwalk.database.jars import RELEASES
-from graphwalk.database.server import docker_answers
+from graphwalk.database.server import RELEASES, await_answer, start_jars
 from graphwalk.errors import StoreError
+from graphwalk.files.writing import locked
 from graphwalk.stores.base import Database
 from graphwalk.stores.registry import open_database
 from graphwalk.variables import Variables, read_variables
@@ -31,6 +30,7 @@ RELEASE_NAMES = (GIVEN,) if read_variables().neo4j_uri else tuple(RELEASES)
 HOME = "GRAPHWALK_TEST_SERVERS"
 """The folder of the servers of one test run; xdist workers inherit it."""
 SMALL = {"server.memory.pagecache.size": "32m"}
+PASSWORD = "only-for-these-tests"
 _PREFIX = "graphwalk-tests-"
 _GUARD: pytest.StashKey[Any] = pytest.StashKey()
 _missing: dict[str, str] = {}
@@ -63,7 +63,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the server that tests will need while others run: it takes half a minute."""
     first = getattr(session.config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
     given = [value for item in session.items if hasattr(item, "callspec") for value in item.callspec.params.values()]
-    if first and not session.config.option.collectonly and not docker_answers():
+    if first and not session.config.option.collectonly:
         for release in filter(given.count, RELEASES if GIVEN not in RELEASE_NAMES else ()):
             Thread(target=_start_server, args=(Path(os.environ[HOME]) / release, release), daemon=True).start()
 
@@ -77,49 +77,30 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     for what, reason in _missing.items():
-        consequence = "jars were used" if what == "containers" else "its tests were skipped"
-        terminalreporter.write_line(f"no Neo4j {what}, {consequence}: {reason}", yellow=True)
+        terminalreporter.write_line(f"no Neo4j {what}, its tests were skipped: {reason}", yellow=True)
 
 
-@pytest.fixture(scope="session")
-def neo4j_settings() -> Iterator[Any]:
-    """A function: release → Environment that reach a server of it."""
-    containers: dict[str, Any] = {}
-
-    def variables(release: str) -> Variables:
-        if release == GIVEN:
-            return read_variables()
-        if "containers" not in _missing and docker_answers():
-            try:
-                return _container_settings(release, containers)
-            except Exception as error:  # an engine that cannot fetch images, ports on another loopback, …
-                _missing["containers"] = f"{type(error).__name__}: {error}"
-        return server_settings(Path(os.environ[HOME]) / release, release)
-
-    yield variables
-    for container in containers.values():
-        container.stop()
+def settings_of(release: str) -> Variables:
+    """The variables that reach a server of a release."""
+    return read_variables() if release == GIVEN else server_settings(Path(os.environ[HOME]) / release, release)
 
 
 @pytest.fixture(scope="session", params=release_params())
-def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Variables:
-    """Environment that reach a real Neo4j; every test runs once for each release."""
-    variables: Variables = neo4j_settings(request.param)
-    return variables
+def neo4j_server(request: pytest.FixtureRequest) -> Variables:
+    """The variables that reach a real Neo4j; every test runs once for each release."""
+    return settings_of(request.param)
 
 
 @pytest.fixture(params=[pytest.param("embedded", id="embedded"), *release_params()])
 async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database]:
     """An open database: embedded, and each release of Neo4j. What a test loads there is removed after it."""
     embedded = request.param == "embedded"
-    settings = Variables() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
+    settings = Variables() if embedded else settings_of(request.param)
     run_id = f"test-{uuid.uuid4().hex}"
     database = await open_database("embedded" if embedded else "neo4j", settings, run_id=run_id)
     yield database
-    if not embedded:
-        for load in await database.loads():  # type: ignore[attr-defined]
-            if load.run_id == run_id:
-                await database.drop(load.scope)  # type: ignore[attr-defined]
+    for scope in list(getattr(database, "_stores", ()) if not embedded else ()):
+        await database.drop(scope)  # type: ignore[attr-defined]
     await database.close()
 
 
@@ -129,14 +110,35 @@ def _start_server(home: Path, release: str) -> None:
 
 
 def server_settings(home: Path, release: str) -> Variables:
-    """Start, or find, a server of the jars whose state is in `home`. Skips the test where that is impossible."""
-    variables = Variables({**read_variables().values, "GRAPHWALK_HOME": str(home)})
+    """Start, or find, a server whose data is in `home`. Skip the test where that is impossible."""
+    home.mkdir(parents=True, exist_ok=True)
+    port = home / "port"
     try:
-        server = database.up(variables, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
+        with locked(home / "lock", StoreError):
+            if not port.exists():
+                number = free_port()
+                start_jars(
+                    home / "neo4j",
+                    RELEASES[release],
+                    number,
+                    PASSWORD,
+                    variables=read_variables(),
+                    heap="512m",
+                    conf=SMALL,
+                )
+                await_answer(number, PASSWORD)
+                port.write_text(str(number))
     except StoreError as error:
         _missing[release] = str(error)
         pytest.skip(f"no Neo4j {release}: {error}")
-    return Variables({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
+    return Variables({"NEO4J_URI": f"bolt://127.0.0.1:{port.read_text()}", "NEO4J_PASSWORD": PASSWORD})
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def quiet_settings(release: str) -> Variables:
@@ -145,22 +147,3 @@ def quiet_settings(release: str) -> Variables:
         return read_variables()
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     return server_settings(Path(os.environ[HOME]) / f"quiet-{release}-{worker}", release)
-
-
-def _container_settings(release: str, containers: dict[str, Any]) -> Variables:
-    # Tests reach loopback only, and that is where the engine of this machine publishes ports.
-    os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
-    os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
-    from testcontainers.community.neo4j import Neo4jContainer
-
-    if release not in containers:
-        image = f"neo4j:{RELEASES[release].version}-community"
-        container = Neo4jContainer(image, password="only-for-these-tests")
-        try:
-            containers[release] = container.start()
-        except BaseException:
-            with suppress(Exception):
-                container.stop()
-            raise
-    container = containers[release]
-    return Variables({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})

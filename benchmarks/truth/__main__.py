@@ -15,7 +15,7 @@ from benchmarks.truth.tck_engines import Kglite, Neo4j
 from benchmarks.truth.tck_guarded import Written, fates, written_table
 from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
-from graphwalk.database.jars import RELEASES
+from graphwalk.database.server import RELEASES
 
 PAGE = DOCS / "peers.md"
 Outcomes = Mapping[str, Sequence[Outcome]]
@@ -44,7 +44,7 @@ def _tck_outcomes(jar: Path) -> tuple[Outcomes, Outcomes]:
     for release in RELEASES:
         print(f"openCypher TCK on Neo4j {release} …", flush=True)
         # TCK scenarios empty the database, so that NEO4J_URI is not used.
-        with throw_away_server(with_="jars", release=release, heap="512m", conf={}) as variables:
+        with throw_away_server(release) as variables:
             name = f"neo4j {release}"
             plainly[name] = played(Neo4j(variables, name), jar)
     return plainly, written

@@ -107,7 +107,7 @@ def _check_extras() -> DoctorCheck:
 
 
 def _neo4j(variables: Variables) -> DoctorCheck:
-    from graphwalk.database import contents
+    from graphwalk.database import list_loads
     from graphwalk.stores.neo4j.local_server import local_server
 
     server = local_server(variables)
@@ -115,11 +115,8 @@ def _neo4j(variables: Variables) -> DoctorCheck:
         return DoctorCheck("neo4j", "off", "none known (not needed by the embedded store)", "graphwalk db up")
 
     async def look() -> str:
-        content = await contents(variables)
-        text = f"{content.place} is running with {counted(len(content.loads), 'graph')} of GraphWalk"
-        if not content.other_nodes:
-            return text
-        other = counted(content.other_nodes, "other node")
-        return f"{text} and {other}, which --database {content.database} reads"
+        loads = await list_loads(variables)
+        place = variables.neo4j_uri or (server or ("",))[0]
+        return f"{place} is running with {counted(len(loads), 'graph')} of GraphWalk"
 
     return _run("neo4j", look)

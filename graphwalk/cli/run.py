@@ -138,7 +138,6 @@ def run(
         int | None, typer.Option(min=1, help="Number of shards with --on. Default: one per core.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-NAME-ID.")] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the graphs in Neo4j after the run.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print tasks, calls and estimated cost without running.")
     ] = False,
@@ -182,7 +181,6 @@ def run(
         "extractor": extractor,
         "scoring.steps": steps or None,
         "tags": tag,
-        "keep": keep or None,
         **{f"limits.{name}": context.params[name] for name in _LIMITS},
     }
     if graph is not None or database is not None:

@@ -70,8 +70,6 @@ class Limits(Strict):
     """Longest wait that a server may ask for; beyond it the call fails."""
     store_seconds: PositiveFloat = 30
     """Timeout of one database query."""
-    store_wait_seconds: PositiveFloat = 300
-    """Longest wait for an unreachable database; then the run ends and can be resumed."""
     episode_seconds: PositiveFloat = 3600
     """Timeout of one episode."""
     episode_tokens: PositiveInt | None = None

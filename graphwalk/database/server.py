@@ -1,171 +1,132 @@
-"""Start and stop one local Neo4j for all later commands (`graphwalk db up | down | status`)."""
+"""Start and stop a local Neo4j (`graphwalk db up | down`): docker-compose.yml where Docker runs, else the jars.
 
-import secrets
+Both listen on a loopback port (GRAPHWALK_NEO4J_PORT, default 7687), where later commands find them.
+"""
+
+import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
 
+import platformdirs
+import psutil
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.jars import DEFAULT_RELEASE, release_named, runs_in, start_jars, stop_jars
-from graphwalk.errors import StoreError
+from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files.resources import data_path
-from graphwalk.files.writing import locked, make_folder
-from graphwalk.stores.neo4j.local_server import (
-    LocalServer,
-    answers_bolt,
-    read_state,
-    state_file,
-    state_folder,
-    write_private,
-    write_state,
-)
+from graphwalk.files.writing import make_folder, write_whole
+from graphwalk.stores.neo4j.local_server import answers_bolt, local_password, local_port
 from graphwalk.variables import Variables
 
-DEFAULT_PORT = 7687
+DEFAULT_RELEASE = "5.26"
 START_SECONDS = 180.0
-_PAUSE_SECONDS = 0.1
+STOP_SECONDS = 30.0
+_FLAGS = (
+    "-XX:+UseG1GC",
+    "--enable-native-access=ALL-UNNAMED",
+    "--add-modules=jdk.incubator.vector",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+)
+_ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
+_DETACH = 'log=$1; shift; "$@" >"$log" 2>&1 </dev/null & echo $!'
+"""The shell exits and leaves the server running, so that it outlives us."""
+_FOLDERS = ("data", "logs", "run", "import", "plugins", "licenses", "lib")
+_JVM_FOLDERS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))
+_VERSION = re.compile(r'version "(\d+)')
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>local</groupId><artifactId>local</artifactId><version>1</version><dependencies><dependency>
+<groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency></dependencies></project>
+"""
 
 
 @dataclass(frozen=True)
-class ServerStatus:
-    """The server of `up` (None: none); `running`: its process or container lives; `answers`: on Bolt."""
+class Release:
+    """A pinned release: its published version, the class that starts it, the Java versions it runs on."""
 
-    server: LocalServer | None
-    running: bool = False
-    answers: bool = False
+    name: str
+    version: str
+    entry_point: str
+    java: tuple[int, ...]
+
+
+RELEASES = {
+    release.name: release
+    for release in (
+        Release("5.26", "5.26.30", "org.neo4j.server.CommunityEntryPoint", (17, 21)),
+        Release("2026", "2026.08.1", "org.neo4j.server.Neo4jCommunity", (21, 25)),
+    )
+}
 
 
 def up(
-    variables: Variables,
-    *,
-    with_: Literal["auto", "docker", "jars"] = "auto",
-    release: str = DEFAULT_RELEASE,
-    port: int | None = DEFAULT_PORT,
-    heap: str = "1g",
-    conf: Mapping[str, str] | None = None,
-    wait_seconds: float = START_SECONDS,
-    tell: Callable[[str], object] = lambda step: None,
-) -> LocalServer:
-    """Start Neo4j on a loopback port (None: any free one), or return the running one; `down` keeps its data.
+    variables: Variables, *, release: str = DEFAULT_RELEASE, tell: Callable[[str], object] = lambda step: None
+) -> str:
+    """Start Neo4j, or find it running; return its version. `tell` is called at each step.
 
-    "auto" uses Docker if an engine answers, else the published jars. `heap`: memory of Java ("768m"); `conf`: lines
-    of neo4j.conf (jars only); `tell` is called at each step. Raise StoreError if neither way works, the port is taken,
-    or the server does not start.
+    Raise ConfigError for an unknown release; StoreError if the port is taken or the server does not start.
     """
-    chosen = release_named(release)
-    with _lock(variables):
-        current = status(variables)
-        if current.server and current.running:
-            # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
-            if current.server.release != chosen.name:
-                raise StoreError(
-                    f"cannot start Neo4j {chosen.version}: Neo4j {current.server.version} is already running",
-                    hint="graphwalk db down",
-                )
-            tell("waiting for the running server")
-            _await_answer(current.server, wait_seconds)
-            return current.server
-        how = with_ if with_ != "auto" else "docker" if docker_answers() else "jars"
-        port = free_port() if port is None else port
-        if is_taken(port):
-            raise StoreError(f"port {port} is in use", hint=f"graphwalk db up --port {port + 1}")
-        folder = state_folder(variables).absolute() / f"neo4j-{chosen.name}-{how}"
-        password_file = folder / "password"  # next to the data, since a server accepts its password once
-        if not password_file.exists():
-            write_private(password_file, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
-        password = password_file.read_text(encoding="utf-8")
-        server = LocalServer(how, chosen.name, chosen.version, port, password, folder)
-        if how == "docker":
-            start_docker(server, heap, wait_seconds, tell)
-        else:
-            server = start_jars(server, variables, heap=heap, conf=conf or {}, wait_seconds=wait_seconds, tell=tell)
-        write_state(variables, server)
-        tell("waiting until it answers a query")
-        _await_answer(server, wait_seconds)
-        return server
-
-
-def down(variables: Variables, *, delete: bool = False) -> LocalServer | None:
-    """Stop the server of `up`, with `delete` remove its data, and return it; None if there was none."""
-    with _lock(variables):
-        server = read_state(variables)
-        if server is not None:
-            if server.pid is None:
-                _compose(server, "down", *(["--volumes"] if delete else []))
-            else:
-                stop_jars(server.pid, server.folder, at_once=delete)
-            state_file(variables).unlink(missing_ok=True)
-            if delete:
-                shutil.rmtree(server.folder, ignore_errors=True)
-        return server
-
-
-def status(variables: Variables) -> ServerStatus:
-    """Return the status of the server of `up`."""
-    server = read_state(variables)
-    if server is None:
-        return ServerStatus(None)
-    answers = answers_bolt(server.port)
-    # A container holds its port for as long as it runs.
-    running = is_taken(server.port) if server.pid is None else runs_in(server.pid, server.folder)
-    return ServerStatus(server, running, running and answers)
-
-
-def _await_answer(server: LocalServer, seconds: float) -> None:
-    """Wait until the server answers a query, some time after its first Bolt handshake; else raise StoreError."""
-    deadline = time.monotonic() + seconds
-    reason = "it does not speak Bolt"
-    with GraphDatabase.driver(server.uri, auth=("neo4j", server.password)) as driver:
-        while time.monotonic() < deadline:
-            try:
-                if answers_bolt(server.port):
-                    driver.execute_query("RETURN 1")
-                    return
-            except AuthError as error:
-                raise StoreError(
-                    f"Neo4j at {server.uri} refuses the password in {server.folder / 'password'}",
-                    hint="graphwalk db down --delete   (removes its data), then  graphwalk db up",
-                ) from error
-            except (DriverError, Neo4jError, OSError) as error:
-                reason = str(error)
-            time.sleep(_PAUSE_SECONDS)
-    raise StoreError(
-        f"Neo4j at {server.uri} is running but does not answer within {seconds:g} s: {reason}",
-        hint="graphwalk db down, then  graphwalk db up",
-    )
-
-
-@contextmanager
-def _lock(variables: Variables) -> Iterator[None]:
-    """Allow one `up` or `down` at a time."""
-    folder = state_folder(variables)
-    make_folder(folder, private=True, error=StoreError)
-    with locked(folder / "lock", StoreError):
-        yield
-
-
-def is_taken(port: int) -> bool:
+    if release not in RELEASES:
+        raise ConfigError(f"unknown Neo4j release {release!r}", hint=f"use one of: {', '.join(RELEASES)}")
+    chosen, port, password = RELEASES[release], local_port(variables), local_password(variables)
+    if answers_bolt(port):
+        version = await_answer(port, password)
+        if not version.startswith(release):
+            raise StoreError(f"Neo4j {version} is already running on port {port}", hint="graphwalk db down")
+        return version
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
-        except OSError:
-            return True
-    return False
+        except OSError as error:
+            raise StoreError(f"port {port} is in use", hint=f"export GRAPHWALK_NEO4J_PORT={port + 1}") from error
+    if docker_answers():
+        tell(f"starting Neo4j {chosen.version} with Docker (the first time it fetches several hundred MB)")
+        _compose(variables, chosen, "up", "--detach", "--wait", "neo4j")
+    else:
+        start_jars(_folder(variables, chosen), chosen, port, password, variables=variables, tell=tell)
+    return await_answer(port, password)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def down(variables: Variables, *, delete: bool = False) -> bool:
+    """Stop the server of `up`, with `delete` remove its data; return True if one was running."""
+    was_running = answers_bolt(local_port(variables))
+    for release in RELEASES.values():
+        if docker_answers():
+            _compose(variables, release, "down", *(["--volumes"] if delete else []))
+        folder = _folder(variables, release)
+        stop_jars(folder, at_once=delete)
+        if delete:
+            shutil.rmtree(folder, ignore_errors=True)
+    return was_running
+
+
+def await_answer(port: int, password: str) -> str:
+    """Wait until the server answers a query, some time after its first Bolt handshake; return its version."""
+    deadline, uri = time.monotonic() + START_SECONDS, f"bolt://127.0.0.1:{port}"
+    with GraphDatabase.driver(uri, auth=("neo4j", password)) as driver:
+        while True:
+            try:
+                rows = driver.execute_query("CALL dbms.components() YIELD versions RETURN versions[0] AS version")
+                return str(rows.records[0]["version"])
+            except AuthError as error:
+                raise StoreError(
+                    f"Neo4j at {uri} refuses the password",
+                    hint="set NEO4J_PASSWORD, or remove its data: graphwalk db down --delete",
+                ) from error
+            except (DriverError, Neo4jError, OSError) as error:
+                if time.monotonic() > deadline:
+                    raise StoreError(f"Neo4j at {uri} does not answer: {error}", hint="graphwalk db down") from error
+            time.sleep(0.2)
 
 
 def docker_answers() -> bool:
@@ -177,43 +138,163 @@ def docker_answers() -> bool:
         return False
 
 
-def start_docker(server: LocalServer, heap: str, wait_seconds: float, tell: Callable[[str], object]) -> None:
-    """Start the service and wait until it is healthy.
+def _folder(variables: Variables, release: Release) -> Path:
+    """Return the folder of a server's data: in GRAPHWALK_HOME, else in the user's state folder."""
+    home = variables.get("GRAPHWALK_HOME")
+    state = Path(home).expanduser() if home else platformdirs.user_state_path("graphwalk", appauthor=False)
+    return state.absolute() / f"neo4j-{release.name}"
 
-    Else stop it, and raise StoreError with the output of Docker and the server.
+
+def _compose(variables: Variables, release: Release, *words: str) -> None:
+    """Run a command of Docker Compose on docker-compose.yml; each release has a volume of its own."""
+    settings = _folder(variables, release).with_suffix(".env")
+    text = (
+        f"NEO4J_PASSWORD={local_password(variables)}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
+        f"GRAPHWALK_NEO4J_PORT={local_port(variables)}\n"
+    )
+    _write_private(settings, text)
+    project = "graphwalk" if release.name == DEFAULT_RELEASE else f"graphwalk-{release.name}"
+    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(settings)]
+    if output := _failure_output(["docker", "compose", "--project-name", project, *files, *words]):
+        raise StoreError(f"docker compose {words[0]} failed:\n{output}", hint=f"docker compose -p {project} logs neo4j")
+
+
+def start_jars(
+    folder: Path,
+    release: Release,
+    port: int,
+    password: str,
+    *,
+    variables: Variables,
+    heap: str = "1g",
+    conf: Mapping[str, str] | None = None,
+    tell: Callable[[str], object] = lambda step: None,
+) -> None:
+    """Start a server with its data in `folder`, and wait until it speaks Bolt.
+
+    `heap` as in "768m"; `conf` overrides lines of neo4j.conf. Raise StoreError with the end of the log if it does not
+    start.
     """
-    tell(f"starting Neo4j {server.version} with Docker (the first time it fetches several hundred MB)")
-    write_private(
-        server.folder / "compose.env",
-        f"NEO4J_PASSWORD={server.password}\nGRAPHWALK_NEO4J_VERSION={server.version}\n"
-        f"GRAPHWALK_NEO4J_PORT={server.port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
-    )
-    healthy = False
+    jars = fetch_jars(release.version, f"org.neo4j:neo4j:{release.version}", tell=tell)
+    java = [str(find_java(release, variables)), f"-Xmx{heap}", *_FLAGS, "-cp", f"{jars}/*"]
+    lines = {f"server.directories.{name}": str(folder / name) for name in _FOLDERS} | {
+        "server.bolt.enabled": "true",
+        "server.bolt.listen_address": f"127.0.0.1:{port}",
+        "server.http.enabled": "false",
+        "server.https.enabled": "false",
+        "dbms.security.auth_enabled": "true",
+        "dbms.usage_report.enabled": "false",
+        "server.memory.pagecache.size": "128m",
+        "db.transaction.timeout": "600s",
+        **(conf or {}),
+    }
+    _write_private(folder / "conf" / "neo4j.conf", "".join(f"{name}={value}\n" for name, value in lines.items()))
+    if not (folder / "data" / "dbms").exists():
+        tell("setting a password")
+        # Through a private file, since other users can see command lines.
+        arguments = folder / "conf" / "initial-password"
+        _write_private(arguments, f"dbms\nset-initial-password\n--\n{password}\n")
+        try:
+            if output := _failure_output([*java, _ADMIN, f"@{arguments}"], home=folder):
+                raise StoreError(f"Neo4j did not accept the password:\n{output}")
+        finally:
+            arguments.unlink()
+    tell(f"starting Neo4j {release.version} from its jars")
+    log = folder / "server.log"
+    places = [f"--home-dir={folder}", f"--config-dir={folder / 'conf'}", "--console-mode"]
+    words = ["sh", "-c", _DETACH, "sh", str(log), *java, release.entry_point, *places]
+    subprocess.run(words, capture_output=True, check=True, start_new_session=True, cwd=folder)
+    deadline = time.monotonic() + START_SECONDS
     try:
-        _compose(server, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
-        healthy = True
-    except StoreError as error:
-        log = ""
-        with suppress(StoreError):
-            log = _compose(server, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
-        raise StoreError(f"{error}\n{log}".rstrip(), hint=error.hint) from error
-    finally:
-        if not healthy:
-            _compose(server, "down")
+        while not answers_bolt(port):
+            if server_in(folder) is None or time.monotonic() > deadline:
+                end = log.read_text(encoding="utf-8", errors="replace").strip()[-1500:]
+                raise StoreError(f"Neo4j did not start:\n{end}", hint=f"see {log}")
+            time.sleep(0.1)
+    except BaseException:
+        stop_jars(folder, at_once=True)
+        raise
 
 
-def _compose(server: LocalServer, *words: str) -> str:
-    """Run a command of Docker Compose and return its output."""
-    project = f"graphwalk-{server.release.replace('.', '-')}"
-    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(server.folder / "compose.env")]
-    # A variable comes before the file, and this one may be the password of another server.
-    done = subprocess.run(
-        ["env", "-u", "NEO4J_PASSWORD", "docker", "compose", "--project-name", project, *files, *words],
-        capture_output=True,
-        text=True,
-        check=False,
+def stop_jars(folder: Path, *, at_once: bool = False) -> None:
+    """Stop the server of `start_jars`, if it runs: SIGTERM, then SIGKILL; `at_once`: SIGKILL only."""
+    server = server_in(folder)
+    if server is None:
+        return
+    with suppress(psutil.NoSuchProcess):
+        for end in (server.kill,) if at_once else (server.terminate, server.kill):
+            end()
+            with suppress(psutil.TimeoutExpired):
+                server.wait(STOP_SECONDS)
+                return
+        raise StoreError(f"the Neo4j process {server.pid} does not stop", hint=f"see {folder / 'server.log'}")
+
+
+def server_in(folder: Path) -> psutil.Process | None:
+    """Return the running server whose data is in `folder`."""
+    home = f"--home-dir={folder}"
+    return next((p for p in psutil.process_iter(["cmdline"]) if home in (p.info["cmdline"] or ())), None)
+
+
+def find_java(release: Release, variables: Variables) -> Path:
+    """Return a `java` for the release: JAVA_HOME, an installed JDK, or PATH. Raise StoreError if there is none."""
+    home, on_path = variables.get("JAVA_HOME"), shutil.which("java")
+    installed = [jvm for folder, pattern in _JVM_FOLDERS for jvm in sorted(Path(folder).glob(pattern))]
+    candidates = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
+    for binary in [*candidates, *([Path(on_path)] if on_path else [])]:
+        try:
+            done = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        version = _VERSION.search(done.stderr)
+        if version and int(version[1]) in release.java:
+            return binary
+    versions = " or ".join(map(str, release.java))
+    raise StoreError(
+        f"Neo4j {release.version} needs Java {versions}: not found",
+        hint=f"install a JDK {versions} (or set JAVA_HOME), install Docker, or set NEO4J_URI",
     )
-    if done.returncode:
-        output = (done.stderr or done.stdout).strip()[-1500:]
-        raise StoreError(f"docker compose {words[0]} failed:\n{output}", hint="graphwalk db up --with jars")
-    return done.stdout.strip()
+
+
+def fetch_jars(
+    name: str, artifact: str, options: Sequence[str] = (), tell: Callable[[str], object] = lambda step: None
+) -> Path:
+    """Return the cached folder with the jars of "GROUP:NAME:VERSION", fetched with Maven the first time."""
+    cache = platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
+    target = cache / name
+    if target.exists():
+        return target
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise StoreError(
+            f"cannot fetch {artifact}: mvn (Maven) not found",
+            hint="install Maven or Docker, or set NEO4J_URI to a running server",
+        )
+    tell(f"fetching {artifact} with Maven, the first time only (up to 150 MB)")
+    make_folder(cache, error=StoreError)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        pom, fetched = Path(scratch) / "pom.xml", Path(scratch) / "jars"
+        pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
+        command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={fetched}"]
+        if (output := _failure_output([*command, *options])) or not fetched.is_dir():
+            raise StoreError(
+                f"Maven could not fetch {artifact}:\n{output}",
+                hint="check the network and the Maven settings, then run the command again",
+            )
+        try:
+            fetched.rename(target)
+        except OSError:
+            if not target.exists():  # otherwise another process was faster, with the same jars
+                raise
+    return target
+
+
+def _failure_output(command: Sequence[str], home: Path | None = None) -> str:
+    """Run a command and return the end of its output if it fails, else "". `home`: of a tool of Neo4j."""
+    words = ["env", *([f"NEO4J_HOME={home}", f"NEO4J_CONF={home / 'conf'}"] if home else []), *command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).strip()[-1500:] or f"exit code {done.returncode}" if done.returncode else ""
+
+
+def _write_private(file: Path, text: str) -> None:
+    write_whole(file, [text], private=True, parents=True, error=StoreError)

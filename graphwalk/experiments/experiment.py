@@ -87,8 +87,6 @@ class ExperimentConfig(Strict, Generic[C]):
     """Random seed."""
     store: str = "embedded"
     """Graph store: "embedded", "neo4j", or a store of another package."""
-    keep: bool = False
-    """Keep the graphs in Neo4j after the run."""
     agent: AgentConfig = Field(default=AgentConfig(), validate_default=True)
     options: ModelOptions = ModelOptions()
     limits: Limits = Limits()

@@ -13,7 +13,6 @@ from typing import Any, Literal, Self
 
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
-from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.search import SearchIndex, SearchResult
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
@@ -68,8 +67,6 @@ class GraphStore(ABC):
     """True for a graph that Neo4j's browser can show."""
     dialect: Dialect = UNSCOPED
     """How names are written in a query."""
-    generation = 0
-    """Number of times that the graph was loaded again after the database had lost it."""
     _search_index: SearchIndex | None = None
 
     def render(self, template: str, identifiers: Identifiers) -> str:
@@ -142,11 +139,8 @@ class GraphStore(ABC):
         """Return label, property and value that find a node by the index of a constraint, if any."""
         return None
 
-    def share_health_check(self, health: HealthCheck, digest: str | None = None) -> None:  # noqa: B027
-        """Share one health check with other stores. `digest`: of the graph, compared after an outage."""
-
-    async def check_unchanged(self, generation: int) -> None:  # noqa: B027
-        """Raise StoreError unless the graph is intact, and was so since that generation."""
+    async def check_unchanged(self) -> None:  # noqa: B027
+        """Raise StoreError unless the database still holds the whole graph."""
 
     async def read_graph(self) -> PropertyGraph:
         """Return the whole graph; nodes ordered by key."""
@@ -173,9 +167,6 @@ class Database(Closing, ABC):
     @abstractmethod
     async def load(self, graph: PropertyGraph) -> GraphStore:
         """Load a graph, or find it loaded. Idempotent: a killed load is completed or started again."""
-
-    def share_health_check(self, health: HealthCheck) -> None:
-        """Share one health check with other databases."""
 
     @abstractmethod
     async def close(self) -> None:

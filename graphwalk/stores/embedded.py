@@ -66,10 +66,8 @@ class EmbeddedDatabase(Database):
         self._stores.clear()
 
 
-async def open_embedded(
-    variables: Variables, *, run_id: str, timeout_seconds: float, wait_seconds: float
-) -> EmbeddedDatabase:
-    """See `graphwalk.stores.registry.open_database`; `wait_seconds` has no meaning here."""
+async def open_embedded(variables: Variables, *, run_id: str, timeout_seconds: float) -> EmbeddedDatabase:
+    """See `graphwalk.stores.registry.open_database`."""
     return EmbeddedDatabase(timeout_seconds=timeout_seconds)
 
 

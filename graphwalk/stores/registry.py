@@ -23,25 +23,21 @@ def queries_in_place(kind: str) -> bool:
 
 
 class OpenDatabase(Protocol):
-    async def __call__(
-        self, variables: Variables, *, run_id: str, timeout_seconds: float, wait_seconds: float
-    ) -> Database:
+    async def __call__(self, variables: Variables, *, run_id: str, timeout_seconds: float) -> Database:
         """Return a connected database. Raise StoreError if it cannot be reached or refuses the password."""
         ...
 
 
-async def open_database(
-    kind: str, variables: Variables, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
-) -> Database:
+async def open_database(kind: str, variables: Variables, *, run_id: str, timeout_seconds: float = 30.0) -> Database:
     """Open a database by name: "embedded" (in this process), "neo4j" (NEO4J_URI, or that of `db up`), or a plug-in.
 
-    `timeout_seconds`: limit of a query; `wait_seconds`: limit of an outage. Graphs of different `run_id`s are kept
-    apart. Raise ConfigError for an unknown kind, StoreError if the database cannot be reached or refuses the password.
+    `timeout_seconds`: limit of a query. Graphs of different `run_id`s are kept apart. Raise ConfigError for an unknown
+    kind, StoreError if the database cannot be reached or refuses the password.
     """
     opener: OpenDatabase = STORES.load(kind)
     if not callable(opener):
         raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
-    database = await opener(variables, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    database = await opener(variables, run_id=run_id, timeout_seconds=timeout_seconds)
     if not isinstance(database, Database):
         raise ConfigError(
             f"the store {kind!r} ({STORES.origin(kind)}) must return a graphwalk.stores.base.Database",

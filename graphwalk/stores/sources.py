@@ -10,15 +10,12 @@ from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.health import WAIT_SECONDS
 from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 
 QUERY_SECONDS = 30.0
 """Limit of a query, unless an experiment has another one (limits.store_seconds)."""
-READING_WAIT_SECONDS = 300.0
-"""Runs wait longer for a database that is away."""
 
 
 class OpenedGraph(NamedTuple):
@@ -35,7 +32,6 @@ async def open_source(
     variables: Variables,
     *,
     timeout_seconds: float = QUERY_SECONDS,
-    wait_seconds: float = WAIT_SECONDS,
 ) -> AsyncIterator[OpenedGraph]:
     """Open a graph while the block runs. A filtered loaded graph is copied onto the embedded engine.
 
@@ -43,7 +39,7 @@ async def open_source(
     """
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
-        async with _in_neo4j(source, variables, timeout_seconds, wait_seconds) as store:
+        async with _in_neo4j(source, variables, timeout_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
     graph = await read_source(source, variables)
@@ -52,20 +48,18 @@ async def open_source(
 
 
 @asynccontextmanager
-async def _in_neo4j(
-    source: GraphSource, variables: Variables, timeout_seconds: float, wait_seconds: float
-) -> AsyncIterator[GraphStore]:
+async def _in_neo4j(source: GraphSource, variables: Variables, timeout_seconds: float) -> AsyncIterator[GraphStore]:
     """Open an existing database, or a graph of `db load`, read-only."""
     # The driver takes a fifth of a second to import, which a file does not need.
     from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
-    limits = {"timeout_seconds": timeout_seconds, "wait_seconds": wait_seconds}
     if source.loaded is None:
-        async with await ExistingStore.open(source, variables, **limits) as store:
+        async with await ExistingStore.open(source, variables, timeout_seconds=timeout_seconds) as store:
             yield store
         return
-    async with await Neo4jDatabase.open(variables, run_id=secrets.token_hex(4), **limits) as database:
+    run_id = secrets.token_hex(4)
+    async with await Neo4jDatabase.open(variables, run_id=run_id, timeout_seconds=timeout_seconds) as database:
         yield await database.loaded(source.loaded)
 
 
@@ -77,7 +71,7 @@ async def read_source(source: GraphSource, variables: Variables) -> PropertyGrap
     """
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
-    async with _in_neo4j(source, variables, QUERY_SECONDS, READING_WAIT_SECONDS) as store:
+    async with _in_neo4j(source, variables, QUERY_SECONDS) as store:
         graph = await store.read_graph()
         return graph if source.loaded is None else _filter(graph, source)  # an existing one is filtered by queries
 

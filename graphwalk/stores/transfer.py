@@ -1,6 +1,5 @@
 """Make the rows for loading a graph into a store, batch by batch."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -76,10 +75,3 @@ def _by_pair(graph: PropertyGraph, table: RelationshipTable) -> Iterator[tuple[P
     for pair in np.unique(pairs).tolist():
         source, target = divmod(pair, len(graph.node_tables))
         yield (graph.node_tables[source].label, graph.node_tables[target].label), np.flatnonzero(pairs == pair)
-
-
-def content_digest(graph: PropertyGraph) -> str:
-    """Return SHA-256 (hex) of the content of a graph, independent of its order."""
-    lines = [repr((n.key, sorted(n.labels), sorted(n.properties.items()))) for n in graph.nodes()]
-    lines += [repr((r.type, r.source, r.target, sorted(r.properties.items()))) for r in graph.relationships()]
-    return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()

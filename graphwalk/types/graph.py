@@ -20,8 +20,6 @@ from graphwalk.types.values import Value, shown
 
 KEY = "key"
 """The name under which stores and tools show the key of a node; no property can have it."""
-LEDGER = "GraphWalkLoad"
-"""The label of the nodes in a Neo4j that describe loaded graphs."""
 OUR_PREFIX = "gw_"
 """Prefix of GraphWalk's own labels in a Neo4j."""
 MISSING = -1
@@ -236,7 +234,7 @@ def _most_frequent(counts: Mapping[str, int]) -> str:
 
 def is_reserved(label: str) -> bool:
     """Return True for a label of GraphWalk's own."""
-    return label == LEDGER or label.startswith(OUR_PREFIX)
+    return label.startswith(OUR_PREFIX)
 
 
 def value_order(value: Value) -> tuple[int, Any]:

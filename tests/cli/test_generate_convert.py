@@ -43,7 +43,7 @@ async def test_a_database_is_written_to_every_format(
         "seen: datetime('2001-04-25T12:00:00+02:00[Europe/Berlin]'), days: [date('2001-04-25')]})"
         "-[:`CT KNOWS` {since: localtime('10:00'), notes: ['x']}]->(:CtOne {large: 9007199254740993})"
     )
-    async with await connect(neo4j_server, wait_seconds=10) as connection:
+    async with await connect(neo4j_server) as connection:
         await connection.write(content)
         try:
             for target in ("g.json", "g.graphml", "csv"):

@@ -19,11 +19,9 @@ from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.stores.neo4j.local_server import read_state, state_file
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.variables import Variables
 from tests.fuzzing.damage import altered, damaged
 
 pytestmark = [
@@ -86,22 +84,6 @@ def run_file(name: str) -> Callable[[Path], tuple[Path, Read]]:
     return lambda folder: (Path(shutil.copytree(RUNS / "mazes", folder / "run")) / name, read)
 
 
-def server_state(folder: Path) -> tuple[Path, Read]:
-    variables = Variables({"GRAPHWALK_HOME": str(folder)})
-    path = state_file(variables)
-    fields = {
-        "how": "jars",
-        "release": "5.26",
-        "version": "5.26.1",
-        "port": 7687,
-        "password": "p",
-        "folder": "/x",
-        "pid": 1,
-    }
-    path.write_text(json.dumps(fields), encoding="utf-8")
-    return path, lambda file: read_state(variables)
-
-
 FILES = {
     "json": graph_file(".json"),
     "graphml": graph_file(".graphml"),
@@ -112,7 +94,6 @@ FILES = {
     "tool": tool_file,
     "run.json": run_file("run.json"),
     "results.jsonl": run_file("results.jsonl"),
-    "server.json": server_state,
 }
 
 

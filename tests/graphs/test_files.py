@@ -139,7 +139,7 @@ def document(**fields: object) -> str:
         ("[" * 100_000, "it is nested too deeply"),
         (document(nodes=[NODE | {"properties": {"p": 10**4000}}]), "has 4001 digits and does not fit into 64 bits"),
         (document().replace('"seed": 1', '"seed": 1e999'), "1e999 is too large"),
-        (document(nodes=[NODE | {"label": "GraphWalkLoad"}]), r"nodes\[0\] has the label 'GraphWalkLoad'"),
+        (document(nodes=[NODE | {"label": "gw_x"}]), r"nodes\[0\] has the label 'gw_x'"),
         (document(nodes=[NODE | {"labels": ["A", "gw_3f"]}]), r"nodes\[0\] has the label 'gw_3f'"),
         (document(nodes=[NODE | {"properties": {"p": {"$date": "2001-02-30"}}}]), "'2001-02-30' is not a date"),
         (document(nodes=[NODE | {"properties": {"p": {"$when": "x"}}}]), r"one of \$date"),

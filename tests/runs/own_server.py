@@ -1,17 +1,16 @@
-"""A Neo4j of one's own, to be killed, frozen, emptied and started again; and a proxy that cuts connections."""
+"""A Neo4j of one's own, to be killed, frozen and started again; and a proxy that cuts connections."""
 
 import asyncio
 import os
-import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
-from graphwalk import database
+from graphwalk.database.server import RELEASES, await_answer, server_in, start_jars, stop_jars
 from graphwalk.stores.neo4j.connection import connect
-from graphwalk.variables import Variables
-from tests.neo4j_servers import SMALL, server_settings
+from graphwalk.variables import Variables, read_variables
+from tests.neo4j_servers import PASSWORD, SMALL, server_settings
 
 
 class OwnServer:
@@ -19,60 +18,37 @@ class OwnServer:
 
     def __init__(self, home: Path, release: str) -> None:
         self.settings = server_settings(home, release)
-        self._home = Variables({"GRAPHWALK_HOME": str(home)})
-        self._release = release
-        server = database.status(self._home).server
-        assert server is not None
-        self._server = server
+        self.folder = home / "neo4j"
+        self._release = RELEASES[release]
 
     def kill(self) -> None:
-        os.kill(self._pid(), signal.SIGKILL)
+        stop_jars(self.folder, at_once=True)
 
-    def freeze(self) -> None:
-        os.kill(self._pid(), signal.SIGSTOP)
+    def start(self) -> None:
+        port = int((self.settings.neo4j_uri or "").rpartition(":")[2])
+        start_jars(self.folder, self._release, port, PASSWORD, variables=read_variables(), heap="512m", conf=SMALL)
+        await_answer(port, PASSWORD)
 
-    def thaw(self) -> None:
-        os.kill(self._pid(), signal.SIGCONT)
-
-    async def start(self) -> None:
-        port = self._server.port
-        await asyncio.to_thread(
-            database.up, self._home, with_="jars", release=self._release, port=port, heap="512m", conf=SMALL
-        )
-
-    async def restart(self, *, empty: bool = False) -> None:
-        """Kill it and start it again; `empty`: with a new home, in which there is nothing but the same password."""
-        self.kill()
-        if empty:
-            shutil.rmtree(self._server.folder / "data")
-        await self.start()
+    def send(self, signum: signal.Signals) -> None:
+        server = server_in(self.folder)
+        assert server is not None
+        os.kill(server.pid, signum)
 
     async def run(self, cypher: str) -> int:
         """The first value of the first row."""
-        connection = await connect(self.settings, wait_seconds=30)
-        try:
+        async with await connect(self.settings) as connection:
             rows = await connection.write(cypher)
-            return int(next(iter(rows[0].values()))) if rows else 0
-        finally:
-            await connection.close()
-
-    def _pid(self) -> int:
-        server = database.status(self._home).server
-        assert server is not None
-        assert server.pid is not None
-        return server.pid
+        return int(next(iter(rows[0].values()))) if rows else 0
 
 
 @contextmanager
 def own_server(home: Path, release: str) -> Iterator[OwnServer]:
-    """Started, and gone with its data at the end."""
+    """Started, and stopped at the end."""
     server = OwnServer(home, release)
     try:
         yield server
     finally:
-        with suppress(ProcessLookupError):
-            server.thaw()
-        database.down(server._home, delete=True)
+        server.kill()
 
 
 class Proxy:

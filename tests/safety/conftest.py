@@ -93,7 +93,7 @@ async def _set_up(variables: Variables | None) -> None:
     """The data of an existing database: the same graph with other labels, and secrets."""
     if variables is None:
         return
-    connection = await connect(variables, wait_seconds=30)
+    connection = await connect(variables)
     if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
         for (label,), rows in node_batches(ODD_GRAPH, 100):
             await connection.write(f"UNWIND $rows AS row CREATE (n:{quote(label)}) SET n = row", rows=rows)

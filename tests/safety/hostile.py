@@ -28,7 +28,7 @@ GOOD: Mapping[str, dict[str, Any]] = {
 }
 """One call of each tool that ships, which works."""
 _QUERIES = (
-    "MATCH (n) RETURN elementId(n), labels(n), [k IN keys(n) WHERE k <> 'heartbeat' | [k, toString(n[k])]]",
+    "MATCH (n) RETURN elementId(n), labels(n), [k IN keys(n) | [k, toString(n[k])]]",
     "MATCH (a)-[r]->(b) RETURN elementId(r), type(r), elementId(a), elementId(b), [k IN keys(r) | [k, toString(r[k])]]",
     "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state",
     "SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties",
@@ -64,13 +64,13 @@ def hostile_calls(tool: str) -> Iterator[tuple[str, str]]:
 
 
 async def digest_of(store: GraphStore, variables: Variables | None) -> str:
-    """Of everything: nodes, labels, properties, relationships; on a Neo4j also indexes, constraints, the ledger and
-    every name that the database has ever seen. Only the lease of a graph in use is left out."""
+    """Of everything: nodes, labels, properties, relationships; on a Neo4j also indexes, constraints and every name
+    that the database has ever seen."""
     if variables is None:
         nodes = await store.run("MATCH (n) RETURN n")
         edges = await store.run("MATCH (a)-[r]->(b) RETURN a.key AS a, b.key AS b, r")
         return _hash([nodes, edges])
-    connection = await connect(variables, wait_seconds=30)
+    connection = await connect(variables)
     try:
         return _hash([[values for _, values in await connection.read(query, {}, 30)] for query in _QUERIES])
     finally:

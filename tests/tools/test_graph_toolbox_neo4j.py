@@ -61,7 +61,7 @@ async def neo4j(
     levels = {"notifications_min_severity": "INFORMATION", "warn_notification_severity": "INFORMATION"}
     monkeypatch.setattr(AsyncGraphDatabase, "driver", lambda uri, **options: driver(uri, **(options | levels)))
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
-    # On a new server the ledger's own names are not known before a first load.
+    # On a new server the names are not known before a first load.
     await (await database.load(ODD_GRAPH)).drop()
     recwarn.clear()
     yield database

@@ -16,9 +16,7 @@ from graphwalk.variables import Variables
 # --- what the entry point names: a function that opens the database ---
 
 
-async def open_logged(
-    variables: Variables, *, run_id: str, timeout_seconds: float, wait_seconds: float
-) -> "LoggedDatabase":
+async def open_logged(variables: Variables, *, run_id: str, timeout_seconds: float) -> "LoggedDatabase":
     """StoreError where the database cannot be reached; here there is nothing to reach."""
     file = variables.require("LOGGED_STORE_FILE", "it is where queries are written")
     return LoggedDatabase(EmbeddedDatabase(timeout_seconds=timeout_seconds), Path(file))

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import ParseError
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import write_whole
 from graphwalk.types.episode import SCHEMA_VERSION
-from graphwalk.types.graph import KEY, LEDGER, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
+from graphwalk.types.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
 from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal, temporal_of
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
@@ -80,8 +80,8 @@ def checked_labels(where: str, labels: Iterable[Any]) -> tuple[str, ...]:
     distinct = sorted({checked_text(f"{where}, label", label) for label in labels})
     for label in filter(is_reserved, distinct):
         raise ValueError(
-            f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by {LEDGER} and labels "
-            f"that begin with {OUR_PREFIX}, so rename it"
+            f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by labels that "
+            f"begin with {OUR_PREFIX}, so rename it"
         )
     return tuple(distinct)
 

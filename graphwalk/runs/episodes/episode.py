@@ -157,7 +157,6 @@ async def _play(
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
     store = planned.graph.about.store
-    generation = 0 if store is None else store.generation
     try:
         prompt = await planned.prompt(experiment)
     except StoreError as error:
@@ -175,7 +174,7 @@ async def _play(
     trajectory = await run_episode(episode)
     if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
         try:
-            await store.check_unchanged(generation)
+            await store.check_unchanged()
         except StoreError as error:
             trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=str(error))
     extracted: Reply | None = None

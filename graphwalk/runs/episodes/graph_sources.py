@@ -1,6 +1,5 @@
 """The graph sources of a run: graphs that it loads, and existing databases."""
 
-import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -9,17 +8,14 @@ from functools import partial
 from graphwalk.runs.episodes.resolve import Experiment
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.health import WAIT_SECONDS, HealthCheck
 from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.stores.sources import QUERY_SECONDS, open_source, read_source
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.variables import Variables
 
-_LOGGER = logging.getLogger("graphwalk")
 
-
-def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning) -> "GraphSources":
-    """Return the graph sources of an experiment, in the store that it names. `note` gets messages about outages."""
+def sources_for(experiment: Experiment, run_id: str) -> "GraphSources":
+    """Return the graph sources of an experiment, in the store that it names."""
     config, variables, limits = experiment.config, experiment.variables, experiment.config.limits
     open_once = partial(
         open_database,
@@ -27,11 +23,9 @@ def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], objec
         variables,
         run_id=run_id,
         timeout_seconds=limits.store_seconds,
-        wait_seconds=limits.store_wait_seconds,
     )
-    health = HealthCheck(limits.store_wait_seconds, note)
     in_place = variables if queries_in_place(config.store) else None
-    return GraphSources(open_once, in_place, health, limits.store_seconds)
+    return GraphSources(open_once, in_place, limits.store_seconds)
 
 
 @dataclass
@@ -42,7 +36,6 @@ class GraphSources:
     """Opens the database of loaded graphs; None: the embedded engine."""
     variables: Variables | None = None
     """Those of existing databases; None: load copies of them."""
-    health: HealthCheck = field(default_factory=lambda: HealthCheck(WAIT_SECONDS))
     timeout_seconds: float = QUERY_SECONDS
     """Limit of a query of an existing database."""
     half_loaded: bool = False
@@ -58,17 +51,14 @@ class GraphSources:
         if instance.graph is None:
             return None
         if instance.existing_database is not None and self.variables is not None:
-            limits = {"timeout_seconds": self.timeout_seconds, "wait_seconds": self.health.seconds}
-            source = open_source(instance.existing_database, self.variables, **limits)
+            source = open_source(instance.existing_database, self.variables, timeout_seconds=self.timeout_seconds)
             opened = await self._opened.enter_async_context(source)
-            opened.store.share_health_check(self.health, instance.digest)
             self._existing.append(instance)
             return opened.store
         if self.open_database is None or (instance.in_memory and self.variables is not None):
             return await self._memory.load(instance.graph)
         if self._database is None:
             self._database = await self.open_database()
-            self._database.share_health_check(self.health)
         self.half_loaded = not isinstance(self._database, EmbeddedDatabase)
         self._loaded.append(await self._database.load(instance.graph))
         self.half_loaded = False

@@ -20,7 +20,7 @@ from graphwalk.runs.folder.run_folder import RunFolder
 
 MOST_DIFFERENCES = 12
 _OF_NO_EPISODE = frozenset(
-    {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
+    {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "prices", "reference"}
 )
 """Fields of the configuration that do not affect a single episode."""
 _REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"})

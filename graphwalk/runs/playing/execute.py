@@ -128,7 +128,7 @@ async def _graph_sources(
     experiment: Experiment, run_id: str, note: Callable[[str], None]
 ) -> AsyncIterator[GraphSources]:
     """Open the graph sources of a run; at the end, drop its graphs and close them, of an interrupted run in time."""
-    sources = sources_for(experiment, run_id, note)
+    sources = sources_for(experiment, run_id)
     try:
         yield sources
     finally:
@@ -136,9 +136,8 @@ async def _graph_sources(
         limit = _CLEAN_UP_SECONDS if task is not None and task.cancelling() else None
         try:
             try:
-                if not experiment.config.keep and sources.health.failure is None:
-                    async with asyncio.timeout(limit):
-                        await sources.drop_graphs()
+                async with asyncio.timeout(limit):
+                    await sources.drop_graphs()
             finally:
                 async with asyncio.timeout(limit):
                     await sources.close()
@@ -172,7 +171,6 @@ class _PlayedRun:
                 return
             if self.counters.skips(planned.key.model):
                 continue
-            await self.sources.health.finished()
             result = await play(planned, self.models, self.experiment)
             writer = self.results()
             try:
@@ -186,8 +184,6 @@ class _PlayedRun:
             if result.exit_status.infrastructure:
                 _LOGGER.warning("%s: %s, %s", result.key.in_words, result.exit_status, result.trajectory.error)
             self.progress.finished(result)
-            if self.sources.health.failure is not None:
-                raise self.sources.health.failure
             await asyncio.sleep(0)
 
     def announce(self) -> None:

@@ -1,11 +1,10 @@
-"""A connection to Neo4j that survives restarts, limits the time of every query and explains errors."""
+"""A connection to Neo4j that limits the time of every query and explains errors."""
 
 import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from copy import copy
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -14,8 +13,6 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavaila
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.stores.base import Closing
-from graphwalk.stores.cypher import quote
-from graphwalk.stores.health import FIRST_PAUSE, LONGEST_PAUSE, HealthCheck
 from graphwalk.stores.neo4j.local_server import local_server
 from graphwalk.variables import Variables
 
@@ -25,9 +22,10 @@ FIRST_ANSWER_SECONDS = 30.0
 """For the first query: a server that has just started on a busy machine needs several seconds."""
 PING_SECONDS = 5.0
 WRITING_SECONDS = 120.0
-SETTLING_SECONDS = 60.0
-"""For a constraint that was requested twice."""
-_BEING_MADE = ("Neo.ClientError.Schema.IndexWithNameAlreadyExists", "Neo.ClientError.Schema.IndexAlreadyExists")
+ACQUISITION_SECONDS = 60.0
+"""To wait for a free connection of the pool."""
+PAUSES = (0.1, 0.5, 2.0)
+"""Seconds before each retry of a query whose connection was lost."""
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
@@ -43,64 +41,23 @@ NamesAndValues = list[tuple[list[str], list[Any]]]
 class Connection(Closing):
     """Queries against one database of one server; many tasks may send them at the same time."""
 
-    def __init__(self, driver: Any, place: str, database: str | None, health: HealthCheck) -> None:
+    def __init__(self, driver: Any, place: str, database: str | None) -> None:
         self.place = place
-        self.health = health
-        self.content_checks: list[Callable[[bool], Awaitable[None]]] = []
-        """Called when the server is back, with True to compare every value; raise StoreError for other content."""
         self._driver = driver
         self._database = database
-        self._waits = True
         # Any member of a cluster may answer a read, and must know first what this process has written.
         self.bookmarks = AsyncGraphDatabase.bookmark_manager() if place.startswith("neo4j") else None
-        health.add(self)
-
-    def share_health_check(self, health: HealthCheck) -> None:
-        """Use one health check for several connections."""
-        self.health = health
-        health.add(self)
-
-    def at_once(self) -> "Connection":
-        """Return a copy whose queries do not wait for the health check, for use by the check itself."""
-        other = copy(self)
-        other._waits = False
-        return other
-
-    async def ping(self) -> None:
-        await self.at_once().read("RETURN 1 AS ready", {}, PING_SECONDS)
-
-    async def check_content(self, *, thoroughly: bool) -> None:
-        for check in list(self.content_checks):
-            await check(thoroughly)
 
     async def rows(self, cypher: str, seconds: float = 30.0, **parameters: Any) -> list[list[Any]]:
         """Return the values of each row of a query in READ mode."""
         return [values for _, values in await self.read(cypher, parameters, seconds)]
 
-    async def write(self, cypher: str, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of an idempotent statement, which may be sent twice."""
-        records = await self.read(cypher, parameters, WRITING_SECONDS, mode="WRITE")
+    async def write(self, cypher: str, *, once: bool = False, **parameters: Any) -> list[dict[str, Any]]:
+        """Return the rows of a statement; `once`: it is not idempotent, and not sent twice."""
+        records = await self.read(cypher, parameters, WRITING_SECONDS, mode="WRITE", once=once)
         return [dict(zip(names, values, strict=True)) for names, values in records]
 
-    async def constrain(self, name: str, what: str) -> None:
-        """Create a constraint, unless it exists; `what`: for example `FOR (n:A) REQUIRE n.key IS UNIQUE`.
-
-        If the answer got lost and the server still works on the first request, the index exists without the
-        constraint: wait for it.
-        """
-        deadline = asyncio.get_running_loop().time() + SETTLING_SECONDS
-        while True:
-            try:
-                await self.write(f"CREATE CONSTRAINT {quote(name)} IF NOT EXISTS {what}")
-                return
-            except StoreError as error:
-                code = getattr(error.__cause__, "code", None)
-                if code not in _BEING_MADE or asyncio.get_running_loop().time() > deadline:
-                    raise
-            await asyncio.sleep(FIRST_PAUSE)
-
     async def close(self) -> None:
-        await self.health.remove(self)
         await self._driver.close()
 
     async def read(
@@ -115,37 +72,32 @@ class Connection(Closing):
     ) -> NamesAndValues:
         """Return the rows of a query, by default in READ mode, in which the server refuses writes.
 
-        Retry until there is an answer, or the database was away for too long; `once`: do not retry. A query that timed
-        out during an outage is sent again. `most`: rows to fetch; the server computes no more than it must.
+        A query whose connection is lost is sent again up to three times; `once`: never. `most`: rows to fetch; the
+        server computes no more than it must. Raise QueryLimitError for a query that is too slow, StoreAwayError if the
+        server does not answer.
         """
-        query, limit, health = Query(cypher, timeout=seconds), seconds + GRACE_SECONDS, self.health
-        clock = asyncio.get_running_loop().time
-        deadline, pause = clock() + health.seconds, FIRST_PAUSE
+        query, pauses = Query(cypher, timeout=seconds), list(() if once else PAUSES)
         while True:
-            outages = health.outages
             try:
-                async with health.watch(limit) if self._waits else asyncio.timeout(limit):
+                async with asyncio.timeout(seconds + GRACE_SECONDS):
                     return await self._send(mode, query, parameters, most)
             except TimeoutError as error:
-                cause: Exception = error
-                failed: StoreError = QueryLimitError(
-                    f"Neo4j at {self.place} has not answered for {seconds:g} s\n{cypher}", hint=SLOW
-                )
+                raise await self._unanswered(cypher, seconds) from error
             except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
-                cause, failed = error, store_error(error, self.place, cypher, self._database)
-            late = isinstance(failed, QueryLimitError) and failed.kind == "timeout"
-            if late and not self._waits:
-                problem = f"Neo4j at {self.place} does not answer within {seconds:g} s"
-                raise StoreAwayError(problem, hint=_start(self.place)) from cause
-            if once or not self._waits or not (late or isinstance(failed, StoreAwayError)):
-                raise failed from cause
-            arrived = clock()
-            await (health.finished() if late else health.passed())
-            deadline += clock() - arrived
-            if clock() + pause > deadline or (late and health.outages == outages):
-                raise failed from cause
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+                failure = store_error(error, self.place, cypher, self._database)
+                if not pauses or not isinstance(failure, StoreAwayError):
+                    raise failure from error
+            await asyncio.sleep(pauses.pop(0))
+
+    async def _unanswered(self, cypher: str, seconds: float) -> StoreError:
+        """Return the error for a query without an answer: it is slow, or the server is away."""
+        problem = f"Neo4j at {self.place} has not answered for {seconds:g} s"
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                await self._send("READ", "RETURN 1", {}, None)
+        except (TimeoutError, DriverError, Neo4jError, OSError):
+            return StoreAwayError(problem, hint=_start(self.place))
+        return QueryLimitError(f"{problem}\n{cypher}", hint=SLOW)
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
@@ -161,11 +113,10 @@ class Connection(Closing):
             return [(names, list(tuple.__iter__(record))) for record in records]
 
 
-async def connect(variables: Variables, *, wait_seconds: float, database: str | None = None) -> Connection:
+async def connect(variables: Variables, *, database: str | None = None) -> Connection:
     """Connect to NEO4J_URI, else to the server of `graphwalk db up`, and wait for the first answer.
 
-    A server that is silent is not an error: the first query waits for it. `database`: default NEO4J_DATABASE, else
-    the server's default. The server sends no warnings about queries.
+    `database`: default NEO4J_DATABASE, else the server's default. The server sends no warnings about queries.
 
     Raise StoreError if no server answers, the password is wrong, the database is missing, or it is not a Neo4j.
     """
@@ -183,14 +134,14 @@ async def connect(variables: Variables, *, wait_seconds: float, database: str | 
             "cannot read the database system: it holds users and databases, not graphs",
             hint="unset NEO4J_DATABASE, or name another database",
         )
-    # Lost connections are reported by the health check; the driver would log each of them again.
+    # Lost connections are reported as errors; the driver would log each of them again.
     logging.getLogger("neo4j").addHandler(_NOWHERE)
     try:
         driver = AsyncGraphDatabase.driver(
             uri,
             auth=auth,
             max_connection_pool_size=POOL_SIZE,
-            connection_acquisition_timeout=wait_seconds,
+            connection_acquisition_timeout=ACQUISITION_SECONDS,
             connection_timeout=10.0,
             keep_alive=True,
             notifications_min_severity="OFF",
@@ -198,17 +149,13 @@ async def connect(variables: Variables, *, wait_seconds: float, database: str | 
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), database, HealthCheck(wait_seconds))
+    connection = Connection(driver, _place(uri), database)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
-    except StoreError as error:
-        if not any(isinstance(cause, TimeoutError) for cause in _causes(error)):  # refused, or no address
-            await connection.close()
-            if auth is None and isinstance(error.__cause__, AuthError):
-                raise _no_password(variables, connection.place) from error.__cause__
-            raise
-    except BaseException:
+    except BaseException as error:
         await connection.close()
+        if auth is None and isinstance(error.__cause__, AuthError):
+            raise _no_password(variables, connection.place) from error.__cause__
         raise
     return connection
 

@@ -11,11 +11,10 @@ from typing import Any, Literal
 from neo4j.exceptions import Neo4jError
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.errors import StoreAwayError, StoreError
+from graphwalk.errors import StoreError
 from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.cypher import quote, render_cypher
-from graphwalk.stores.health import WAIT_SECONDS, HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect, writable
 from graphwalk.stores.neo4j.existing_search import NodeIndex, read_indexes, search_existing
@@ -44,7 +43,6 @@ _RELATIONSHIPS = (
 """All element ids, and the rows of one page of them."""
 _DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
 _PROPERTIES = "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"
-_IDENTITY = "CALL db.info() YIELD id RETURN id, EXISTS { MATCH () } AS holds"
 SAMPLED = 1000
 """Nodes per label and relationships per type."""
 LOOKED_AT_ONCE = 24
@@ -87,7 +85,6 @@ class ExistingStore(Closing, GraphStore):
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
         self._indexes: list[NodeIndex] = []
-        self._identity: list[Any] | None = None
 
     @classmethod
     async def open(
@@ -96,7 +93,6 @@ class ExistingStore(Closing, GraphStore):
         variables: Variables,
         *,
         timeout_seconds: float = 30.0,
-        wait_seconds: float = WAIT_SECONDS,
     ) -> "ExistingStore":
         """Open the database `source.neo4j` of the server at NEO4J_URI, or of the one that `db up` started.
 
@@ -104,13 +100,12 @@ class ExistingStore(Closing, GraphStore):
         refuses the password or has no such database (the error lists its databases).
         """
         try:
-            connection = await connect(variables, wait_seconds=wait_seconds, database=source.neo4j)
+            connection = await connect(variables, database=source.neo4j)
         except StoreError as error:
             raise await _no_database(source, variables, error) from error.__cause__
         try:
             dialect = await read_dialect(connection, source.labels, source.relationship_types)
             store = cls(connection, dialect, timeout_seconds)
-            store._identity = await _identity(connection)
             store._indexes = await read_indexes(connection)
             return store
         except BaseException:
@@ -119,28 +114,6 @@ class ExistingStore(Closing, GraphStore):
 
     async def close(self) -> None:
         await self.connection.close()
-
-    def share_health_check(self, health: HealthCheck, digest: str | None = None) -> None:
-        """See `GraphStore`. After an outage, compare the content with the digest."""
-
-        async def check(thoroughly: bool) -> None:
-            direct = self.connection.at_once()
-            same = await _identity(direct) == self._identity
-            if same and thoroughly and digest is not None:
-                same = (await read_whole(direct, self.dialect)).digest == digest
-            if not same:
-                raise StoreError(
-                    f"the database in the Neo4j at {direct.place} is not the one that the run started with",
-                    hint="start that one again, then: graphwalk resume",
-                )
-
-        self.connection.share_health_check(health)
-        self.connection.content_checks.append(check)
-
-    async def check_unchanged(self, generation: int) -> None:
-        """See `GraphStore`. The database must be the same one; changes of its content are found at the end of a run."""
-        if self._identity is not None and await _identity(self.connection) != self._identity:
-            await self.connection.health.passed()
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return shown_rows(await self.values(cypher, parameters))
@@ -215,19 +188,6 @@ class ExistingStore(Closing, GraphStore):
         """Do nothing: the graph is not ours."""
 
 
-async def _identity(connection: Connection) -> list[Any] | None:
-    """Return the id of the database and whether it is empty, to detect a restart with other data.
-
-    Return None if the server does not support this.
-    """
-    try:
-        return (await connection.rows(_IDENTITY))[0]
-    except StoreAwayError:
-        raise
-    except StoreError:
-        return None
-
-
 async def _no_database(source: GraphSource, variables: Variables, error: StoreError) -> StoreError:
     """Return the error itself or, for an unknown database, one that lists the databases of the server."""
     cause = error.__cause__
@@ -235,7 +195,7 @@ async def _no_database(source: GraphSource, variables: Variables, error: StoreEr
         return error
     own = {name: value for name, value in variables.values.items() if name != "NEO4J_DATABASE"}
     try:
-        async with await connect(replace(variables, values=own), wait_seconds=WAIT_SECONDS) as connection:
+        async with await connect(replace(variables, values=own)) as connection:
             names = await connection.rows(_DATABASES)
     except StoreError:
         return error

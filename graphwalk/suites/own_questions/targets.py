@@ -14,10 +14,10 @@ from graphwalk.suites.ask.task import FreeQuestion, task_about
 from graphwalk.suites.own_questions.dataset import VALUE, Dataset, OwnQuestion
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.tools.arguments import listed_names
-from graphwalk.types.graph import KEY, LEDGER, PropertyGraph
+from graphwalk.types.graph import KEY, PropertyGraph
 from graphwalk.types.values import Row, flat, shown
 
-_SIZE = f"MATCH (n) WHERE NOT n:{LEDGER} RETURN count(n) AS nodes, COUNT {{ ()-->() }} AS relationships"
+_SIZE = "MATCH (n) RETURN count(n) AS nodes, COUNT { ()-->() } AS relationships"
 
 
 async def holds_only(store: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> bool:

@@ -2,40 +2,36 @@
 
 import asyncio
 import uuid
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphwalk.database.loads import clean, list_loads
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.stores.neo4j.admin import Load
-from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.admin import list_loads, remove_graph
+from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.variables import Variables
 from tests.runs.runs import Notes, experiment, start
-
-
-async def loads_of(variables: Variables, run_id: str) -> list[Load]:
-    return [load for load in await list_loads(variables) if load.run_id == run_id]
 
 
 @pytest.mark.neo4j
 async def test_a_run_interrupted_while_it_loads_names_the_graph_and_db_clean_removes_it(
     neo4j_server: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, constrain, numbers = asyncio.Event(), Connection.constrain, count()
+    begun, write = asyncio.Event(), Connection.write
 
-    async def hang_at_the_end(self: Connection, *arguments: Any) -> None:
-        if next(numbers):  # all batches are there, and the entry is marked as loading
+    async def hang(self: Connection, cypher: str, **parameters: Any) -> Any:
+        if "CREATE (a)-[r:" in cypher:  # the nodes are there
             begun.set()
             await asyncio.Event().wait()
-        await constrain(self, *arguments)
+        return await write(self, cypher, **parameters)
 
-    monkeypatch.setattr(Connection, "constrain", hang_at_the_end)
+    monkeypatch.setattr(Connection, "write", hang)
+    async with await connect(neo4j_server) as connection:
+        before = {load.scope for load in await list_loads(connection)}
     config = experiment(models=["scripted/expert"], store="neo4j", seed=uuid.uuid4().int % 10**6)
     new, progress = NewRun.make("run", tmp_path / "run"), Notes()
     task = asyncio.create_task(start_run(resolve(config, neo4j_server), new, progress))
@@ -46,10 +42,10 @@ async def test_a_run_interrupted_while_it_loads_names_the_graph_and_db_clean_rem
     monkeypatch.undo()
     (note,) = [note for note in progress.notes if "may be left in the database" in note]
     assert "graphwalk db clean" in note
-    (left,) = await loads_of(neo4j_server, new.run_id)
-    assert left.state == "loading"
-    await clean(neo4j_server)
-    assert not await loads_of(neo4j_server, new.run_id)
+    async with await connect(neo4j_server) as connection:
+        (left,) = (load for load in await list_loads(connection) if load.scope not in before)
+        assert (left.nodes > 0, left.relationships) == (True, 0)
+        await remove_graph(connection, left.scope)
 
 
 async def test_a_run_on_neo4j_is_verified_without_it(tmp_path: Path) -> None:

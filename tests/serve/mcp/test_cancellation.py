@@ -28,7 +28,7 @@ RUNNING = (
 
 @pytest.fixture
 async def connection(neo4j_server: Variables) -> AsyncIterator[Connection]:
-    connection = await connect(neo4j_server, wait_seconds=30)
+    connection = await connect(neo4j_server)
     yield connection
     await connection.close()
 

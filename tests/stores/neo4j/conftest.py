@@ -11,6 +11,6 @@ from tests.stores.neo4j.existing import OwnDatabase
 
 @pytest.fixture
 async def own(neo4j_server: Variables) -> AsyncIterator[OwnDatabase]:
-    opened = OwnDatabase(neo4j_server, await connect(neo4j_server, wait_seconds=10))
+    opened = OwnDatabase(neo4j_server, await connect(neo4j_server))
     yield opened
     await opened.close()

@@ -34,7 +34,7 @@ WITHOUT_PASSWORD = {"NEO4J_PASSWORD": ""}
 )
 async def test_errors_name_the_cause(neo4j_server: Variables, change: dict[str, str], message: str, hint: str) -> None:
     with pytest.raises(StoreError, match=message) as raised:
-        await connect(Variables({**neo4j_server.values, **change}), wait_seconds=10)
+        await connect(Variables({**neo4j_server.values, **change}))
     assert hint in raised.value.hint
     assert "wrong-password" not in str(raised.value)
 
@@ -43,7 +43,7 @@ async def test_errors_name_the_cause(neo4j_server: Variables, change: dict[str, 
 async def test_a_server_without_tls(neo4j_server: Variables, scheme: str) -> None:
     uri = f"{scheme}://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
     with pytest.raises(StoreError, match="it does not accept an encrypted connection") as raised:
-        await connect(Variables({**neo4j_server.values, "NEO4J_URI": uri}), wait_seconds=90)
+        await connect(Variables({**neo4j_server.values, "NEO4J_URI": uri}))
     assert raised.value.hint == f"if it has no TLS: NEO4J_URI={uri.replace(scheme, scheme.partition('+')[0])}"
 
 
@@ -93,4 +93,4 @@ async def test_a_web_server_is_no_neo4j() -> None:
     port = server.sockets[0].getsockname()[1]
     async with server:
         with pytest.raises(StoreError, match="is not a Neo4j"):
-            await connect(Variables({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), wait_seconds=10)
+            await connect(Variables({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}))

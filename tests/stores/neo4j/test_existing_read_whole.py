@@ -28,7 +28,7 @@ LABEL = "ReadOut"
 @pytest.fixture
 async def connection(neo4j_server: Variables) -> AsyncIterator[Connection]:
     """Nodes of the test have the label ReadOut, and are removed."""
-    opened = await connect(neo4j_server, wait_seconds=10)
+    opened = await connect(neo4j_server)
     yield opened
     await opened.write(f"MATCH (n:{LABEL}) DETACH DELETE n")
     await opened.write("DROP CONSTRAINT read_out_name IF EXISTS")

@@ -64,7 +64,7 @@ def questions() -> list[dict[str, Any]]:
 async def empty(request: pytest.FixtureRequest) -> AsyncIterator[Variables]:
     """A server of this worker alone, without nodes before and after the test."""
     settings = quiet_settings(request.param)
-    async with await connect(settings, wait_seconds=30) as owner:
+    async with await connect(settings) as owner:
         await owner.write("MATCH (n) DETACH DELETE n")
         yield settings
         await owner.write("MATCH (n) DETACH DELETE n")
@@ -73,7 +73,7 @@ async def empty(request: pytest.FixtureRequest) -> AsyncIterator[Variables]:
 @pytest.fixture
 async def supplied(empty: Variables) -> AsyncIterator[Variables]:
     """A server of this worker alone that holds the supply chain."""
-    owner = await connect(empty, wait_seconds=30)
+    owner = await connect(empty)
     for name, definition in SCHEMA.items():
         await owner.write(f"CREATE {name} IF NOT EXISTS {definition}")
     await owner.write("CALL db.awaitIndexes(60)")
@@ -146,7 +146,7 @@ async def test_gold_queries_of_a_file_run_on_a_neo4j_that_holds_only_the_graph(
     differing = "line 4: the query gives other rows than neo4j"
     assert [note.partition(", ")[2] for note in alone.notes if "other rows" in note] == [differing]
     assert (await verify_run(RunFolder.open(tmp_path / "run"), empty)).holds
-    async with await connect(empty, wait_seconds=30) as owner:
+    async with await connect(empty) as owner:
         await owner.write("CREATE (:Ship {name: 'another'})")
     await start(tmp_path / "second", config, empty, notes)
     assert not [note for note in notes.notes if "other rows" in note]
