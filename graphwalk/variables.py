@@ -99,6 +99,11 @@ def without_ray_statistics() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 
+def ray_address() -> str | None:
+    """Return the address of the Ray cluster to use, from the process alone: an experiment's files are sent there."""
+    return os.environ.get("RAY_ADDRESS") or None
+
+
 def errors_must_be_raised() -> bool:
     """Return True if errors that cost no result are raised (GRAPHWALK_STRICT, for tests)."""
     return bool(os.environ.get("GRAPHWALK_STRICT"))

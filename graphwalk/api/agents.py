@@ -148,7 +148,7 @@ class OpenAITools:
 def openai_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> OpenAITools:
     """Return the tools over a graph as OpenAI functions, with a function that executes a call.
 
-    `tools`: one or several names (`graphwalk tools` lists them) or paths of YAML files. `agent`: fields of an
+    `tools`: one or several names (`graphwalk list tools` lists them) or paths of YAML files. `agent`: fields of an
     experiment's agent, for example `result_budget=20`.
 
         tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))

@@ -3,14 +3,12 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from rich.text import Text
 
 from graphwalk.agent import Watcher
 from graphwalk.cli.episode_text import call_table, effort, evidence_table
 from graphwalk.errors import counted
-from graphwalk.files.writing import write_whole
 from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.scene import call_of
 from graphwalk.runs.folder.run_folder import RunFolder
@@ -32,9 +30,9 @@ class Teller(Watcher):
     log: RunFolder | None = None
     _beside: str | None
 
-    def __init__(self, *, json: bool, svg: Path | None) -> None:
+    def __init__(self, *, json: bool) -> None:
         self.exit_code = 0
-        self._json, self._svg = json, svg
+        self._json = json
         self.live = stdout().is_terminal and not json
 
     async def wrote(self, piece: str) -> None:
@@ -65,8 +63,6 @@ class Teller(Watcher):
         """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""
         failed = answer.answer is None or answer.unsupported == EVERY_LOOK_UP_FAILED
         self.exit_code = _STORE if answer.exit_status is ExitStatus.STORE_ERROR else _NO_ANSWER if failed else 0
-        if self._svg is not None:
-            write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
         if self._json:
             run = None if self.log is None else str(self.log.path)
             data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
@@ -89,8 +85,6 @@ class Teller(Watcher):
             stdout().print(evidence)
             loaded = "" if in_neo4j else " after loading the graph there"
             prose(f"\nShow it in Neo4j Browser{loaded}:\n{answer.cypher}")
-        if self._svg is not None:
-            say(f"Drawing written to {self._svg}")
         say(" · ".join([counted(len(answer.result.trajectory.results), "call"), *effort(answer.result)]))
 
     def _end_line(self) -> str:

@@ -5,13 +5,27 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from graphwalk.cli.help import App, Group, as_command
-from graphwalk.errors import GraphwalkError, StoreError
+from graphwalk.cli import (
+    ask,
+    database,
+    doctor,
+    export,
+    generate,
+    init,
+    lists,
+    mcp,
+    report,
+    run,
+    runs,
+    show,
+    tasks,
+    view,
+)
+from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 from graphwalk.files.writing import FULL_DISK
 from graphwalk.terminal.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.terminal.signals import Interrupted, heed_signals
@@ -19,85 +33,37 @@ from graphwalk.version import __version__
 
 _DEBUG = "--debug"
 
-
-PANELS = {
-    "Run": {
-        "run": ("run:run", "Run an experiment: all models on identical tasks."),
-        "resume": ("run:resume", "Continue an interrupted run."),
-        "ask": ("ask:ask", "Ask a question about your own graph."),
-        "merge": ("runs:merge", "Merge the shards of a run into one run folder."),
-    },
+PANELS: dict[str, dict[str, Any]] = {
+    "Run": {"run": run.run, "resume": run.resume, "ask": ask.ask, "merge": runs.merge},
     "Results": {
-        "report": ("report:report", "Print the verdict on a run and its tables."),
-        "compare": ("report:compare", "Compare models and settings on identical tasks."),
-        "view": ("view:view", "Write tables, plots and episodes of runs to one HTML file, and open it."),
-        "show": ("show:show", "Show an episode step by step, or list the episodes of a run."),
-        "runs": ("runs:runs", "List the runs in a folder, oldest first."),
-        "rescore": ("report:rescore", "Score a run again from its log, without model calls."),
-        "verify": ("runs:verify", "Recompute a run, and compare it with its log."),
-        "export": ("export:app", "Write runs in other programs' formats, or training data."),
-        "publish": ("runs:publish", "Write a run as one file to share."),
+        "report": report.report,
+        "compare": report.compare,
+        "view": view.view,
+        "show": show.show,
+        "rescore": report.rescore,
+        "verify": runs.verify,
+        "export": export.app,
+        "publish": runs.publish,
     },
-    "Graphs and data": {
-        "generate": ("generate:app", "Generate property graphs, mazes and algorithm traces."),
-        "tasks": ("lists:tasks", "Print questions on a graph and the size of their answers."),
-        "convert": ("generate:convert", "Convert a graph to another format, or write a Neo4j database to a file."),
-        "questions": ("lists:questions", "List the question kinds, or show one in full."),
-        "tools": ("lists:tools", "List the tools, or show one in full."),
-        "experiments": ("lists:experiments", "List the shipped experiments, or show one in full."),
-    },
-    "Neo4j and servers": {
-        "db": ("database:app", "Start a local Neo4j, load graphs and remove them."),
-        "mcp": ("mcp:mcp", "Serve the tools over a graph as an MCP server (read-only)."),
-    },
-    "Set-up": {
-        "init": ("init:init", "Create a new experiment, or a model backend with --backend."),
-        "models": ("lists:models", "List model providers, and check a model's capabilities."),
-        "doctor": ("doctor:doctor", "Check the installation, and show how to fix problems."),
-    },
+    "Graphs and data": {"generate": generate.app, "tasks": tasks.tasks, "list": lists.app},
+    "Neo4j and servers": {"db": database.app, "mcp": mcp.mcp},
+    "Set-up": {"init": init.init, "doctor": doctor.doctor},
 }
-"""Title → command → module and object, imported when the command is used, and its help in the list of commands."""
-COMMANDS = {name: command for commands in PANELS.values() for name, command in commands.items()}
+"""Title → command → its function or its group of commands."""
 
-
-class _Commands(Group):
-    """All commands. A value that an option refuses is reported with the wording used for fields of an experiment."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        return as_command(getattr(import_module(f"graphwalk.cli.{module}"), name), cmd_name)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        width = max(map(len, COMMANDS))
-        for title, commands in PANELS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in commands.items()])
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            wrong = getattr(error.__cause__, "errors", None)
-            if wrong is not None:
-                from graphwalk.config.yaml_files import in_words
-
-                error.message = in_words(wrong()[0])
-            raise
-
-
-app = App(
+app = typer.Typer(
     name="graphwalk",
-    cls=_Commands,
     help="Let language models walk a graph instead of reading it, and measure how well they do.",
-    add_completion=True,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+for _title, _commands in PANELS.items():
+    for _name, _command in _commands.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_title)
+        else:
+            app.command(_name, rich_help_panel=_title)(_command)
 
 
 def _version(wanted: bool) -> None:
@@ -126,7 +92,7 @@ def main() -> None:
     logging.getLogger("graphwalk").addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
     try:
         heed_signals()
-        app(prog_name="graphwalk")
+        sys.exit(app(sys.argv[1:] or ["--help"], prog_name="graphwalk", standalone_mode=False))
     except Interrupted as interrupted:
         # The run is saved. The interpreter's shutdown can take seconds and would ignore a second signal.
         with suppress(OSError, ValueError):
@@ -151,6 +117,13 @@ def main() -> None:
 def _as_graphwalk_error(error: Exception) -> GraphwalkError:
     if isinstance(error, GraphwalkError):
         return error
+    if isinstance(error, typer.TyperException):
+        if (wrong := getattr(error.__cause__, "errors", None)) is not None:
+            from graphwalk.config.yaml_files import in_words
+
+            error.message = in_words(wrong()[0])
+        context = getattr(error, "ctx", None)
+        return ConfigError(error.format_message(), hint="" if context is None else f"{context.command_path} --help")
     if isinstance(error, OSError) and error.errno in FULL_DISK:
         return StoreError(f"the output cannot be written: {error.strerror}", hint="free some space")
     cause = f"{type(error).__name__}: {error}"

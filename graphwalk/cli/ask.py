@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.options import (
-    BaseUrl,
-    DatabaseName,
-    GraphFile,
-    Labels,
-    ModelArguments,
-    Override,
-    RelationshipTypes,
-    ToolProtocol,
-    arguments_of,
-    chosen_source,
-    models_and_servers,
-    part_of,
-)
+from graphwalk.cli.options import BaseUrl, DatabaseName, GraphFile, Override, chosen_source, served_model
 from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stderr
 from graphwalk.terminal.signals import run_async
@@ -40,24 +27,16 @@ def ask(
     ] = None,
     graph: GraphFile = None,
     database: DatabaseName = None,
-    labels: Labels = None,
-    relationship_types: RelationshipTypes = None,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
     ] = None,
     base_url: BaseUrl = None,
-    model_argument: ModelArguments = None,
-    tool_protocol: ToolProtocol = None,
     small: Annotated[
         bool | None,
         typer.Option("--small/--no-small", help="Short prompts and results. Default: for small contexts here."),
     ] = None,
-    dialogue: Annotated[
-        bool, typer.Option("--dialogue", help="Continue the dialogue after the first question.")
-    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw the evidence of the last answer as SVG.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
     no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
     override: Override = None,
@@ -71,20 +50,16 @@ def ask(
     from graphwalk.runs.playing.ask import asking
 
     variables = read_variables()
-    models, servers = models_and_servers([model] if model else None, base_url, variables)
-    model = models[0] if models else variables.model
-    _check(question, model, svg, out, no_log)
+    model, servers = served_model(model, base_url, variables)
+    _check(question, model, out, no_log)
     assert model is not None
     if small and model.startswith(("scripted/", "replay/")):
         raise ConfigError(f"--small: {model} is no language model", hint="leave --small out")
-    if small and tool_protocol not in (None, "json"):
-        raise ConfigError(f"--small cannot be combined with --tool-protocol {tool_protocol}", hint="pass one of them")
-    source = part_of(chosen_source(graph, database), labels, relationship_types)
-    protocol = [f"agent.tool_protocol={tool_protocol}"] if tool_protocol else []
-    if small is None and not protocol and not any(one.startswith("agent.") for one in override or ()):
+    source = chosen_source(graph, database)
+    if small is None and not any(one.startswith("agent.") for one in override or ()):
         from graphwalk.models.openai_servers import local_context
 
-        context = run_async(local_context(model, variables.serving(servers or {})))
+        context = run_async(local_context(model, variables.serving(servers)))
         if small := context is not None and context <= _SMALL_CONTEXT:
             say(f"{model} has a context of {context:,} tokens: short prompts and results (--no-small: the usual ones)")
     experiment = asking(
@@ -92,37 +67,31 @@ def ask(
         model,
         variables,
         questions=[] if question is None else [question],
-        overrides=[*protocol, *(override or ())],
+        overrides=override or (),
         small=bool(small),
-        arguments=arguments_of([model], model_argument),
         servers=servers,
     )
-    teller = Teller(json=json, svg=svg)
-    goes_on = dialogue or question is None
+    teller = Teller(json=json)
     try:
-        run_async(_talk(experiment, teller, question, goes_on=goes_on, logged=not no_log, out=out), "stopping")
+        run_async(_talk(experiment, teller, question, logged=not no_log, out=out), "stopping")
     finally:
         teller.name_log()
     if teller.exit_code:
         raise typer.Exit(teller.exit_code)
 
 
-def _check(question: str | None, model: str | None, svg: Path | None, out: Path | None, no_log: bool) -> None:
+def _check(question: str | None, model: str | None, out: Path | None, no_log: bool) -> None:
     """Raise ConfigError for invalid options."""
     if question is not None and not question.strip():
         raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
     if model is None:
         raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
-    if svg is not None and svg.suffix.lower() != ".svg":
-        raise ConfigError(f"{svg}: expected a file name ending in .svg", hint=f"--svg {svg.stem}.svg")
-    if svg is not None and not svg.parent.is_dir():
-        raise ConfigError(f"{svg}: there is no folder {svg.parent}", hint="make the folder first, or choose another")
     if out is not None and no_log:
         raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
 
 
 async def _talk(
-    experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
+    experiment: "Experiment", teller: "Teller", question: str | None, *, logged: bool, out: Path | None
 ) -> None:
     from graphwalk.runs.folder.run_folder import NewRun
     from graphwalk.runs.playing.ask import Answer, open_conversation
@@ -131,7 +100,7 @@ async def _talk(
 
     (source,) = experiment.config.suite.graphs
     async with open_source(source, experiment.variables) as opened:
-        lines = _questions(question, goes_on)
+        lines = _questions(question)
         line = await anext(lines, None)
         if line is None and not sys.stdin.isatty():
             raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
@@ -146,13 +115,12 @@ async def _talk(
                 line = await anext(lines, None)
 
 
-async def _questions(first: str | None, goes_on: bool) -> AsyncIterator[str]:
-    """Yield the first question, then each line typed until Ctrl-D. Empty lines are ignored."""
+async def _questions(first: str | None) -> AsyncIterator[str]:
+    """Yield the question, or each line typed until Ctrl-D. Empty lines are ignored."""
     from graphwalk.terminal.line_reader import LineReader
 
     if first is not None:
         yield first
-    if not goes_on:
         return
     read, typed = LineReader(), sys.stdin.isatty()
     if typed:

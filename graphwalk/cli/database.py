@@ -6,14 +6,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.cli.help import App
 from graphwalk.errors import counted
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
-app = App(help="Start a local Neo4j, load graphs and remove them.")
+app = typer.Typer(help="Start a local Neo4j, load graphs and remove them.")
 
 
 @app.command("up")

@@ -1,13 +1,15 @@
-"""`graphwalk doctor`: installation checks with fixes."""
+"""`graphwalk doctor`: checks of the installation with fixes, and of a model."""
 
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from graphwalk.cli.check import print_capabilities
+from graphwalk.cli.options import BaseUrl, Override
 from graphwalk.errors import GraphwalkError, counted, install_hint
 from graphwalk.terminal.console import print_columns
 from graphwalk.terminal.signals import run_async
@@ -30,8 +32,24 @@ class DoctorCheck:
     fix: str = ""
 
 
-def doctor() -> None:
-    """Check the installation, and show how to fix problems."""
+def doctor(
+    model: Annotated[
+        str | None, typer.Argument(help="Model as provider/model, to check its capabilities instead.")
+    ] = None,
+    base_url: BaseUrl = None,
+    override: Override = None,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="CAPABILITY", help="Capability that may fail; repeatable.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the capabilities as JSON.")] = False,
+) -> None:
+    """Check the installation, or the capabilities of a model.
+
+    A model gets about twenty short calls: text, tool calls, usage, errors and more. Exit code 3: the installation has
+    a problem; 4: a capability failed, or there was no reply.
+    """
+    if model is not None:
+        raise typer.Exit(0 if print_capabilities(model, base_url, override or (), without or (), json) else 4)
     variables = read_variables()
     checks = list(_checks(variables))
     for check in checks:

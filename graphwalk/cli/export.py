@@ -1,44 +1,54 @@
-"""`graphwalk export`: runs in the formats of other programs, and training data."""
+"""`graphwalk export`: runs, graphs and training data in the formats of other programs."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.cli.help import App, as_command
-from graphwalk.cli.options import Models, Override, RunOrFile, SettingNames, suite_group
+from graphwalk.cli.options import (
+    DatabaseName,
+    Labels,
+    Models,
+    Override,
+    RelationshipTypes,
+    RunOrFile,
+    SettingNames,
+    SuiteGroup,
+    as_command,
+    chosen_source,
+    part_of,
+)
 from graphwalk.errors import ConfigError, counted
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
-_Group: Any = suite_group("EXPORT")
+if TYPE_CHECKING:
+    from graphwalk.types.graph import PropertyGraph
 
 
-class _ExportGroup(_Group):  # type: ignore[misc]
+class _ExportGroup(SuiteGroup):
     """The commands of the suites, and one for each registered export format."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    kind = "EXPORT"
+
+    def more_commands(self) -> dict[str, Any]:
         from graphwalk.exports.registry import EXPORTS
 
-        return [*EXPORTS.names(), *super().list_commands(ctx)]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        from graphwalk.exports.registry import EXPORTS
-
-        if cmd_name not in EXPORTS.names():
-            return super().get_command(ctx, cmd_name)
-        try:
-            exporter = EXPORTS.load(cmd_name)
-        except ConfigError as error:
-            say(f"warning: {error}")
-            return None
-        return as_command(_command(exporter), cmd_name, exporter.__doc__)
+        commands: dict[str, Any] = {}
+        for name in EXPORTS.names():
+            try:
+                exporter = EXPORTS.load(name)
+            except ConfigError as error:
+                say(f"warning: {error}")
+                continue
+            commands[name] = as_command(name, _command(exporter), exporter.__doc__)
+        return {**commands, **super().more_commands()}
 
 
-app = App(cls=_ExportGroup, help="Write runs in other programs' formats, or training data.")
+app = typer.Typer(cls=_ExportGroup, help="Write runs, graphs and training data in other programs' formats.")
 
 
 Arguments = Annotated[
@@ -158,3 +168,56 @@ def check_splits(
         if wordings and shared:
             raise ConfigError(f"{one.name} and {other.name} share {counted(len(shared), 'wording')}: {min(shared)}")
     say("verified: no two files share a graph, a chat or a name, and each file matches its manifest")
+
+
+@app.command("graph")
+def graph(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[SOURCE] TARGET",
+            help='SOURCE: graph file, folder of CSV, or "example"; none with --database. '
+            "TARGET: FILE.json, .graphml, or a folder for CSV.",
+        ),
+    ],
+    database: DatabaseName = None,
+    labels: Labels = None,
+    relationship_types: RelationshipTypes = None,
+    undirected: Annotated[
+        Literal["refuse", "both"], typer.Option(help="Undirected edges: refuse, or read in both directions.")
+    ] = "refuse",
+) -> None:
+    """Write a graph in another format, or a Neo4j database to a file.
+
+    A database is only read, and held in memory.
+    """
+    from graphwalk.graphs.files import graph_format, load_graph
+    from graphwalk.stores.sources import read_source
+
+    *sources, target = paths
+    if len(sources) != (1 if database is None else 0):
+        raise ConfigError(
+            "expected one source and one target",
+            hint="graphwalk export graph FILE TARGET   or   graphwalk export graph --database NAME TARGET",
+        )
+    if database is None and (labels or relationship_types):
+        raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
+    form, variables = graph_format(target), read_variables()
+    if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
+        raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
+    with progress_bar(f"reading {sources[0] if sources else database}"):
+        if sources:
+            read = load_graph(sources[0], undirected)
+        else:
+            source = part_of(chosen_source(None, database), labels, relationship_types)
+            read = run_async(read_source(source, variables))
+    with progress_bar(f"writing {target}"):
+        form.write(read, target)
+    print_size(read)
+    say(f"written to {target}")
+
+
+def print_size(graph: "PropertyGraph") -> None:
+    """Print the numbers of nodes and relationships."""
+    data(f"nodes          {graph.node_count}")
+    data(f"relationships  {graph.relationship_count}")

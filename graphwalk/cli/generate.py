@@ -1,26 +1,15 @@
-"""`graphwalk generate` and `graphwalk convert`."""
+"""`graphwalk generate`: graphs, anonymised copies, and training data; suites add mazes and traces."""
 
 import hashlib
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.cli.export import Arguments, Grounded, Protocol
-from graphwalk.cli.help import App
-from graphwalk.cli.options import (
-    DatabaseName,
-    GraphFile,
-    Labels,
-    Override,
-    RelationshipTypes,
-    Seed,
-    chosen_source,
-    part_of,
-    suite_group,
-)
+from graphwalk.cli.export import Arguments, Grounded, Protocol, print_size
+from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, SuiteGroup, chosen_source
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import Columns, Row, write_in_parts, write_rows
 from graphwalk.terminal.console import data, say
@@ -29,10 +18,16 @@ from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
-    from graphwalk.types.graph import PropertyGraph
+    pass
 
 
-app = App(cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.")
+class _GenerateGroup(SuiteGroup):
+    """The commands below, and those of the suites."""
+
+    kind = "GENERATE"
+
+
+app = typer.Typer(cls=_GenerateGroup, help="Generate property graphs, mazes and algorithm traces.")
 ROW_FORMATS = (".jsonl", ".parquet")
 _COLUMNS = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "relationships": str}
 
@@ -56,7 +51,7 @@ def twin(
     copy = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_variables())), seed)
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
-    _print_size(copy.graph)
+    print_size(copy.graph)
     data(f"digest         {copy.graph.digest}")
     say(f"written to {out}; mapping back to the original: {mapping} (readable by you alone)")
 
@@ -73,35 +68,25 @@ def graph(
     properties: Annotated[float | None, typer.Option(help="Mean number of properties of a label.")] = None,
     values: Annotated[int | None, typer.Option(help="Number of values of a property.")] = None,
     mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
-    density: Annotated[float | None, typer.Option(help="Probability of a relationship, instead of a degree.")] = None,
-    pair_fraction: Annotated[
-        float | None, typer.Option(help="Share of label pairs connected by a relationship type.")
-    ] = None,
-    hops: Annotated[int | None, typer.Option(help="Maximum number of hops in questions: 2 or 3.")] = None,
-    missing_rate: Annotated[float | None, typer.Option(help="Share of missing properties.")] = None,
-    self_loops: Annotated[
-        bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
-    ] = None,
-    parallel_relationships: Annotated[
-        bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")
-    ] = None,
-    short_names: Annotated[
-        bool | None, typer.Option("--short-names", help="Names of three letters, and short keys.")
-    ] = None,
-    names: Annotated[str | None, typer.Option(help="Pool of names: any, train or held_out (disjoint).")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(help="FILE.json, .graphml, .jsonl, .parquet, or a folder for CSV. Default: print counts only."),
     ] = None,
+    override: Annotated[
+        list[str] | None,
+        typer.Option("-o", metavar="FIELD=VALUE", help="Any other field of a generated graph; repeatable."),
+    ] = None,
 ) -> None:
     """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
+    from graphwalk.experiments.loading import parse_override
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
     fields = GraphSpec.model_fields.keys() - {"count"}
     spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
+    spec_fields |= dict(map(parse_override, override or ()))
     spec = validate(GraphSpec, spec_fields, "generate graph")
     if count > 1 or (out is not None and out.suffix.lower() in ROW_FORMATS):
         from graphwalk.graphs.formats.json import json_document
@@ -121,7 +106,7 @@ def graph(
         with progress_bar("writing"):
             save_graph(property_graph, out)
         say(f"written to {out}")
-    _print_size(property_graph)
+    print_size(property_graph)
     data(f"digest         {property_graph.digest}")
     data(f"seconds        {seconds:.3f}")
 
@@ -167,60 +152,9 @@ def traces(
     say(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")
 
 
-def convert(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="[SOURCE] TARGET",
-            help='SOURCE: graph file, folder of CSV, or "example"; none with --database. '
-            "TARGET: FILE.json, .graphml, or a folder for CSV.",
-        ),
-    ],
-    database: DatabaseName = None,
-    labels: Labels = None,
-    relationship_types: RelationshipTypes = None,
-    undirected: Annotated[
-        Literal["refuse", "both"], typer.Option(help="Undirected edges: refuse, or read in both directions.")
-    ] = "refuse",
-) -> None:
-    """Convert a graph to another format, or write a Neo4j database to a file.
-
-    A database is only read, and held in memory.
-    """
-    from graphwalk.graphs.files import graph_format, load_graph
-    from graphwalk.stores.sources import read_source
-
-    *sources, target = paths
-    if len(sources) != (1 if database is None else 0):
-        raise ConfigError(
-            "convert needs one source and one target",
-            hint="graphwalk convert FILE TARGET   or   graphwalk convert --database NAME TARGET",
-        )
-    if database is None and (labels or relationship_types):
-        raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
-    form, variables = graph_format(target), read_variables()
-    if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
-        raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
-    with progress_bar(f"reading {sources[0] if sources else database}"):
-        if sources:
-            graph = load_graph(sources[0], undirected)
-        else:
-            source = part_of(chosen_source(None, database), labels, relationship_types)
-            graph = run_async(read_source(source, variables))
-    with progress_bar(f"writing {target}"):
-        form.write(graph, target)
-    _print_size(graph)
-    say(f"written to {target}")
-
-
 def write_generated(rows: Iterable[Row], out: Path, columns: Columns, name: str, total: int) -> None:
     """Write rows with progress, and print their number and the seconds; `name` is what one row is."""
     begun = time.perf_counter()
     with progress_bar(f"{name}s", total) as done:
         number = write_rows(done.each(rows), out, columns)
     say(f"{counted(number, name)} in {time.perf_counter() - begun:.2f} s written to {out}")
-
-
-def _print_size(graph: "PropertyGraph") -> None:
-    data(f"nodes          {graph.node_count}")
-    data(f"relationships  {graph.relationship_count}")

@@ -1,15 +1,15 @@
 """Options that several commands share."""
 
 import csv
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from graphwalk.cli.help import Group, as_command
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.terminal.console import say
 from graphwalk.terminal.signals import run_async
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource
 
 
-ModelArguments = Annotated[
-    list[str] | None,
-    typer.Option("-M", metavar="KEY=VALUE", help="Extra keyword argument for the model's constructor; repeatable."),
-]
 BaseUrl = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="Base URL of an OpenAI-compatible server.")
 ]
@@ -30,57 +26,32 @@ SERVER = "local"
 """Name of the server of models without a provider."""
 
 
-def models_and_servers(
-    named: Sequence[str] | None, base_url: str | None, variables: Variables
-) -> tuple[list[str] | None, dict[str, str] | None]:
-    """Return the models to run (None: those of the experiment), and the base URLs of their servers.
+def served_model(model: str | None, base_url: str | None, variables: Variables) -> tuple[str | None, dict[str, str]]:
+    """Return the model (default: GRAPHWALK_MODEL), and the base URL of its server if one is given.
 
-    With `base_url`, a model without a provider is served there. GRAPHWALK_MODEL is the default model.
+    With `base_url`, a model without a provider is served there. Raise ConfigError if the model takes no base URL.
     """
+    model = model or variables.model
     if base_url is None:
-        return list(named) if named else None, None
-    models = list(named) if named else [variables.model] if variables.model else []
-    if not models:
+        return model, {}
+    if model is None:
         raise ConfigError("--base-url requires a model", hint="-m NAME --base-url URL")
     from graphwalk.models.openai_servers import check_address, server_name
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
 
     check_address("--base-url", base_url)
-    providers = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
-    models = [name if name.partition("/")[0] in providers else f"openai-api/{SERVER}/{name}" for name in models]
-    called = [name for name in models if not name.startswith(("scripted/", "replay/"))]
-    if others := [name for name in called if server_name(name) is None]:
-        raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {others[0]}")
-    servers = {str(server_name(name)) for name in called}
-    if not servers:
-        raise ConfigError(f"--base-url: {', '.join(models)} has no server", hint="-m NAME --base-url URL")
-    return models, dict.fromkeys(sorted(servers), base_url)
-
-
-def arguments_of(models: Sequence[str] | None, words: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
-    """Return the constructor arguments (`-M key=value`) by model, or None if there are none."""
-    from graphwalk.experiments.loading import parse_override
-
-    if not words:
-        return None
-    if not models:
-        raise ConfigError("-M requires --model", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value")
-    arguments = dict(parse_override(one, "-M") for one in words)
-    return dict.fromkeys(models, arguments)
+    if model.partition("/")[0] not in (*PROVIDERS.names(), *EPISODE_PROVIDERS):
+        model = f"openai-api/{SERVER}/{model}"
+    server = server_name(model)
+    if server is None:
+        raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {model}")
+    return model, {server: base_url}
 
 
 Run = Annotated[Path, typer.Argument(help="Run folder.")]
 RunOrFile = Annotated[Path, typer.Argument(help="Run folder or published run.")]
 Models = Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")]
 SettingNames = Annotated[list[str] | None, typer.Option("--setting", help="Only this setting; repeatable.")]
-Questions = Annotated[
-    list[str] | None,
-    typer.Option("--question", help="Question kind, by name or YAML file; repeatable."),
-]
-ToolProtocol = Annotated[
-    Literal["native", "text", "json", "auto"] | None,
-    typer.Option("--tool-protocol", help="Tool calls: native, in text, json (held to a JSON schema), or auto."),
-]
 Override = Annotated[
     list[str] | None,
     typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
@@ -172,31 +143,44 @@ def _known_neo4j() -> "GraphSource":
     return GraphSource(neo4j=variables.neo4j_database or "neo4j")
 
 
-def suite_group(kind: str) -> type[Group]:
-    """Return a class of groups that also contain the commands in `kind` of every suite's commands module."""
+class SuiteGroup(TyperGroup):
+    """A group that also has the commands in `kind` of every suite's commands module, imported when they are needed."""
 
-    class SuiteGroup(Group):
-        def list_commands(self, ctx: Any) -> list[str]:
-            return [*super().list_commands(ctx), *_commands(kind)]
+    kind: ClassVar[str]
+    _complete = False
 
-        def get_command(self, ctx: Any, cmd_name: str) -> Any:
-            return super().get_command(ctx, cmd_name) or _commands(kind).get(cmd_name)
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._complete_commands()
+        return super().list_commands(ctx)
 
-    return SuiteGroup
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._complete_commands()
+        return super().get_command(ctx, cmd_name)
+
+    def _complete_commands(self) -> None:
+        if not self._complete:
+            self._complete = True
+            self.commands.update(self.more_commands())
+
+    def more_commands(self) -> dict[str, Any]:
+        """Return the commands of all suites by name. A plugin suite that cannot be imported is a warning."""
+        from graphwalk.suites.registry import SUITES, suite_class
+
+        commands: dict[str, Any] = {}
+        for name in SUITES.names():
+            try:
+                module = suite_class(name).commands
+            except ConfigError as error:
+                say(f"warning: {error}")
+                continue
+            functions = {} if module is None else getattr(import_module(module), self.kind, {})
+            commands |= {command: as_command(command, function) for command, function in functions.items()}
+        return commands
 
 
-@cache
-def _commands(kind: str) -> dict[str, Any]:
-    """Return the commands by name. A plugin suite that cannot be imported is skipped with a warning."""
-    from graphwalk.suites.registry import SUITES, suite_class
-
-    commands: dict[str, Any] = {}
-    for name in SUITES.names():
-        try:
-            module = suite_class(name).commands
-        except ConfigError as error:
-            say(f"warning: {error}")
-            continue
-        functions = {} if module is None else getattr(import_module(module), kind, {})
-        commands |= {command: as_command(function, command) for command, function in functions.items()}
-    return commands
+def as_command(name: str, function: Callable[..., None], help: str | None = None) -> Any:
+    """Return a function as the command `name`."""
+    app = typer.Typer(add_completion=False)
+    app.command(name, help=help)(function)
+    return get_command(app)

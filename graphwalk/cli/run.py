@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 _WIDTH = 80
-_LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "budget_usd", "budget_tokens")
-"""Limits that `run` and `resume` take as options of the same names."""
 _COLUMNS = {
     "episodes": "episodes",
     "model_calls": "calls",
@@ -46,28 +44,29 @@ def _positive(number: float | None) -> float | None:
     return number
 
 
-MaxConcurrency = Annotated[int | None, typer.Option(min=1, help="Number of concurrent episodes.")]
-RequestsPerMinute = Annotated[
-    float | None,
-    typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
+_WHAT, _LIMITS, _OUTPUT, _SCALE = "What to run", "Limits", "Output", "Scale and CI"
+"""Panels of the options."""
+
+MaxConcurrency = Annotated[
+    int | None, typer.Option(min=1, help="Number of concurrent episodes.", rich_help_panel=_LIMITS)
 ]
-TokensPerMinute = Annotated[
+BudgetUsd = Annotated[
     float | None,
-    typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
+    typer.Option(callback=_positive, help="Stop the whole run at this cost.", rich_help_panel=_LIMITS),
 ]
-BudgetUsd = Annotated[float | None, typer.Option(callback=_positive, help="Stop the whole run at this cost.")]
-BudgetTokens = Annotated[int | None, typer.Option(min=1, help="Stop the whole run at this number of tokens.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the report as JSON instead of a table.", rich_help_panel=_OUTPUT)
+]
 FailUnder = Annotated[
-    float | None, typer.Option(min=0, max=100, help="Exit with code 5 if an accuracy is below X percent.")
+    float | None,
+    typer.Option(min=0, max=100, help="Exit with code 5 if an accuracy is below X percent.", rich_help_panel=_SCALE),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
 
 
 def run(
-    context: typer.Context,
     experiment_name: Annotated[
         str,
-        typer.Argument(metavar="EXPERIMENT", help="Experiment name (see `graphwalk experiments`) or YAML file."),
+        typer.Argument(metavar="EXPERIMENT", help="Experiment (see `graphwalk list experiments`) or YAML file."),
     ],
     model: Annotated[
         list[str] | None,
@@ -75,18 +74,15 @@ def run(
             "--model",
             "-m",
             help="Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
+            rich_help_panel=_WHAT,
         ),
     ] = None,
-    name: Annotated[
-        list[str] | None, typer.Option("--name", help="Name of the model in reports; repeatable, in the order of -m.")
-    ] = None,
-    base_url: options.BaseUrl = None,
-    model_argument: options.ModelArguments = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(
             help="Setting; repeatable: tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, "
-            "is (intermediate steps), ish (is with hints), tools."
+            "is (intermediate steps), ish (is with hints), tools.",
+            rich_help_panel=_WHAT,
         ),
     ] = None,
     protocol: Annotated[
@@ -94,60 +90,67 @@ def run(
         typer.Option(
             metavar="NAME",
             help="Protocol: graphwalk (default), or paper: prompts, drawing and scoring of the papers.",
+            rich_help_panel=_WHAT,
         ),
     ] = None,
-    question: options.Questions = None,
-    graph: options.GraphFile = None,
-    database: options.DatabaseName = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="File of your questions with answers, for own-questions."),
+    graph: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Your own graph for own-graph or own-questions: JSON or GraphML, or a folder of CSV.",
+            rich_help_panel=_WHAT,
+        ),
     ] = None,
+    graphs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of graphs, mazes or traces of each kind.", rich_help_panel=_WHAT),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks.", rich_help_panel=_WHAT)] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.", rich_help_panel=_WHAT)] = None,
     store: Annotated[
-        str | None, typer.Option(help="Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).")
+        str | None,
+        typer.Option(
+            help="Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).", rich_help_panel=_WHAT
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
-    graphs: Annotated[int | None, typer.Option(min=1, help="Number of graphs, mazes or traces of each kind.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks.")] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Number of episodes per task, model and setting.")] = None,
-    tool_protocol: options.ToolProtocol = None,
-    reasoning_effort: Annotated[str | None, typer.Option(help="Reasoning effort, as the provider names it.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, help="Sampling temperature.")] = None,
-    extractor: Annotated[
-        str | None, typer.Option(help="Model that extracts answers that the parser cannot read.")
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o",
+            metavar="FIELD=VALUE",
+            help="Any other field of the experiment, with a YAML value: -o repeats=3; repeatable.",
+            rich_help_panel=_WHAT,
+        ),
     ] = None,
-    steps: Annotated[
-        bool, typer.Option("--steps", help="Log the potential of each turn: how much of the answer is in sight.")
+    max_concurrency: MaxConcurrency = None,
+    budget_usd: BudgetUsd = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder. Default: runs/TIME-NAME-ID.", rich_help_panel=_OUTPUT)
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Print tasks, calls and estimated cost without running.", rich_help_panel=_OUTPUT
+        ),
     ] = False,
-    override: options.Override = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable.")] = None,
-    shard: Annotated[
-        str | None, typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")
-    ] = None,
+    json: Json = False,
     on: Annotated[
         Literal["ray"] | None,
         typer.Option(
             metavar="ray",
-            help="Distribute the run over a Ray cluster, or over all cores of this machine (default: local, one core).",
+            help="Distribute the run over the Ray cluster at RAY_ADDRESS, else over all cores of this machine.",
+            rich_help_panel=_SCALE,
         ),
     ] = None,
-    ray_address: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Address of the cluster's head node, or auto.")
-    ] = None,
     shards: Annotated[
-        int | None, typer.Option(min=1, help="Number of shards with --on. Default: one per core.")
+        int | None,
+        typer.Option(min=1, help="Number of shards with --on. Default: one per core.", rich_help_panel=_SCALE),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-NAME-ID.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print tasks, calls and estimated cost without running.")
-    ] = False,
-    max_concurrency: MaxConcurrency = None,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.", rich_help_panel=_SCALE),
+    ] = None,
     fail_under: FailUnder = None,
-    json: Json = False,
 ) -> None:
     """Run an experiment: all models on identical tasks.
 
@@ -156,45 +159,28 @@ def run(
     from graphwalk.experiments.loading import load_experiment, own_graphs
     from graphwalk.runs.episodes.resolve import resolve
 
+    if shards is not None and on is None:
+        raise ConfigError("--shards requires --on", hint="--on ray --shards …")
+    if on is not None and shard is not None:
+        raise ConfigError("--shard and --on ray cannot be combined")
     variables = read_variables()
-    models, servers = model or None, None
-    if base_url is not None:
-        models, servers = options.models_and_servers(models, base_url, variables)
-    if len(name or ()) > len(models or ()):
-        raise ConfigError("--name requires --model, once for each name", hint="-m MODEL --name NAME")
     fields: dict[str, Any] = {
-        "models": models,
-        "names": dict(zip(models or (), name or (), strict=False)) or None,
-        "model_arguments": options.arguments_of(models, model_argument),
-        "servers": servers,
+        "models": model or None,
         "settings": setting,
         "protocol": protocol,
-        "suite.questions": question,
-        "suite.dataset": dataset,
         "store": store,
         "seed": seed,
         "limit": limit,
-        "repeats": repeats,
-        "agent.tool_protocol": tool_protocol,
-        "options.reasoning_effort": reasoning_effort,
-        "options.temperature": temperature,
-        "extractor": extractor,
-        "scoring.steps": steps or None,
-        "tags": tag,
-        **{f"limits.{name}": context.params[name] for name in _LIMITS},
+        "limits.max_concurrency": max_concurrency,
+        "limits.budget_usd": budget_usd,
     }
-    if graph is not None or database is not None:
-        source = options.chosen_source(graph, database)
-        fields["suite.graphs"] = own_graphs(experiment_name, source)
-        fields["store"] = store or ("neo4j" if source.file is None else "embedded")
+    if graph is not None:
+        fields["suite.graphs"] = own_graphs(experiment_name, options.chosen_source(graph, None))
+        fields["store"] = store or "embedded"
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(experiment_name, override or (), fields, graphs=graphs)
     experiment = resolve(config, variables, keys=not dry_run)
-    if on is None and (ray_address is not None or shards is not None):
-        flag = "--shards" if ray_address is None else "--ray-address"
-        raise ConfigError(f"{flag} requires --on", hint=f"--on ray {flag} …")
-    if on is not None and shard is not None:
-        raise ConfigError("--shard and --on ray cannot be combined")
+    _check_names(override or (), config.model_arguments, experiment.called)
     if dry_run:
         from graphwalk.runs.playing.estimate import estimate_run
 
@@ -205,7 +191,7 @@ def run(
 
     new = NewRun.make(config.name, out)
     if on is not None:
-        summary = _run_on_ray(experiment, new, ray_address, shards)
+        summary = _run_on_ray(experiment, new, shards)
         _conclude(new.folder, summary, fail_under, json)
         return
     from graphwalk.runs.playing.execute import start_run
@@ -218,16 +204,31 @@ def run(
     _conclude(new.folder, summary, fail_under, json)
 
 
+def _check_names(overrides: Sequence[str], arguments: Mapping[str, Any], models: Sequence[str]) -> None:
+    """Raise ConfigError if `-o model_arguments…` names no model of the run, as with a name that contains dots."""
+    unknown = arguments.keys() - {*models}
+    if unknown and any(one.startswith("model_arguments") for one in overrides):
+        raise ConfigError(
+            f"-o model_arguments: {min(unknown)} is no model of this run",
+            hint=f"-o 'model_arguments={{{models[0]}: {{NAME: VALUE}}}}'   (a name with dots is written in a mapping)",
+        )
+
+
 def resume(
-    context: typer.Context,
     path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run folder.")],
     max_concurrency: MaxConcurrency = None,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
     budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
-    fail_under: FailUnder = None,
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o",
+            metavar="limits.NAME=VALUE",
+            help="Another limit: -o limits.retries=3; repeatable.",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None,
     json: Json = False,
+    fail_under: FailUnder = None,
 ) -> None:
     """Continue an interrupted run.
 
@@ -236,10 +237,26 @@ def resume(
     from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.runs.playing.execute import resume_run
 
-    changes = {name: context.params[name] for name in _LIMITS if context.params[name] is not None}
+    changes = _changed_limits(override or ())
+    given = {"max_concurrency": max_concurrency, "budget_usd": budget_usd}
+    changes |= {name: value for name, value in given.items() if value is not None}
     folder = RunFolder.open(path)
     summary = _play(folder, partial(resume_run, folder, read_variables(), changes=changes))
     _conclude(folder, summary, fail_under, json)
+
+
+def _changed_limits(overrides: Sequence[str]) -> dict[str, Any]:
+    """Return name → value of `limits.NAME=VALUE`. Raise ConfigError for another field, which a run cannot change."""
+    from graphwalk.experiments.loading import parse_override
+
+    changes = {}
+    for override in overrides:
+        key, value = parse_override(override)
+        part, _, name = key.partition(".")
+        if part != "limits" or not name:
+            raise ConfigError(f"-o {key}: only limits can change in a resume", hint="-o limits.retries=3")
+        changes[name] = value
+    return changes
 
 
 def _play(folder: "RunFolder", work: "Work", *, new: bool = False) -> "RunSummary":
@@ -270,7 +287,7 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
     lowest = print_report(folder, "json" if json else "terminal", tables=OVERVIEW)
     say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:
-        say(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
+        say(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd …")
     if summary.finished < summary.episodes:
         missing = summary.episodes - summary.finished
         say(f"{counted(missing, 'episode')} without a score. Once the cause is removed:  {folder.resume_command}")
@@ -280,14 +297,14 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
         raise typer.Exit(5)
 
 
-def _run_on_ray(experiment: "Experiment", new: "NewRun", address: str | None, shards: int | None) -> "RunSummary":
+def _run_on_ray(experiment: "Experiment", new: "NewRun", shards: int | None) -> "RunSummary":
     """Execute a run in shards on a Ray cluster, and merge them."""
     from graphwalk.runs.playing.cluster import ShardedRun, play_on_cluster, ray_cluster
 
     sharded = ShardedRun(experiment, new)
     how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"
     try:
-        with ray_cluster(address) as cores:
+        with ray_cluster() as cores:
             number = sharded.number(shards, cores)
             say(f"{counted(number, 'shard')} on {counted(cores, 'core')}, in {sharded.shards}")
             with progress_bar("shards", number) as done:

@@ -1,68 +1,18 @@
-"""`graphwalk runs`, `merge`, `publish` and `verify`: commands about run folders."""
+"""`graphwalk merge`, `publish` and `verify`: commands about run folders."""
 
-import json as json_module
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from graphwalk.cli.options import Run, RunOrFile
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, counted
-from graphwalk.sanitise import printable
-from graphwalk.terminal.console import data, say, stdout
+from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
-
-if TYPE_CHECKING:
-    from graphwalk.runs.folder.listing import ListedRun
-
-
-def runs(
-    folder: Annotated[Path, typer.Argument(help="Folder that contains run folders.")] = Path("runs"),
-    tag: Annotated[list[str] | None, typer.Option(help="Only runs with this tag; repeatable.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
-) -> None:
-    """List the runs in a folder, oldest first.
-
-    Columns: models, state, episodes, accuracy and cost. Continue an unfinished run with `graphwalk resume`.
-    """
-    from graphwalk.runs.folder.listing import list_runs
-
-    if not folder.is_dir():
-        raise ConfigError(f"no folder {folder}", hint="create a run with  graphwalk run quickstart")
-    listed = [run for run in list_runs(folder) if set(tag or ()) <= set(run.tags)]
-    if json:
-        for run in listed:
-            data(json_module.dumps(run.as_dict()))
-    elif listed:
-        _print(listed)
-    else:
-        say(f"no run in {folder}" + (f" with the tag {', '.join(tag)}" if tag else ""))
-
-
-def _print(listed: "list[ListedRun]") -> None:
-    from rich.text import Text
-
-    from graphwalk.reports.text_table import plain_grid
-
-    table = plain_grid()
-    for title in ("Run", "Models", "State"):
-        table.add_column(title, overflow="fold")
-    for title in ("Episodes", "Accuracy %", "Cost"):
-        table.add_column(title, justify="right")
-    for run in listed:
-        table.add_row(
-            Text(printable(str(run.path))),
-            Text(printable("\n".join(run.models))),
-            run.state if run.shard is None else f"{run.shard}, {run.state}",
-            f"{run.done}/{'?' if run.episodes is None else run.episodes}",
-            "–" if run.accuracy is None else f"{run.accuracy:.2f}",
-            "–" if run.cost is None else f"${run.cost:.4f}",
-        )
-    stdout().print(table)
 
 
 def merge(

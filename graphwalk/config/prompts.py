@@ -28,7 +28,7 @@ _MESSAGE_FILES = (MESSAGES, "lever_messages.yaml")
 PROMPT_SETS = ("short", "paper")
 """Built-in sets: the files of templates/prompts-NAME/ replace those of templates/prompts/."""
 _NOT_PLAYED = ("conformance.yaml",)
-"""Texts of `graphwalk models check`, which are not part of an experiment."""
+"""Texts of `graphwalk doctor`, which are not part of an experiment."""
 
 
 class Prompts:

@@ -61,7 +61,7 @@ class ExperimentConfig(Strict, Generic[C]):
     description: str = ""
     """Description in the list of experiments."""
     tags: tuple[str, ...] = ()
-    """Tags, for `graphwalk runs --tag`."""
+    """Tags, for `graphwalk list runs --tag`."""
     protocol: str = Field(
         default=DEFAULT_PROTOCOL, json_schema_extra=lambda schema: schema.update(enum=list(protocols()))
     )

@@ -1,4 +1,4 @@
-"""Conformance test of a model (`graphwalk models check`); a weak model may fail what its backend would pass."""
+"""Conformance test of a model (`graphwalk doctor`); a weak model may fail what its backend would pass."""
 
 import asyncio
 import json
@@ -109,7 +109,7 @@ async def _response_format(model: Model) -> Finding:
     try:
         content = (await _ask(model, "response_format", response_schema=schema)).message.content or ""
     except NoSchemaError as error:
-        return "absent", f"refused; --tool-protocol json becomes text: {error}"
+        return "absent", f"refused; tool_protocol json becomes text: {error}"
     with suppress(ValueError, RecursionError):
         if mapping(json.loads(content)).get("answer") in words["allowed"]:
             return "ok", content

@@ -80,7 +80,7 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     if retryable and status in _OVERLOADED:
         kind = OverloadedError
     elif 400 <= status < 500 and _NO_TOOLS.search(message):
-        kind, hint = NoToolsError, "describe the tools in the prompt instead: --tool-protocol text"
+        kind, hint = NoToolsError, "describe the tools in the prompt instead: -o agent.tool_protocol=text"
     elif 400 <= status < 500 and not overflow and _NO_SCHEMA.search(message):
         kind = NoSchemaError
     return kind(

@@ -74,7 +74,7 @@ def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | N
         if not keywords:
             raise
         cause = str(error).replace(".__init__() got an unexpected keyword argument", " takes no argument")
-        hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
+        hint = "model_arguments are arguments of the constructor; fields of the request: -o options.extra.NAME=VALUE"
         raise ConfigError(f"{spec} cannot be opened with {', '.join(keywords)}: {cause}", hint=hint) from error
     except Exception as error:
         cause = variables.secrets.redact(f"{type(error).__name__}: {error}")

@@ -287,7 +287,7 @@ class TextTools(Wrapper):
                     raise
                 if self._protocol is protocol:  # another call may have changed it meanwhile
                     self._protocol = protocol.fallback
-                    self._note(f"{self.name}: its server {protocol.after_refusal} (--tool-protocol text)")
+                    self._note(f"{self.name}: its server {protocol.after_refusal} (-o agent.tool_protocol=text)")
             else:
                 return protocol.incoming(reply, tools, len(messages))
 

@@ -235,7 +235,7 @@ async def serve(
     loaded, agent = load_tools(tools or OWN_GRAPH_TOOLS), _agent(overrides)
     if own := [tool.name for tool in loaded if tool.messages]:  # they keep state of an episode, as visited cells
         raise ConfigError(
-            f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk tools"
+            f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk list tools"
         )
     async with open_source(source, variables) as opened:
         schema = await opened.store.schema(agent.schema_samples)

@@ -173,7 +173,7 @@ class Tool(Strict):
     message_values: tuple[str, ...] = ()
     """Names that `messages` can use besides the parameters."""
     file_text: str = ""
-    """The whole file, for `graphwalk tools` and for the folder of a run."""
+    """The whole file, for `graphwalk list tools` and for the folder of a run."""
     path: str = ""
 
     @field_validator("parameters")
@@ -342,7 +342,7 @@ def _check_replacement(tool: Tool, path: str) -> None:
     """Raise ConfigError if a file that replaces a shipped tool lacks a field that the toolbox of a suite needs."""
     if tool.name not in tool_names() or not (shipped := _shipped(tool.name)).messages:
         return
-    hint = f"graphwalk tools {tool.name} shows the one that ships, which this one replaces"
+    hint = f"graphwalk list tools {tool.name} shows the one that ships, which this one replaces"
     if missing := shipped.messages.keys() - tool.messages.keys():
         raise ConfigError(f"{path}: messages: there is no {', '.join(sorted(missing))}", hint=hint)
     if tool.parameters.keys() != shipped.parameters.keys() or tool.operation != shipped.operation:

@@ -31,5 +31,5 @@ def test_unwritable_output(
 
 def test_a_full_disk_behind_stdout() -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(command("questions"), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(command("list", "questions"), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, "No space left" in done.stderr) == (3, True), done.stderr

@@ -20,7 +20,7 @@ def blank_ends(text: str) -> list[str]:
     "words",
     [
         ("show", RUN, "node_count"),
-        ("runs", RUN.parent),
+        ("list", "runs", RUN.parent),
         ("run", "quickstart", "--dry-run"),
         ("generate", "maze", "--size", 11),
     ],

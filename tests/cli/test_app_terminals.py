@@ -25,7 +25,7 @@ def words_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("command", ["tools", "questions", "doctor"])
+@pytest.mark.parametrize("command", ["list tools", "list questions", "doctor"])
 def test_lists_break_between_words(command: str, columns: int, tmp_path: Path) -> None:
     home = {"GRAPHWALK_HOME": str(tmp_path)}
     code, shown = on_terminal(columns, *command.split(), folder=tmp_path, **home)

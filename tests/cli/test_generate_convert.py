@@ -16,8 +16,8 @@ CLI = CliRunner()
 
 
 def test_from_one_form_into_another(tmp_path: Path) -> None:
-    assert CLI.invoke(app, ["convert", "example", str(tmp_path / "csv")]).exit_code == 0
-    done = CLI.invoke(app, ["convert", str(tmp_path / "csv"), str(tmp_path / "g.graphml")])
+    assert CLI.invoke(app, ["export", "graph", "example", str(tmp_path / "csv")]).exit_code == 0
+    done = CLI.invoke(app, ["export", "graph", str(tmp_path / "csv"), str(tmp_path / "g.graphml")])
     assert done.exit_code == 0
     assert "nodes          76" in done.output
     assert load_graph(tmp_path / "g.graphml").digest == load_graph("example").digest
@@ -25,7 +25,7 @@ def test_from_one_form_into_another(tmp_path: Path) -> None:
 
 def test_undirected_edges_are_read_both_ways_by_choice(tmp_path: Path) -> None:
     nx.write_graphml_xml(nx.karate_club_graph(), tmp_path / "karate.graphml")
-    words = ["convert", str(tmp_path / "karate.graphml"), str(tmp_path / "g.json")]
+    words = ["export", "graph", str(tmp_path / "karate.graphml"), str(tmp_path / "g.json")]
     assert CLI.invoke(app, words).exit_code != 0
     assert CLI.invoke(app, [*words, "--undirected", "both"]).exit_code == 0
     assert load_graph(tmp_path / "g.json").relationship_count == 156
@@ -47,7 +47,7 @@ async def test_a_database_is_written_to_every_format(
         await connection.write(content)
         try:
             for target in ("g.json", "g.graphml", "csv"):
-                words = ("convert", "--database", "neo4j", "--labels", "CtOne", target)
+                words = ("export", "graph", "--database", "neo4j", "--labels", "CtOne", target)
                 done = await asyncio.to_thread(command, *words, folder=tmp_path, **neo4j_server.values)
                 assert (done.returncode, done.stdout.split()) == (0, ["nodes", "2", "relationships", "1"]), done.stderr
         finally:
@@ -64,8 +64,8 @@ async def test_a_database_is_written_to_every_format(
 
 def test_the_source_is_a_file_or_a_database(tmp_path: Path) -> None:
     for words in (["g.json"], ["example", "g.json", "--database", "neo4j"], ["a.json", "b.json", "c.json"]):
-        done = command("convert", *words, folder=tmp_path)
+        done = command("export", "graph", *words, folder=tmp_path)
         assert (done.returncode, "one source and one target" in done.stderr) == (2, True)
-    done = command("convert", "example", "g.json", "--labels", "Ship", folder=tmp_path)
+    done = command("export", "graph", "example", "g.json", "--labels", "Ship", folder=tmp_path)
     assert (done.returncode, "need --database" in done.stderr) == (2, True)
     assert list(tmp_path.iterdir()) == []

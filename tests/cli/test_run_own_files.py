@@ -80,8 +80,8 @@ def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: 
     words = (
         "run",
         "quickstart",
-        "--question",
-        "./node_count.yaml",
+        "-o",
+        "suite.questions=[./node_count.yaml]",
         "--graphs",
         1,
         "-m",
@@ -119,9 +119,9 @@ def test_wrong_files_are_errors_before_the_run(tmp_path: Path, agent: str, cause
 def test_tools_shows_a_file(tmp_path: Path) -> None:
     text = TOOL.format(name="list_labels")
     (tmp_path / "list_labels.yaml").write_text(text)
-    assert graphwalk("tools", "list_labels.yaml", folder=tmp_path).stdout.rstrip() == text.rstrip()
+    assert graphwalk("list", "tools", "list_labels.yaml", folder=tmp_path).stdout.rstrip() == text.rstrip()
     (tmp_path / "list_labels.yaml").write_text(text.replace("no_match", "no_mach"))
-    done = graphwalk("tools", "./list_labels.yaml", folder=tmp_path)
+    done = graphwalk("list", "tools", "./list_labels.yaml", folder=tmp_path)
     assert (done.returncode, "did you mean no_match" in done.stderr) == (2, True)
 
 

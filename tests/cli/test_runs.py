@@ -1,4 +1,4 @@
-"""`graphwalk runs`: finished runs, broken ones, running ones."""
+"""`graphwalk list runs`: finished runs, broken ones, running ones."""
 
 import json
 from pathlib import Path
@@ -32,10 +32,10 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     ]
     with RunFolder(runs / "1").lock():
         assert next(list_runs(runs)).state == "running"
-    shown = graphwalk("runs", folder=tmp_path).stdout
+    shown = graphwalk("list", "runs", folder=tmp_path).stdout
     assert "scripted/expert" in shown
     assert "4/12" in shown
-    lines = graphwalk("runs", "--tag", "first", "--json", folder=tmp_path).stdout.splitlines()
+    lines = graphwalk("list", "runs", "--tag", "first", "--json", folder=tmp_path).stdout.splitlines()
     assert [json.loads(line)["tags"] for line in lines] == [["first", "[red]x"]] * 2
 
 
@@ -48,10 +48,10 @@ async def test_the_list_has_the_accuracy_of_the_report(tmp_path: Path) -> None:
 
 
 def test_empty_folder_of_runs(tmp_path: Path) -> None:
-    missing = graphwalk("runs", folder=tmp_path)
+    missing = graphwalk("list", "runs", folder=tmp_path)
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "no folder runs" in missing.stderr
-    assert "no run in ." in graphwalk("runs", ".", folder=tmp_path).stderr
+    assert "no run in ." in graphwalk("list", "runs", ".", folder=tmp_path).stderr
 
 
 def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:

@@ -1,11 +1,10 @@
-"""Wrong inputs, made from the classes and commands themselves: a new field or flag is tried without further ado."""
+"""Wrong inputs: fields of experiments, made from their classes, and mistakes of newcomers."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.cli.app import app
 from graphwalk.experiments.experiment import experiment_type
 
 _JARGON = re.compile(
@@ -123,37 +122,6 @@ def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[st
     return known[name] if name else schema
 
 
-def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command: the words that call it, and its object."""
-    from typer.main import get_command
-
-    def below(group: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-        for name in group.list_commands(None):
-            one = group.get_command(None, name)
-            if hasattr(one, "list_commands"):
-                yield from below(one, (*words, name))
-            else:
-                yield (*words, name), one
-
-    yield from below(get_command(app), ())
-
-
-def wrong_values(option: Any) -> Iterator[str]:
-    """Wrong values of an option, by the type that it takes."""
-    kind = option.type_descriptor.annotation
-    text = str(kind)
-    if "int" in text:
-        yield from ("many", "1.5", "", "nan", "1e9")
-    elif "float" in text:
-        yield from ("many", "", "1,5", "nan", "inf", "-inf")
-    elif "Literal" in text:
-        yield from ("no-such-choice", "", "None")
-    if option.min is not None:
-        yield from (str(option.min - 1), str(-(10**30)))
-    if option.max is not None:
-        yield from (str(option.max + 1), str(10**30))
-
-
 def plain(text: str) -> bool:
     """True for a message in words for people."""
     return not _JARGON.search(text)
@@ -177,8 +145,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({"g": None}, (*_ASK, "g"), "no CSV file is in this folder"),
     ({}, (*_ASK, "http://host/g.json"), "download it"),
     ({}, (*_ASK, "xample"), "did you mean example?"),
-    ({}, (*_ASK, "example", "--svg", "none/a.svg"), "there is no folder none"),
-    ({}, (*_ASK, "example", "--labels", "Persn"), "the graph has no label 'Persn'"),
+    ({}, (*_ASK, "example", "-o", "suite.graphs.0.labels=[Persn]"), "the graph has no label 'Persn'"),
     ({}, (*_ASK, "example", "--base-url", "localhost:80", "-m", "m"), "write it as https://host/v1"),
     ({}, ("ask", "Who?", "-m", "scripted/look", "--database", "bolt://h:7687"), "takes the name of a database"),
     ({}, ("ask", "Who", "is", "it?", "--graph", "example"), "unexpected extra argument(s)"),
@@ -189,6 +156,20 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({"e": None}, ("run", "e"), "e is a folder, not an experiment"),
     ({}, ("run", "quickstart.yaml"), "did you mean quickstart?"),
     ({}, ("run", "quickstart", "-o", "seed"), "expected NAME=VALUE"),
+    ({}, ("run", "quickstart", "-o", "tags=nightly"), "must be a valid list, not 'nightly'; write ['nightly']"),
+    ({}, ("run", "quickstart", "-o", "names={a: [}"), "the value is not YAML"),
+    ({}, ("run", "quickstart", "-o", "names.openai/gpt-4.1=mini"), "names"),
+    ({}, ("run", "quickstart", "-o", "model_arguments.a/b-4.1.c=d", "--dry-run"), "a/b-4 is no model of this run"),
+    ({}, ("run", "quickstart", "-o", "servers.lab=host:80"), "write it as https://host/v1"),
+    ({}, ("run", "own-questions", "-o", "suite.dataset=none.jsonl"), "there is no file"),
+    ({}, ("run", "quickstart", "--limit", "many"), "must be a valid integer"),
+    ({}, ("run", "quickstart", "--budget-usd", "-1"), "must be a finite number greater than 0"),
+    ({}, ("run", "quickstart", "--shards", "2"), "--shards requires --on"),
+    ({}, ("run", "quickstart", "--no-such-flag"), "No such option: --no-such-flag"),
+    ({}, ("run",), "Missing argument 'EXPERIMENT'"),
+    ({}, ("db",), "Missing command"),
+    (_BROKEN_RUN, ("resume", "run", "-o", "seed=3"), "only limits can change in a resume"),
+    ({}, ("run", "quickstart", "-o", "tags=nightly"), 'must be a valid list, not "nightly"; write ["nightly"]'),
     ({}, ("run", "quickstart", "--store", "neo4"), "did you mean neo4j?"),
     ({"r": b"x"}, ("run", "quickstart", "--out", "r"), "r cannot be written"),
     ({}, ("run", "quickstart", "--out", "C:\\runs\\a"), "is a Windows path"),
@@ -197,13 +178,13 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     (_BROKEN_RUN, ("publish", "run"), "--out run.zip"),
     ({"run": None}, ("report", "run"), "it has no run.json"),
     ({"r.zip": b"no zip"}, ("report", "r.zip"), "r.zip is not a run folder"),
-    ({"r.zip": b"no zip"}, ("view", "r.zip"), "cannot serve r.zip"),
+    ({"r.zip": b"no zip"}, ("view", "r.zip"), "r.zip is not a run folder"),
     ({}, ("resume", "quickstart"), "is not a run folder"),
-    ({"g.json": _GRAPH}, ("convert", "g.json", "g.json"), "is the file to read"),
-    ({"g.json": _GRAPH}, ("convert", "g.json", "g.pdf"), "no graph format has the suffix '.pdf'"),
+    ({"g.json": _GRAPH}, ("export", "graph", "g.json", "g.json"), "is the file to read"),
+    ({"g.json": _GRAPH}, ("export", "graph", "g.json", "g.pdf"), "no graph format has the suffix '.pdf'"),
     ({"f": b"x"}, ("init", "f"), "f cannot be written"),
-    ({"t.yaml": b""}, ("tools", "t.yaml"), "t.yaml"),
-    ({}, ("models", "check", "openai"), "'openai' is not a model"),
+    ({"t.yaml": b""}, ("list", "tools", "t.yaml"), "t.yaml"),
+    ({}, ("doctor", "openai"), "'openai' is not a model"),
     ({}, ("generate", "graph", "--preset", "paper-100", "--out", "none/x.json"), "there is no folder none"),
     ({}, ("generate", "graph", "--preset", "paper-100", "--out", "x.txt"), "no graph format has the suffix '.txt'"),
     ({}, ("db", "load", "none.json"), "the file does not exist"),
@@ -214,14 +195,13 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({}, ("run", "quickstart", "--store", "neo4j"), "no Neo4j server is configured"),
     ({}, ("generate", "graph", "--nodes", "2", "--labels", "9"), "9 labels need"),
     ({}, ("generate", "graph", "--mean-degree", "1e9"), "impossible"),
-    ({}, ("tools", "hammer"), "think"),
+    ({}, ("list", "tools", "hammer"), "think"),
     ({}, ("ask", "", "-m", "scripted/look", "--graph", "example"), "the question is empty"),
     ({}, ("ask", "-m", "scripted/look", "--graph", "example"), "no question given"),
     ({}, ("ask", "Who?", "--graph", "example"), "no model given"),
     ({}, ("ask", "Who?", "-m", "scripted/look"), "no graph given, and no Neo4j is known"),
     ({}, (*_ASK, "example", "-m", "scripted/expert"), "there is no scripted/expert"),
     ({}, (*_ASK, "example", "--database", "neo4j"), "--graph and --database cannot be combined"),
-    ({}, (*_ASK, "example", "--svg", "a.png"), "a.png: expected a file name ending in .svg"),
     ({}, (*_ASK, "example", "--out", "run"), "--out and --no-log cannot be combined"),
     ({}, (*_ASK, "example", "-o", "agent.nope=1"), "agent.nope: there is no such field"),
     ({}, ("ask", "Who?", "-m", "scripted/look", "--database", " "), "--database is empty"),

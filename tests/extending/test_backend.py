@@ -33,9 +33,9 @@ async def test_generated_backend_is_checked_and_plays(lab: Place) -> None:
         return Answer({"content": '{"answer": []}', "tokens_evaluated": 5, "tokens_predicted": 2})
 
     async with ModelServer(answer) as server:
-        words = ("my-lab/m", "-M", "path=/generate")
+        words = ("my-lab/m", "-o", "model_arguments={my-lab/m: {path: /generate}}")
         check = await asyncio.to_thread(
-            lab.graphwalk, "models", "check", *words, "--json", "--without", "unicode", MY_LAB_BASE_URL=server.url
+            lab.graphwalk, "doctor", *words, "--json", "--without", "unicode", MY_LAB_BASE_URL=server.url
         )
         report = json.loads(check.stdout)
         assert check.returncode == 4
@@ -52,12 +52,13 @@ async def test_generated_backend_is_checked_and_plays(lab: Place) -> None:
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (("models", "check", "my-lab/m", "-M", "nothing=1"), "takes no argument 'nothing'"),
-        (("models", "check", "my-lab/m", "-M", "path"), "-M path: expected NAME=VALUE"),
-        (("models", "check", "my-lab/m", "--without", "magic"), "unknown capability"),
-        (("models", "check", "my-lab/m"), "MY_LAB_BASE_URL is not set"),
-        (("run", "quickstart", "-m", "my-lab/m", "-M", "api_key=x"), "api_key is named like a secret"),
-        (("run", "quickstart", "-M", "path=x"), "-M requires --model"),
+        (("doctor", "my-lab/m", "-o", "model_arguments.my-lab/m.nothing=1"), "takes no argument 'nothing'"),
+        (("doctor", "my-lab/m", "--without", "magic"), "unknown capability"),
+        (("doctor", "my-lab/m"), "MY_LAB_BASE_URL is not set"),
+        (
+            ("run", "quickstart", "-m", "my-lab/m", "-o", "model_arguments={my-lab/m: {api_key: x}}"),
+            "named like a secret",
+        ),
         (("init",), "no folder given"),
         (("init", "--backend", "My Lab"), "expected lower-case letters"),
         (("init", "--backend", "openai"), "name of a built-in provider"),

@@ -31,7 +31,7 @@ def test_two_files_are_asked_played_reported_verified_and_exported(place: Place,
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert COPY in graphwalk("questions")
+    assert COPY in graphwalk("list", "questions")
     overrides = ("-o", f"suite.questions=[node_count, {COPY}]", "-o", "suite.wording=training")
     models = ("-m", "scripted/expert", "-m", "scripted/random")
     graphwalk("run", "quickstart", "--graphs", 1, *models, *overrides, "--out", "run")

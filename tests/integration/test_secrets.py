@@ -70,7 +70,16 @@ async def test_process_list_shows_no_secret(tmp_path: Path) -> None:
         return Answer(chat("[]"))
 
     async with ModelServer(respond) as server:
-        words = ["--model", "openai-api/local/m", "--question", "node_count", "--limit", "1", "--out", tmp_path / "run"]
+        words = [
+            "--model",
+            "openai-api/local/m",
+            "-o",
+            "suite.questions=[node_count]",
+            "--limit",
+            "1",
+            "--out",
+            tmp_path / "run",
+        ]
         process = await asyncio.create_subprocess_exec(
             *command("run", "quickstart", *words),
             env={**os.environ, **planted(server, LONG)},

@@ -17,7 +17,7 @@ from tests.integration.test_kills import command
 SECONDS = 60
 """A command that has not ended after these hangs."""
 BIG = ["-o", "suite.graphs=[{nodes: 100000}]", "--limit", "1", "--model", "scripted/expert"]
-MANY = ["--graphs", "1", "--repeats", "2000", "--model", "scripted/expert", "--max-concurrency", "1"]
+MANY = ["--graphs", "1", "-o", "repeats=2000", "--model", "scripted/expert", "--max-concurrency", "1"]
 
 
 def ended(folder: Path, words: Sequence[str], seconds: float, signum: signal.Signals) -> None:
@@ -158,9 +158,9 @@ def test_at_any_moment(tmp_path: Path, seed: int) -> None:
     ended(tmp_path / "run", words, draw.uniform(0, longest), signum)
 
 
-@pytest.mark.parametrize("words", [["experiments", "--schema"], ["--help"]])
+@pytest.mark.parametrize("words", [["list", "experiments", "--schema"], ["--help"]])
 def test_a_reader_that_has_gone_is_no_error(words: list[str]) -> None:
-    """As in `graphwalk questions | head -1`."""
+    """As in `graphwalk list questions | head -1`."""
     with subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -34,7 +34,7 @@ def graphwalk(folder: Path, *words: str) -> str:
 def test_quickstart_is_run_and_listed(tmp_path: Path) -> None:
     words = ("run", "quickstart", "--limit", "3", "-m", "scripted/expert", "--out", "runs/mine")
     assert "100.0 % of 3 answers are correct" in " ".join(graphwalk(tmp_path, *words).split())
-    assert "finished" in graphwalk(tmp_path, "runs", "runs")
+    assert "finished" in graphwalk(tmp_path, "list", "runs", "runs")
 
 
 def test_a_question_is_answered(tmp_path: Path) -> None:

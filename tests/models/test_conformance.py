@@ -118,4 +118,4 @@ async def test_a_server_that_ignores_or_refuses_the_levers(server: ModelServer, 
         server.respond = respond
         found = {one.name: one for one in await check_model(model)}
         assert [found[name].status for name in LEVERS] == ["absent"] * 4
-    assert "--tool-protocol json becomes text" in found["response_format"].detail
+    assert "tool_protocol json becomes text" in found["response_format"].detail

@@ -230,7 +230,7 @@ Undirected = Literal["refuse", "both"]
 """Reading of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
 
 UNDIRECTED = (
-    'a property graph has directions, so choose: undirected="both" (graphwalk convert FILE OUT --undirected both) '
+    'a property graph has directions, so choose: undirected="both" (graphwalk export graph FILE OUT --undirected both) '
     "reads every edge both ways"
 )
 

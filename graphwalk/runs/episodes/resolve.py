@@ -256,7 +256,9 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
     check_name(spec)
     provider, _, name = spec.partition("/")
     if per_episode(spec) and arguments:
-        raise ConfigError(f"{spec} takes no arguments: {', '.join(arguments)}", hint="-M is for models that are opened")
+        raise ConfigError(
+            f"{spec} takes no arguments: {', '.join(arguments)}", hint="model_arguments are for language models"
+        )
     if provider == "scripted" and name not in suite.players:
         names = ", ".join(suite.players) or "the suite has none"
         close = did_you_mean(name, suite.players)

@@ -118,7 +118,7 @@ def _published(
 def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
     if not ambiguous:
         return None
-    hint = "" if config.get("extractor") else " To let a model read such replies: --extractor PROVIDER/MODEL."
+    hint = "" if config.get("extractor") else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
     return f"Ambiguous: {counted(ambiguous, 'answer')}; the reply may mean another one, and the last one counts.{hint}"
 
 

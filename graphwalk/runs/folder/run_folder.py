@@ -121,7 +121,7 @@ def _no_run(path: Path) -> RunLogError:
     """Return the error for a path without a run; a run that was killed in its first seconds leaves none."""
     found = "has no run.json" if path.exists() else "does not exist"
     killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
-    hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
+    hint = "list run folders with  graphwalk list runs   (other folders than runs/:  graphwalk list runs FOLDER)"
     if _has_only_results(path):
         hint = "restore run.json; or, if a merge into this folder was killed, remove the folder and merge again"
     lost = "; a run stopped in its first seconds has no folder and lost nothing: start it again"

@@ -144,12 +144,10 @@ def asking(
     agent: Mapping[str, Any] | None = None,
     small: bool = False,
     objects: Mapping[str, Model] | None = None,
-    arguments: Mapping[str, Mapping[str, Any]] | None = None,
     servers: Mapping[str, str] | None = None,
 ) -> Experiment:
     """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
 
-    `arguments`: model → arguments of its constructor (`model_arguments` of an experiment).
     `servers`: server → base URL. `small`: with templates/profiles/small.yaml for what is not set.
 
     Raise ConfigError for an unknown model, a missing key or a wrong override.
@@ -163,7 +161,6 @@ def asking(
             "questions": list(questions),
         },
         "models": [model],
-        "model_arguments": arguments or {},
         "servers": servers or {},
         "agent": {
             **FOREIGN,

@@ -25,7 +25,7 @@ from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import Shard, merge_runs
 from graphwalk.terminal.signals import heed_signals
 from graphwalk.types.chat import Usage
-from graphwalk.variables import read_variables, without_ray_statistics
+from graphwalk.variables import ray_address, read_variables, without_ray_statistics
 from graphwalk.version import __version__
 
 _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_tokens")
@@ -177,13 +177,14 @@ def play_on_cluster(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
 
 
 @contextmanager
-def ray_cluster(address: str | None) -> Iterator[int]:
-    """Connect to a cluster and yield its number of cores; None: start one on this machine, on loopback only.
+def ray_cluster() -> Iterator[int]:
+    """Connect to the cluster at RAY_ADDRESS, else start one on this machine, on loopback only; yield its cores.
 
     Raise ConfigError if Ray is not installed or there is no cluster at the address, GraphwalkError if Ray does not
     start.
     """
     without_ray_statistics()
+    address = ray_address()
     try:
         import ray
     except ImportError as error:
@@ -206,9 +207,7 @@ def ray_cluster(address: str | None) -> Iterator[int]:
     except Exception as error:  # Ray has no narrower type for a process that starts too late
         cause = (str(error).strip() or type(error).__name__).splitlines()[0]
         if address is not None and isinstance(error, OSError | ValueError):
-            raise ConfigError(
-                f"no Ray cluster at {address}: {cause}", hint="--ray-address HOST:PORT, or auto"
-            ) from error
+            raise ConfigError(f"no Ray cluster at {address}: {cause}", hint="RAY_ADDRESS=HOST:PORT, or auto") from error
         raise GraphwalkError(
             f"Ray did not start: {cause}", hint="run the command again; a busy machine starts it too slowly"
         ) from error

@@ -83,7 +83,9 @@ class MazeToolbox(GraphToolbox):
         parameters = {"node_id": key, "visited": visited}
         rows = await self._store.run(self._store.render(tool.cypher or "", {}), parameters)
         if rows and "key" not in rows[0]:
-            raise ConfigError(f"the Cypher of {tool.name} lacks the column `key`", hint=f"graphwalk tools {tool.name}")
+            raise ConfigError(
+                f"the Cypher of {tool.name} lacks the column `key`", hint=f"graphwalk list tools {tool.name}"
+            )
         self._neighbours.setdefault(key, tuple(row["key"] for row in rows))
         notes = [] if rows else [tool.say("empty", node_id=key)]
         return encode_result(rows, notes, self._agent.encoding), rows

@@ -46,7 +46,7 @@ class QuestionKind:
 
     def mistake(self, message: str, *field: int | str) -> ConfigError:
         """Return a ConfigError about a field of the file."""
-        return ConfigError(f"{self.file.where(*field)}: {message}", hint=f"graphwalk questions {self.file.path}")
+        return ConfigError(f"{self.file.where(*field)}: {message}", hint=f"graphwalk list questions {self.file.path}")
 
 
 @cache

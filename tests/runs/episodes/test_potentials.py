@@ -86,7 +86,18 @@ async def test_a_failure_to_compute_potentials_costs_no_result(tmp_path: Path, m
 
 def test_the_command_logs_and_shows_them(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    flags = ("--graphs", "1", "--question", "path_finding", "-m", "scripted/expert", "--steps", "--out", run)
+    flags = (
+        "--graphs",
+        "1",
+        "-o",
+        "suite.questions=[path_finding]",
+        "-m",
+        "scripted/expert",
+        "-o",
+        "scoring.steps=true",
+        "--out",
+        run,
+    )
     done = graphwalk("run", "quickstart", *flags, COLUMNS="140")
     assert done.returncode == 0, done.stderr
     assert re.search(r"Furthest.*\n(.*\n){0,3}scripted/expert.* 1\.00", done.stdout)

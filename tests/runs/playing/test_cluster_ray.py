@@ -1,6 +1,7 @@
 """A run on two nodes of a Ray cluster on this machine, one of which is killed: nothing is missing, and nothing is there
 twice. `make ray` sets up what it takes."""
 
+import os
 import subprocess
 import sys
 import time
@@ -24,9 +25,10 @@ NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": Fal
 """On loopback; Ray takes 127.0.0.1 in an address for the machine's own address, at which no server listens then."""
 
 
-def graphwalk(*words: object, **options: Any) -> subprocess.Popen[str]:
+def graphwalk(*words: object, **variables: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "graphwalk", *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    environment = {**os.environ, **variables}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +57,7 @@ def test_a_node_is_killed_and_the_run_is_the_undivided_one(tmp_path: Path, clust
     nodes = [cluster.add_node(**NODE) for _ in range(2)]
     cluster.wait_for_nodes()
     out, shards = tmp_path / "run", tmp_path / "run.shards"
-    process = graphwalk(*RUN, "--on", "ray", "--ray-address", cluster.address, "--shards", 3, "--out", out)
+    process = graphwalk(*RUN, "--on", "ray", "--shards", 3, "--out", out, RAY_ADDRESS=cluster.address)
     try:
         until(lambda: played(shards) >= 3 or process.poll() is not None, 700)
         assert process.poll() is None, process.communicate()[0]
@@ -93,7 +95,7 @@ def test_a_cluster_of_its_own_is_gone_at_the_end(tmp_path: Path) -> None:
 
 
 def test_missing_cluster_is_an_error(tmp_path: Path) -> None:
-    process = graphwalk(*RUN, "--on", "ray", "--ray-address", "127.0.0.1:1", "--out", tmp_path / "run")
+    process = graphwalk(*RUN, "--on", "ray", "--out", tmp_path / "run", RAY_ADDRESS="127.0.0.1:1")
     output = process.communicate(timeout=300)[0]
     assert process.returncode == 2
     assert "no Ray cluster at 127.0.0.1:1" in output

@@ -70,7 +70,7 @@ async def test_native_calls_that_the_server_refuses_get_a_hint(tmp_path: Path) -
     async with ModelServer(lambda _: error(400, VLLM)) as server:
         config = experiment(models=["openai-api/server0/m"], **{"agent.tool_protocol": "native"})
         assert (await start(tmp_path / "run", config, of(server))).finished == 0
-    assert all("--tool-protocol text" in r["trajectory"]["error"] for r in records(tmp_path / "run"))
+    assert all("-o agent.tool_protocol=text" in r["trajectory"]["error"] for r in records(tmp_path / "run"))
 
 
 async def test_every_report_format_marks_an_unfinished_run(tmp_path: Path) -> None:

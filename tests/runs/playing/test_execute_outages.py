@@ -107,7 +107,7 @@ async def test_cut_connections_change_nothing(server: OwnServer, tmp_path: Path)
 
 @pytest.mark.extended
 async def test_a_signal_while_it_is_frozen(server: OwnServer, tmp_path: Path) -> None:
-    words = ["--store", "neo4j", "--repeats", "100", "--graphs", "1", "--model", "scripted/expert"]
+    words = ["--store", "neo4j", "-o", "repeats=100", "--graphs", "1", "--model", "scripted/expert"]
     begun = asyncio.create_subprocess_exec(
         *command("run", "quickstart", *words, "--out", tmp_path / "run"),
         env={**os.environ, **server.settings.values},

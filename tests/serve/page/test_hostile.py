@@ -117,7 +117,7 @@ def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) ->
     shown += [
         output_of("show", run),
         output_of("show", run, first, "--all", "--prompt"),
-        output_of("runs", str(hostile.path.parent)),
+        output_of("list", "runs", str(hostile.path.parent)),
     ]
     for text in shown:
         assert not HIDDEN.search(text), HIDDEN.search(text)

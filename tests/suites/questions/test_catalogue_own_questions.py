@@ -126,7 +126,7 @@ def test_its_python_part_comes_from_another_package(place: Path) -> None:
 
 
 def test_it_can_be_shown_and_tried(place: Path) -> None:
-    shown = graphwalk("questions", "./dead_ends.yaml", folder=place)
+    shown = graphwalk("list", "questions", "./dead_ends.yaml", folder=place)
     assert shown.stdout.rstrip() == ENDS.rstrip()
     assert "dead_ends has no Python evaluator" in shown.stderr
     graphwalk("generate", "graph", "--nodes", 60, "--labels", 3, "--mean-degree", 1, "--out", "g.json", folder=place)

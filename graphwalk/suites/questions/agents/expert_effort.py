@@ -44,6 +44,6 @@ class ExpertReference:
             raise OracleError(
                 f"the expert's answer to {task.task_id} differs from the target ({task.question.strip()})\n"
                 f"  expert: {walk.answer}\n  target: {json.dumps(task.target, ensure_ascii=False)}",
-                hint=f"graphwalk questions {task.template}",
+                hint=f"graphwalk list questions {task.template}",
             )
         return walk

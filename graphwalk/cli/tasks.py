@@ -1,0 +1,48 @@
+"""`graphwalk tasks`: questions on a graph and the size of their answers."""
+
+from json import dumps
+from typing import Annotated, Any
+
+import typer
+
+from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
+from graphwalk.terminal.console import data, say
+from graphwalk.terminal.signals import run_async
+from graphwalk.variables import read_variables
+
+
+def tasks(
+    graph: GraphFile = None,
+    database: DatabaseName = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the questions' parameters.")] = 0,
+    question: Annotated[
+        list[str] | None, typer.Option("--question", help="Question kind, by name or YAML file; repeatable.")
+    ] = None,
+    per_question: Annotated[int, typer.Option(min=1, help="Number of tasks per question kind.")] = 1,
+    answers: Annotated[bool, typer.Option("--answers", help="Also print the target rows.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line, with Cypher and target.")
+    ] = False,
+) -> None:
+    """Print questions on a graph and the size of their answers.
+
+    Each target is computed twice, by Cypher and by Python; by Cypher alone for your own kinds without Python. Kinds
+    without usable parameters on this graph are listed as skipped.
+    """
+    from graphwalk.suites.questions.tasks.make_tasks import tasks_of_source
+
+    source = chosen_source(graph, database)
+    left_out: dict[str, str] = {}
+    work = tasks_of_source(
+        source, read_variables(), seed=seed, questions=question, per_question=per_question, left_out=left_out
+    )
+    for task in run_async(work):
+        data(task.model_dump_json() if json else _text(task, answers))
+    for name, reason in left_out.items():
+        say(f"{name}: {reason}")
+
+
+def _text(task: Any, answers: bool) -> str:
+    turns = "" if task.reference_turns is None else f", reference turns: {task.reference_turns}"
+    rows = "".join(f"  {dumps(row, ensure_ascii=False)}\n" for row in task.target) if answers else ""
+    return f"{task.template}\n{task.question}\n→ rows: {task.target_size}{turns}\n{rows}"
