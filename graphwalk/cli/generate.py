@@ -11,7 +11,7 @@ import typer
 from graphwalk.cli.export import Arguments, Grounded, Protocol, print_size
 from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, SuiteGroup, chosen_source
 from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import Columns, Row, write_in_parts, write_rows
+from graphwalk.files.bulk import Columns, Row, write_rows
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
@@ -144,7 +144,7 @@ def traces(
     form = ChatForm(arguments, protocol)
     options = TraceOptions(True, grounded, None, (), form)
     rows = trace_rows(config, options)
-    number = write_in_parts(rows, out, workers)
+    number = write_rows(rows.made(workers), out, rows.columns)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number}

@@ -1,10 +1,8 @@
-"""Rows in one file, as JSON, CSV or Parquet; work that takes hours is divided into parts, on all cores."""
+"""Rows in one file, as JSON, CSV or Parquet; rows that take hours are made by several processes."""
 
 import csv
 import json
 import os
-import shlex
-import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphwalk.errors import ConfigError, GraphwalkError, counted, install_hint
-from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
+from graphwalk.files.writing import new_file, write_whole
 from graphwalk.sanitise import one_line
 from graphwalk.terminal.progress import progress_bar
 
@@ -28,19 +26,14 @@ T = TypeVar("T")
 Columns = Mapping[str, type]
 """Name → type: bool, int, float, list for chat messages, or str for texts, and for lists and maps, which Parquet holds
 as JSON text."""
-_LONGEST_LINE = 2**26
-"""Characters of a line, or of a list, in JSON."""
-_AT_ONCE = 1000
-"""Rows of a Parquet file that are read at once; fewer if they may hold more bytes than `_BATCH`."""
-_BATCH, _LARGEST_GROUP = 2**28, 2**30
-_VALUE = 64
-"""Bytes of a short text in Python."""
+_AT_ONCE = 100
+"""Rows of a Parquet file that are read at once."""
 MOST_LISTED = 20
-"""Bad rows whose reasons are kept."""
+"""Bad rows whose reasons are listed."""
 _GROUP = 1000
 """Rows of a Parquet file that are held in memory."""
 _PART = 8
-"""Things of a part."""
+"""Things that a process gets at a time."""
 _AHEAD = 4
 """Parts per process of one batch."""
 
@@ -51,14 +44,12 @@ def read_rows(
     """Yield number and row of a .jsonl, .json, .csv or .parquet file with these columns; a bad row is its reason.
 
     Numbers begin at 1: of .jsonl the line, of .csv the last line of a row, else the position; a .json file is a list.
-    Raise ConfigError for an ending that is not among `endings`, a file that cannot be read, a row that is too large, a
-    Parquet file that lacks a column, and without pyarrow.
+    Raise ConfigError for an ending that is not among `endings`, a file that cannot be read, a Parquet file that lacks a
+    column, and without pyarrow.
     """
     ending = path.suffix.lower()
     if ending not in endings:
         raise ConfigError(f"{path.name}: expected a {', '.join(endings[:-1])} or {endings[-1]} file")
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"{path} is not a regular file", hint="write its content into a file, and pass that")
     if ending == ".parquet":
         yield from enumerate(_parquet_rows(path, columns), 1)
         return
@@ -68,18 +59,14 @@ def read_rows(
                 reader = csv.DictReader(lines, restkey="(a cell without a column)")
                 yield from ((reader.line_num, row) for row in reader)
             else:
-                yield from _json_rows(lines, columns, is_list=ending == ".json")
+                yield from _json_rows([lines.read()] if ending == ".json" else lines, columns, ending == ".json")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ConfigError(f"{path} cannot be read: {one_line(error)}", hint="pass a text file in UTF-8") from error
 
 
-def _json_rows(lines: TextIO, columns: Sequence[str], *, is_list: bool) -> Iterator[tuple[int, Row | str]]:
+def _json_rows(texts: Iterable[str], columns: Sequence[str], is_list: bool) -> Iterator[tuple[int, Row | str]]:
     """Yield the members of a list, else the object of every line; empty lines are left out."""
-    texts = [lines.read(_LONGEST_LINE + 1)] if is_list else iter(partial(lines.readline, _LONGEST_LINE + 1), "")
     for number, text in enumerate(texts, 1):
-        if len(text) > _LONGEST_LINE:
-            problem = f"{lines.name}, line {number}: more than {_LONGEST_LINE:,} characters"
-            raise ConfigError(problem, hint="write one object on each line of a .jsonl file")
         try:
             value = json.loads(text) if text.strip() else []
         except (ValueError, RecursionError) as error:
@@ -108,16 +95,7 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
                     f"{path}: missing column{'s'[: len(missing) > 1]} {', '.join(missing)}",
                     hint=f"its columns: {one_line(', '.join(names))}",
                 )
-            groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
-            chunks = [[group.column(number) for number in range(group.num_columns)] for group in groups]
-            # A value that repeats is counted once, so that each row may have all these bytes.
-            sizes = [sum(one.total_uncompressed_size + _VALUE * one.num_values for one in group) for group in chunks]
-            if (largest := max(sizes, default=1)) > _LARGEST_GROUP:
-                raise ConfigError(
-                    f"{path}: a row group needs {largest:,} bytes of memory; at most {_LARGEST_GROUP:,} are used",
-                    hint="write smaller ones: pyarrow.parquet.write_table(table, path, row_group_size=100)",
-                )
-            for batch in file.iter_batches(min(_AT_ONCE, _BATCH // largest or 1), columns=list(columns)):
+            for batch in file.iter_batches(_AT_ONCE, columns=list(columns)):
                 yield from batch.to_pylist()
     except (OSError, pyarrow.ArrowException) as error:
         raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
@@ -232,75 +210,40 @@ class Rows:
     """Number of things."""
     columns: Columns
     inputs: Mapping[str, Any]
-    """All inputs of the rows, as JSON; parts made from other inputs are refused."""
+    """All inputs of the rows, as JSON."""
+
+    def made(self, workers: int | None = None) -> Iterator[Row]:
+        """Yield the rows in their order, made by `workers` processes (None: one per core).
+
+        Raise GraphwalkError if a process was killed.
+        """
+        from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures.process import BrokenProcessPool
+        from multiprocessing import get_context
+
+        things = iter(self.things)
+        parts = iter(lambda: list(islice(things, _PART)), [])
+        workers = min(workers or cores(), max(1, -(-self.total // _PART)))
+        context = get_context("spawn")
+        end, parent = context.Pipe(duplex=False)
+        with (
+            progress_bar(self.name, self.total) as done,
+            end,
+            ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(end,)) as pool,
+            parent,
+        ):
+            try:
+                while batch := list(islice(parts, _AHEAD * workers)):
+                    for part, rows in zip(batch, pool.map(partial(_list_of, self.make), batch), strict=True):
+                        yield from rows
+                        done(len(part))
+            except BrokenProcessPool as error:
+                hint = "fewer --workers, if the memory was full"
+                raise GraphwalkError("a process of several was killed", hint=hint) from error
 
 
-def write_in_parts(rows: Rows, out: Path, workers: int | None = None) -> int:
-    """Write a file of rows with `workers` processes (None: one per core), which make its parts in FILE.parts/.
-
-    The bytes do not depend on `workers`. Continue with the parts that an interrupted call left. Return the number of
-    rows. Raise ConfigError if the parts have other inputs, or on a write error; GraphwalkError if a process was killed.
-    """
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    if not out.parent.is_dir():
-        raise cannot_write(out, FileNotFoundError(2, "No such file or directory"), ConfigError)
-    folder = out.with_name(f"{out.name}.parts")
-    _claim(folder, json.dumps(rows.inputs))
-    parts = [folder / f"{number:07}.jsonl" for number in range(-(-rows.total // _PART))]
-    workers = min(workers or cores(), max(1, len(parts)))
-
-    def missing() -> Iterator[tuple[Path, list[Any]]]:
-        things = iter(rows.things)
-        for path in parts:
-            part = list(islice(things, _PART))
-            if path.exists():
-                done(len(part))
-            else:
-                yield path, part
-
-    context = get_context("spawn")
-    end, parent = context.Pipe(duplex=False)
-    with (
-        progress_bar(rows.name, rows.total) as done,
-        end,
-        ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(end,)) as pool,
-        parent,
-    ):
-        waiting = missing()
-        try:
-            while batch := list(islice(waiting, _AHEAD * workers)):
-                for number in pool.map(partial(_write_part, rows.make), batch):
-                    done(number)
-        except BrokenProcessPool as error:
-            hint = "run the same command again to continue; with fewer --workers, if the memory was full"
-            raise GraphwalkError("a process of several was killed", hint=hint) from error
-    lines = (line for part in parts for line in part.read_text(encoding="utf-8").split("\n") if line)
-    with progress_bar("joining"):
-        number = write_rows(map(json.loads, lines), out, rows.columns)
-    shutil.rmtree(folder, ignore_errors=True)
-    return number
-
-
-def _claim(folder: Path, inputs: str) -> None:
-    """Record the inputs of the parts. Raise ConfigError if existing parts have other inputs."""
-    path = folder / "inputs.json"
-    if not folder.exists():
-        make_folder(folder)
-        write_whole(path, [inputs])
-    elif not path.is_file() or path.read_text(encoding="utf-8") != inputs:
-        raise ConfigError(
-            f"{folder} holds parts of a file with other inputs",
-            hint=f"rm -r {shlex.quote(str(folder))}   starts anew",
-        )
-
-
-def _write_part(make: Callable[[Sequence[Any]], Iterable[Row]], part: tuple[Path, Sequence[Any]]) -> int:
-    path, things = part
-    write_rows(make(things), path, {})
-    return len(things)
+def _list_of(make: Callable[[Sequence[Any]], Iterable[Row]], part: Sequence[Any]) -> list[Row]:
+    return list(make(part))
 
 
 def cores() -> int:
