@@ -131,7 +131,7 @@ _ASK = ("ask", "Who?", "-m", "scripted/look", "--no-log", "--graph")
 _GRAPH = b'{"nodes": [{"key": "a", "labels": ["A"], "properties": {}}], "relationships": []}'
 _BROKEN_RUN: dict[str, bytes | None] = {"run": None, "run/run.json": b"{"}
 MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
-    ({"g.json": None}, (*_ASK, "g.json"), "g.json is not a file"),
+    ({"g.json": None}, (*_ASK, "g.json"), "Is a directory"),
     ({"g.json": b""}, (*_ASK, "g.json"), "it is not valid JSON"),
     ({"g.json": b"[1,2"}, (*_ASK, "g.json"), "it is not valid JSON"),
     ({"g.json": b'{"a": 1}'}, (*_ASK, "g.json"), "'nodes' must be a list"),

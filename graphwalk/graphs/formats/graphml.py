@@ -20,7 +20,6 @@ from graphwalk.graphs.formats.common import (
     joined_labels,
     labels_of,
     node_from_attributes,
-    open_bytes,
     read_value,
     reading,
     relationship_from_attributes,
@@ -36,7 +35,6 @@ _NOT_HELD = {
     "hyperedge": "hyperedges (edges between more than two nodes)",
 }
 _HEADER = ("schema_version", "seed", "spec")
-_DECLARATION = re.compile(rb"<!\s*(ENTITY|ATTLIST)")
 
 
 def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
@@ -44,8 +42,8 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
 
     Raise ConfigError with the file and the node or relationship that cannot be used.
     """
-    with reading(path), open_bytes(path) as file:
-        root = _parse(file.read())
+    with reading(path):
+        root = _parse(path.read_bytes())
         for tag, part in _NOT_HELD.items():
             if root.find(f".//{tag}") is not None:
                 raise ValueError(f"a property graph cannot hold {part}")
@@ -69,8 +67,6 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
 
 
 def _parse(document: bytes) -> Element:
-    if _DECLARATION.search(document.replace(b"\0", b"")):  # entities and default attributes can expand to any size
-        raise ValueError("it declares entities or attributes of its own, which are not read")
     try:
         root = ElementTree.fromstring(document)
     except LookupError as error:  # for the encoding in the first line

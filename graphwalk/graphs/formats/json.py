@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from graphwalk.graphs.formats.common import (
-    LONGEST_NUMBER,
     UNDIRECTED,
     Undirected,
     both_directions,
@@ -54,11 +53,6 @@ def parse_json(text: str) -> Any:
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f'{constant} is not a JSON number; write {{"$float": "{constant}"}}')
 
-    def whole(text: str) -> int:
-        if len(text) > LONGEST_NUMBER:
-            raise ValueError(f"the number {text[:20]}… has {len(text)} digits and does not fit into 64 bits")
-        return int(text)
-
     def finite(text: str) -> float:
         if math.isinf(number := float(text)):
             raise ValueError(f"the number {text[:40]} is too large")
@@ -71,9 +65,7 @@ def parse_json(text: str) -> Any:
             raise ValueError(f"an object has the field {brief(twice)} twice")
         return fields
 
-    return json.loads(
-        text, parse_constant=refuse, parse_int=whole, parse_float=finite, object_pairs_hook=without_doubles
-    )
+    return json.loads(text, parse_constant=refuse, parse_float=finite, object_pairs_hook=without_doubles)
 
 
 def json_value(value: Value) -> Any:

@@ -113,18 +113,3 @@ def test_unusable_files_are_errors(files: dict[str, str], message: str, tmp_path
 def test_quotes_lines_and_gaps() -> None:
     text = 'a,"b\n""c""",,""\r\n\r\n"x",y,\n'
     assert list(csv_records(text)) == [(1, ["a", 'b\n"c"', None, ""]), (4, ["x", "y", None])]
-
-
-@pytest.mark.parametrize("name", ["people.csv", "import.args"])
-def test_a_link_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
-    place = tmp_path / "graph"
-    place.mkdir()
-    (place / "towns.csv").write_text("id:ID\na\n")
-    (tmp_path / "other").write_text("id:ID\nb\n")
-    (place / name).symlink_to(tmp_path / "other")
-    with pytest.raises(ConfigError, match=rf"{name} is a link to a place outside its folder"):
-        load_graph(place)
-    (place / name).unlink()
-    (place / "more.csv").symlink_to("towns.csv")
-    with pytest.raises(ConfigError, match="the id 'a' is there already"):
-        load_graph(place)
