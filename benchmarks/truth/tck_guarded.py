@@ -11,9 +11,7 @@ from typing import Any, Literal
 from benchmarks.truth.tck_engines import Engine, Kglite, RefusedError, Table
 from benchmarks.truth.tck_play import Outcome
 from graphwalk.stores.cypher import RESERVED_PREFIX
-from graphwalk.stores.cypher_check import QueryRefused
-from graphwalk.stores.model_query import write_query
-from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
+from graphwalk.stores.cypher_check import QueryRefused, check_model_query
 
 Fate = Literal["alike", "refused", "right", "different"]
 _NAME = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
@@ -42,14 +40,15 @@ class Written(Engine):
 
     def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
         try:
-            written = write_query(query, _all_names(query), self._engine.dialect)
+            tokens = check_model_query(query)
+            cypher, temporals = self._engine.dialect.written(query)
         except QueryRefused as refused:
             raise RefusedError(f"{_IN_WORDS}{refused.kind}") from refused
-        names = self._engine.dialect.parameters_of(written.cypher)
-        columns, rows = self._engine.run(written.cypher, {**parameters, **written.parameters, **names})
+        columns, rows = self._engine.run(cypher, {**parameters, **temporals})
+        ordered = any(token.upper == "ORDER" for token in tokens.tokens)
         shown: list[list[Any]] = [_shown(row) for row in rows]
         named = [name.replace(RESERVED_PREFIX, "") for name in columns]
-        return named, shown if written.ordered else sorted(shown, key=repr)
+        return named, shown if ordered else sorted(shown, key=repr)
 
     def close(self) -> None:
         self._engine.close()
@@ -82,13 +81,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, dict):
         return {name.removeprefix(RESERVED_PREFIX): _shown(item) for name, item in value.items()}
     return type(value)(map(_shown, value)) if isinstance(value, list | tuple) else value
-
-
-def _all_names(query: str) -> Schema:
-    names = sorted({(quoted or bare).replace("``", "`") for quoted, bare in _NAME.findall(query)})
-    properties = tuple(map(PropertyType, names))
-    nodes = tuple(NodeType(name, properties) for name in names)
-    return Schema(nodes, tuple(RelationshipType(name, (), ()) for name in names))
 
 
 def written_table(plainly: Mapping[str, Sequence[Outcome]], written: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:

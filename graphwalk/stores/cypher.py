@@ -39,10 +39,6 @@ _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class ForeignCypher(str):
-    """Cypher of a file that GraphWalk does not ship: the embedded engine runs it in a process with limits."""
-
-
 class _Safe(str):
     """Text that is safe to put into a query."""
 

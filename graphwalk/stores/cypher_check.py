@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graphwalk.types.graph import OUR_PREFIX
+
 WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH", "DROP", "INSERT"})
 REACHES_OUT = frozenset({"LOAD", "CALL", "USE", "SHOW", "TERMINATE"})
 FIRST_WORDS = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL", "FOR", "LET", "FILTER", "WHEN"})
@@ -44,9 +46,13 @@ _BEFORE_QUOTED = ("|", "&", "!", "(")
 """Signs before a name in back-ticks, which the embedded engine reads like any word."""
 
 
+LONGEST_QUERY = 4_000
+"""Characters of a model's query."""
+
+
 class QueryRefused(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
-    """`kind` is the class that results count: "syntax", "write_refused", "not_offered", "unknown_name", "query_error",
-    "timeout" or "too_large". `message` is the name of a text in tool_messages.yaml, `values` its parameters.
+    """`kind` is the class that results count: "syntax", "write_refused", "not_offered", "query_error", "timeout" or
+    "too_large". `message` is the name of a text in tool_messages.yaml, `values` its parameters.
     """
 
     def __init__(self, kind: str, message: str, /, **values: Any) -> None:
@@ -165,6 +171,25 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> Cyp
             raise tokens.refused("write_refused", token.upper, token.at, "it changes data, and this query only reads")
         elif token.text == "(" and tokens[place - 1].kind in ("word", "quoted"):
             _check_function(tokens, place - 1)
+    return tokens
+
+
+def check_model_query(query: str) -> CypherTokens:
+    """Return the tokens of a query of a model. Raise QueryRefused if it may not be run."""
+    if len(query) > LONGEST_QUERY:
+        raise QueryRefused("too_large", "query_too_long", longest=LONGEST_QUERY)
+    try:
+        tokens = check_cypher(query, procedures=frozenset())
+    except CypherNotAllowedError as error:
+        if error.kind == "write_refused":
+            raise QueryRefused("write_refused", "query_write", what=error.word) from None
+        if error.kind == "not_offered":
+            raise QueryRefused("not_offered", "query_not_offered", what=error.word) from None
+        near = query[error.at : error.at + 30] or "the end"
+        raise QueryRefused("syntax", "query_syntax", at=error.at + 1, near=near, query=query) from None
+    for token in tokens.tokens:
+        if token.text == "$" or token.name.startswith(OUR_PREFIX):
+            raise QueryRefused("not_offered", "query_not_offered", what="$" if token.text == "$" else OUR_PREFIX)
     return tokens
 
 

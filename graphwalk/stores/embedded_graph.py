@@ -13,12 +13,13 @@ import kglite
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.cypher import NO_LABEL, RESERVED_PREFIX, Dialect, quote
-from graphwalk.stores.cypher_check import tokens_in
+from graphwalk.stores.cypher_check import QueryRefused, Token, tokens_in
 from graphwalk.stores.graph_schema import has_several_labels
 from graphwalk.stores.serialisation import ESCAPED, Serialisation, decoded
 from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
 from graphwalk.types.graph import OUR_PREFIX, PropertyGraph
-from graphwalk.types.values import Value
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal
+from graphwalk.types.values import Temporal, Value
 
 RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
 """Property names that have a meaning of their own in kglite."""
@@ -31,10 +32,6 @@ The engine keeps an index for the first label of a node alone; others it looks t
 """
 HIDDEN = frozenset({NODE, NO_LABEL})
 _OURS = f"IN ['{NODE}', '{NO_LABEL}']"
-NAMES = "gw_names"
-"""The parameter of a model's own query that holds the way back from stored names."""
-STORED = "gw_stored"
-"""The one that holds the way there."""
 _PLAIN = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 """All characters were tried; others are refused in patterns, in back-ticks too."""
 _STORED = re.compile(rf"\b{RESERVED_PREFIX}\w+")
@@ -99,6 +96,32 @@ class EmbeddedDialect(Dialect):
                 )
         return "".join([*parts, cypher[end:]])
 
+    def written(self, query: str) -> tuple[str, dict[str, Temporal]]:
+        """Return a query of a model in the names that the engine holds, and `date('2001-04-25')` as a parameter.
+
+        Raise QueryRefused for other dates.
+        """
+        tokens = [*tokens_in(query), *[Token("sign", "", len(query))] * 3]
+        parts, end, before = list[str](), 0, ""
+        parameters: dict[str, Temporal] = {}
+        for token, bracket, text, closing in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
+            function = TEMPORAL_FUNCTIONS.get(token.text.lower()) if bracket.text == "(" and before != "." else None
+            stored = self.types.get(token.name) or self.labels.get(token.name)
+            if function is not None:
+                if text.kind != "text" or closing.text != ")":
+                    raise QueryRefused("query_error", "query_temporal", name=token.text)
+                try:
+                    parameters[parameter := f"gw_t{len(parameters)}"] = read_temporal(text.text[1:-1], function)
+                except ValueError as error:
+                    raise QueryRefused("query_error", "query_error", problem=str(error)) from None
+                parts += [query[end : token.at], f"${parameter}"]
+                end = closing.at + 1
+            elif stored and token.kind in ("word", "quoted") and before in (":", "|", "&", "!"):
+                parts += [query[end : token.at], quote(stored)]
+                end = token.at + len(token.text)
+            before = token.text
+        return self.finished("".join([*parts, query[end:]])), parameters
+
     def _spelled_out(self, name: str) -> str:
         """Return the stored form of a property name in the text of a query. One with our prefix is stored already."""
         if not name.startswith("`"):
@@ -113,36 +136,6 @@ class EmbeddedDialect(Dialect):
     def labels_of(self, variable: str) -> str:
         labels = f"labels({variable})"
         return f"[name IN {labels} WHERE NOT name {_OURS}]" if self.several else labels
-
-    def own_labels(self, labels: str) -> str:
-        """Return Cypher for a list of stored labels under their original names."""
-        condition = f" WHERE NOT gw_l {_OURS}" if self.several else ""
-        result = f" | {_true('gw_l')}" if self.true_names else ""
-        # In round brackets, since the engine takes what follows `IN [` for a list of values.
-        return f"([gw_l IN {labels}{condition}{result}])" if condition or result else labels
-
-    def own_type(self, type_: str) -> str:
-        """Return Cypher for a stored relationship type under its original name."""
-        return _true(type_) if self.types else type_
-
-    def property_named(self, expression: str) -> str:
-        """Return Cypher for the stored name of the property that an expression names."""
-        # A list is indexed like a map, by a number, which the engine does not look up in one.
-        return f"coalesce(${STORED}[toString({expression})], {expression})"
-
-    def own_keys(self, keys: str) -> str:
-        """Return Cypher for a list of stored property names under their original names."""
-        added = ", ".join(f"'{name}'" for name in sorted(RESERVED))
-        return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}] | {_true('gw_k')}])"
-
-    def parameters_of(self, cypher: str) -> dict[str, dict[str, str]]:
-        """Return the parameters that map names in a query: original → stored (`STORED`), stored → original (`NAMES`).
-
-        Keys of a map are stored like properties.
-        """
-        reserved = {name: stored for stored, name in _KEPT.items()}
-        maps = {STORED: {**reserved, **self.properties}, NAMES: {**_KEPT, **self.true_names}}
-        return {name: names for name, names in maps.items() if f"${name}" in cypher}
 
     def name(self, stored: str) -> str:
         """Return the original of a stored name."""
@@ -163,10 +156,6 @@ def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
     )
     back = {stored: name for names in inside for name, stored in names.items()}
     return EmbeddedDialect(several=several, labels=inside[0], types=inside[1], properties=inside[2], true_names=back)
-
-
-def _true(variable: str) -> str:
-    return f"coalesce(${NAMES}[{variable}], {variable})"
 
 
 def _is_odd(name: str) -> bool:

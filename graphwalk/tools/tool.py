@@ -19,8 +19,8 @@ from graphwalk.config.jinja import TEXT_FILTERS, TextError, check_text, render_t
 from graphwalk.config.strict import Strict, is_path
 from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.files.resources import data_path, is_shipped
-from graphwalk.stores.cypher import FILTERS, ForeignCypher, render_cypher
+from graphwalk.files.resources import data_path
+from graphwalk.stores.cypher import FILTERS, render_cypher
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 
 Role = Literal["label", "relationship_type", "direction", "entity_type", "entity_name", "property", "value", "text"]
@@ -316,9 +316,7 @@ def load_tool(path: Path) -> Tool:
                 check_template(text)
         except (TextError, CypherNotAllowedError, ConfigError) as error:
             raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
-    queries = {name: getattr(tool, name) for name in _QUERIES if not is_shipped(path)}
-    foreign = {name: query and ForeignCypher(query) for name, query in queries.items()}
-    return tool.model_copy(update={"file_text": file.text, "path": str(path), **foreign})
+    return tool.model_copy(update={"file_text": file.text, "path": str(path)})
 
 
 @lru_cache(maxsize=64)

@@ -1,25 +1,18 @@
 """Cypher of a stranger on real engines: it reads no file, reaches no server, changes nothing, and ends in its limits."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import psutil
 import pytest
 import yaml
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError, GraphwalkError, StoreError
-from graphwalk.stores.cypher import ForeignCypher
+from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -89,7 +82,7 @@ async def test_no_attack_reads_a_file_reaches_a_server_or_changes_anything(place
     rendered = 0
     for query in queries:
         try:
-            cypher = place.store.render(ForeignCypher(query), {})
+            cypher = place.store.render(query, {})
         except ConfigError:
             continue
         rendered += 1
@@ -113,32 +106,6 @@ async def test_no_query_of_a_model_reads_a_file(canary: Canary) -> None:
     await store.drop()
 
 
-async def test_the_process_for_foreign_cypher_opens_no_file(canary: Canary) -> None:
-    """Even where a query got past the check."""
-    store = await EmbeddedDatabase().load(ODD_GRAPH)
-    query = f"LOAD CSV FROM '{canary.file}' AS line RETURN line"
-    assert SECRET in str(await store.run(query)), "the engine reads no files any more: the check may go"
-    for path in (canary.file, "/dev/zero", "/etc/passwd"):
-        with pytest.raises(GraphwalkError, match=r"Too many open files|cannot open"):
-            await store.run(ForeignCypher(f"LOAD CSV FROM '{path}' AS line RETURN line"))
-    await store.drop()
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN collect(a + b) AS l",
-        "RETURN [x IN range(1, 10000) | [y IN range(1, 10000) | [z IN range(1, 10000) | 1]]] AS s",
-    ],
-)
-async def test_a_bomb_in_a_file_ends_within_its_limits(query: str) -> None:
-    store = await EmbeddedDatabase(timeout_seconds=3.0).load(ODD_GRAPH)
-    with pytest.raises(StoreError):  # a limit of the process, or of the engine itself
-        await store.run(store.render(ForeignCypher(query), {}))
-    assert await store.run(store.render(ForeignCypher("RETURN 1 AS one"), {})) == [{"one": 1}]
-    await store.drop()
-
-
 @pytest.mark.parametrize("query", LOADS)
 def test_a_tool_or_question_file_is_refused_when_it_is_read(tmp_path: Path, query: str) -> None:
     path = tmp_path / "mine.yaml"
@@ -150,51 +117,3 @@ def test_a_tool_or_question_file_is_refused_when_it_is_read(tmp_path: Path, quer
     path.write_text(yaml.safe_dump({**data, "name": "mine", "cypher": query}))
     with pytest.raises(ConfigError, match=r"cypher: .*is not allowed here"):
         load_kind(path)
-
-
-def test_shipped_files_run_in_this_process_and_others_do_not(tmp_path: Path) -> None:
-    shipped = Path("templates/questions/node_count.yaml")
-    assert not isinstance(load_kind(shipped).template.cypher, ForeignCypher)
-    path = tmp_path / shipped.name
-    path.write_text(shipped.read_text())
-    assert isinstance(load_kind(path).template.cypher, ForeignCypher)
-    assert isinstance(load_tool(_copied(tmp_path, "get_node_by_property")).cypher, ForeignCypher)
-
-
-def _copied(folder: Path, tool: str) -> Path:
-    path = folder / f"{tool}.yaml"
-    path.write_text(Path(f"tools/{tool}.yaml").read_text())
-    return path
-
-
-BUSY = """
-from graphwalk.terminal.signals import Interrupted, run_async
-from graphwalk.stores.cypher import ForeignCypher
-from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.types.graph import Node, PropertyGraph
-
-async def work():
-    store = await EmbeddedDatabase(timeout_seconds=600).load(PropertyGraph.from_rows([Node("a", ("A",), {})], []))
-    await store.run(ForeignCypher("RETURN 1"))
-    print("ready", flush=True)
-    await store.run(ForeignCypher("WITH range(1, 9999) AS l RETURN any(x IN l WHERE any(y IN l WHERE any(z IN l WHERE x + y + z = 0))) AS s"))
-
-try:
-    run_async(work(), "")
-except Interrupted as interrupted:
-    print(interrupted.exit_code)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM")
-def test_a_signal_ends_a_query_of_a_file_and_its_process() -> None:
-    """The query alone would run for hours."""
-    with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        assert program.stdout.readline() == "ready\n"
-        (worker,) = psutil.Process(program.pid).children()
-        while worker.cpu_times().user < 1:
-            time.sleep(0.1)
-        os.kill(program.pid, signal.SIGTERM)
-        assert program.communicate(timeout=30)[0] == "143\n"
-    assert not worker.is_running()

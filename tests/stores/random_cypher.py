@@ -2,15 +2,6 @@
 
 from random import Random
 
-from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
-
-SCHEMA = Schema(
-    (
-        NodeType("Film", (PropertyType("id"), PropertyType("key"), PropertyType("year"))),
-        NodeType("Person", (PropertyType("key"), PropertyType("name"))),
-    ),
-    (RelationshipType("LIKES", (("Person", "Film"),), (PropertyType("days"),)),),
-)
 READING = (
     "MATCH (a:Zorep) RETURN a.key AS key, a.hue",
     "MATCH (a:Zorep {hue: 'vark'})-[r:DRAP]->(b) WHERE r.cost > 1 RETURN a, r, b ORDER BY b.key LIMIT 5",
@@ -31,10 +22,10 @@ OUTSIDE = (
     "CYPHER 25 MATCH (n) RETURN n",
     "SHOW INDEXES",
     "MATCH (n) RETURN n NEXT MATCH (m) RETURN m",
-    "MATCH (n:$('GraphWalkLoad')) RETURN n",
-    "MATCH (n:$any(['GraphWalkLoad'])) RETURN n",
+    "MATCH (n:$('Secret')) RETURN n",
+    "MATCH (n:$any(['Secret'])) RETURN n",
     "MATCH (n:!Film) RETURN n",
-    "MATCH (n) WHERE n:GraphWalkLoad RETURN n",
+    "MATCH (n) WHERE n:Secret RETURN n",
     "MATCH ((a)-->(b)){1,3} RETURN a",
     "MATCH (a) (()-->())* (b) RETURN b",
     "MATCH p = SHORTEST 1 (a)-[:LIKES]->+(b) RETURN p",
@@ -54,7 +45,7 @@ OUTSIDE = (
     "MATCH (n) WHERE n.key = '\\u0027}) MATCH (m) RETURN m //' RETURN n",
     "WITH 'a' AS x RETURN x + \"'\" + '\"' + '\\'",
 )
-_WORDS = "CALL USE WITH UNION RETURN MATCH WHERE CASE NOT EXISTS{ COUNT{ SKIP IN gw_0 gw_one `gw_one` GraphWalkLoad"
+_WORDS = "CALL USE WITH UNION RETURN MATCH WHERE CASE NOT EXISTS{ COUNT{ SKIP IN gw_0 gw_one `gw_one` Secret"
 _SIGNS = "( ) [ ] { } ' \" ` \\ /* */ // ; | ! % & $ : .. =~ --> <-- -- <--> -[ ]-> * *1.. \\u0060 \\u0027"
 _ODD_SIGNS = ("\0", "\u202e", "\u2028", "\ud800", "ı", "١", "9" * 40, "1e999", "0x1F")
 PIECES = (*_WORDS.split(), *_SIGNS.split(), *_ODD_SIGNS)

@@ -2,15 +2,20 @@ import asyncio
 import itertools
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+from graphwalk.config.prompts import shipped_prompts
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores import embedded_graph
+from graphwalk.stores.cypher_check import LONGEST_QUERY, QueryRefused
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Temporal
 from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
+from tests.stores.test_cypher_check import LOADS, OTHERS, WRITING
 
 
 @settings(deadline=None, max_examples=100)
@@ -72,6 +77,63 @@ async def test_a_path_without_an_upper_bound_is_refused(length: str) -> None:
     for other in ("[*2]", "[*..3]", "[r:A*2..5 {n: 1}]", "[]"):
         query = f"MATCH (a)-{other}->(b) RETURN count(*) - [2*3][0] - 1 AS n"
         assert store.render(query, {}) == query
+
+
+DAY = Temporal("date", "1897-09-21")
+PLACES = PropertyGraph.from_rows(
+    [
+        Node("a", ("Größe", "Ort"), {"name": "Ada", "1st": 2, "day": DAY}),
+        Node("b", ("Ort",), {"name": "Bo", "type": "x", "day": Temporal("date", "1898-01-02")}),
+    ],
+    [Relationship("führt zu", "a", "b", {"id": 7})],
+)
+BO = {"labels": ["Ort"], "properties": {"day": "1898-01-02", "key": "b", "name": "Bo", "type": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("MATCH (n:`Größe`) RETURN n.name", [{"n.name": "Ada"}]),
+        ("MATCH (n {name: 'Bo'}) RETURN n.type, labels(n), n", [{"n.type": "x", "labels(n)": ["Ort"], "n": BO}]),
+        ("MATCH (n:Größe)-[r:`führt zu` {id: 7}]->(m) RETURN r.id, m.key", [{"r.id": 7, "m.key": "b"}]),
+        ("MATCH (n:Ort) RETURN n.name AS x ORDER BY x DESC", [{"x": "Bo"}, {"x": "Ada"}]),
+        ("MATCH (n) WHERE n.day = date('1897-09-21') RETURN n.key AS key", [{"key": "a"}]),
+    ],
+)
+async def test_a_query_of_a_model_runs_as_written(query: str, rows: list[dict[str, Any]]) -> None:
+    store = await EmbeddedDatabase().load(PLACES)
+    result = await store.ask(query, seconds=10, rows=10)
+    assert (result.rows, result.total, result.ordered) == (rows, len(rows), "ORDER" in query)
+
+
+async def test_a_query_of_a_model_is_limited_in_rows() -> None:
+    store = await EmbeddedDatabase().load(ring(50))
+    result = await store.ask("MATCH (n:A) RETURN n.key", seconds=10, rows=7)
+    assert (len(result.rows), result.total) == (7, 50)
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        *((query, "write_refused") for query in WRITING if "INSERT" not in query),
+        *((query, "not_offered") for query in LOADS if query[:7] not in ("PROFILE", "UNION L")),
+        *((query, None) for query in OTHERS),
+        ("CALL db.labels() YIELD label RETURN label", "not_offered"),
+        ("RETURN $x", "not_offered"),
+        ("MATCH (n:gw_node) RETURN n", "not_offered"),
+        ("MATCH (a)-[*]->(b) RETURN b", "query_error"),
+        ("MATCH (n) RETURN m", "query_error"),
+        ("RETURN date()", "query_error"),
+        ("RETURN date('1897-13-01')", "query_error"),
+        ("RETURN 1" + " " * LONGEST_QUERY, "too_large"),
+    ],
+)
+async def test_a_query_of_a_model_is_refused_in_words(query: str, kind: str | None) -> None:
+    store = await EmbeddedDatabase().load(PLACES)
+    with pytest.raises(QueryRefused) as refused:
+        await store.ask(query, seconds=10, rows=10)
+    assert kind in (refused.value.kind, None)
+    assert shipped_prompts().message(refused.value.message, **refused.value.values)
 
 
 LONG_QUERY = """

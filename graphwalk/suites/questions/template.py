@@ -13,8 +13,7 @@ from graphwalk.config.jinja import check_text, make_environment, rendered, with_
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import is_shipped
-from graphwalk.stores.cypher import ForeignCypher, Identifiers, render_cypher
+from graphwalk.stores.cypher import Identifiers, render_cypher
 
 WORDING_FILTERS = ("json", "with_article")
 CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properties_of")
@@ -183,16 +182,7 @@ def read_template(file: YamlFile) -> QuestionTemplate:
     template = validate(QuestionTemplate, file.data, str(file.path), file.tree)
     if template.name != file.path.stem:
         raise ConfigError(f"{file.where('name')}: {template.name!r} differs from the file name")
-    return template if is_shipped(file.path) else _with_foreign_cypher(template)
-
-
-def _with_foreign_cypher(template: QuestionTemplate) -> QuestionTemplate:
-    """Return the template with its queries marked as those of a file that GraphWalk does not ship."""
-    wider = tuple(map(ForeignCypher, template.drawing.wider))
-    paper = None if template.paper_cypher is None else ForeignCypher(template.paper_cypher)
-    drawing = template.drawing.model_copy(update={"wider": wider})
-    queries = {"cypher": ForeignCypher(template.cypher), "paper_cypher": paper, "drawing": drawing}
-    return template.model_copy(update=queries)
+    return template
 
 
 def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
