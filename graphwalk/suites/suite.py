@@ -36,7 +36,7 @@ class Player(Generic[T]):
     why_not: Callable[[T], str] = lambda task: ""
     """Reason for which it cannot play a task, "" if it can."""
     purpose: tuple[str, ...] = ("policy",)
-    """Purpose of its random draws (graphwalk/seeds.py); another one gives other walks than in earlier logs."""
+    """Purpose of its random draws (graphwalk/seeds.py)."""
 
     def model(self, name: str, task: T, setting: str, schema: Schema | None, random: Random) -> Model:
         """Return the model that plays one episode."""

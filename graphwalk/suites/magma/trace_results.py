@@ -79,7 +79,7 @@ def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
 
 def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     """Return the result without most of its trajectory, which is too large to keep."""
-    first_step = result["task"].get("first_step", 1)
+    first_step = result["task"]["first_step"]
     task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "first_step": first_step, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
     fields = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}

@@ -28,10 +28,9 @@ def _with_paper_target(read: Reader) -> Reader:
     return if_scored(lambda result: read(result) if result["task"].get("key_fields") else None)
 
 
-def _any_tied(result: ResultRecord) -> float | None:
+def _any_tied(result: ResultRecord) -> float:
     score = result["score"]
-    correct = score.get("any_tied_correct", None if result["task"].get("tied_rows") else score["correct"])
-    return None if correct is None else float(correct)
+    return float(score.get("any_tied_correct", score["correct"]))
 
 
 def _evidence_unused(result: ResultRecord) -> float:
@@ -48,7 +47,7 @@ def _counts_ignored(name: str) -> Reader:
 
 
 READERS: Mapping[str, Reader] = {
-    "tied": _with_paper_target(lambda result: float(bool(result["task"].get("tied_rows")))),
+    "tied": _with_paper_target(lambda result: float("rows_left_out" in result["task"])),
     "any_tied_accuracy": _with_paper_target(_any_tied),
     "false_positives_per_answered": if_scored(_per_answer),
     "evidence_unused": _evidence_unused,
@@ -61,7 +60,7 @@ READERS: Mapping[str, Reader] = {
 def remark(result: ResultRecord) -> str | None:
     """Return a note on a question with one oracle, on the paper's query, or on questions that were skipped."""
     task, graph = result["task"], result.get("graph", {})
-    if task.get("tied_rows"):
+    if "rows_left_out" in task:
         return (
             f"{task['template']}: the paper's query returns one of several tied rows, and only this one is correct."
             f" The accuracy of {REFERENCE}, which names one of them at random, is the most that can be expected."
@@ -156,7 +155,7 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     """
     task = result["task"]
     target = task["gold_size"]
-    ties = 1 + task.get("tied_rows", 0)
+    ties = 1 + len(task.get("rows_left_out", ()))
     yield baseline_result(result, EMPTY, _score(0, 0, target))
     if task.get("candidates"):
         yield baseline_result(result, EVERYTHING, _score(task["candidates"], target, target))

@@ -59,10 +59,8 @@ class QuestionTask(Task):
     """Fields that identify a row; None: the scored fields."""
     repeated_rows: int = Field(default=0, exclude_if=lambda rows: rows == 0)
     """With the paper's query: rows that repeat an earlier one; they count once."""
-    tied_rows: int = Field(default=0, exclude_if=lambda rows: rows == 0)
-    """With the paper's query: number of correct rows that its LIMIT leaves out."""
     rows_left_out: list[Row] = Field(default_factory=list, exclude_if=lambda rows: not rows)
-    """These rows; logs of earlier releases have only their number."""
+    """With the paper's query: correct rows that its LIMIT leaves out."""
     twin_of: str | None = Field(default=None, exclude_if=lambda twin_of: twin_of is None)
     """Id of the same question about the original graph, for tasks about its anonymised copy."""
 

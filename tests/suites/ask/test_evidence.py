@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from graphwalk.reports.scene import MOST_USED
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher, cited_keys, evidence_of, unsupported_because
 from graphwalk.tools.observed import ObservedGraph, ObservedNode, ObservedRelationship, observed_graph
@@ -58,12 +57,6 @@ def keys(question: str, answer: str) -> list[str]:
 )
 def test_evidence_connects_answer_and_question(question: str, answer: str, wanted: list[str]) -> None:
     assert sorted(keys(question, answer)) == sorted(wanted)
-
-
-def test_no_more_than_can_be_taken_in() -> None:
-    many = observed_graph([result([{"label": "A", "properties": {"key": f"k{i}"}} for i in range(60)])])
-    evidence = evidence_of("all?", " ".join(f"[k{i}]" for i in range(60)), many)
-    assert (len(evidence.nodes), evidence.more) == (MOST_USED, 20)
 
 
 def test_keys_are_cited_in_brackets_and_links_are_none() -> None:

@@ -36,13 +36,6 @@ def test_a_name_is_found_among_many_in_few_calls(name: str) -> None:
     assert {step.call for step in answer.steps} == {"search_nodes", "get_node_by_property", "get_all_nearest_neighbors"}
 
 
-def test_a_graph_without_anything_is_no_trouble() -> None:
-    empty = PropertyGraph.from_rows([], [])
-    assert graphwalk.ask("Anything?", empty, model="scripted/look").exit_status == "answered"
-    bare = PropertyGraph.from_rows([Node("a1", ("A",), {})], [])
-    assert "a1 is the key of an A" in (graphwalk.ask("What is a1?", bare, model="scripted/look").answer or "")
-
-
 def test_exhausted_call_limit_is_in_the_answer() -> None:
     answer = graphwalk.ask("Red Dust?", FILMS, model="scripted/look", turn_limit=1)
     assert "The call limit was reached" in (answer.answer or "")

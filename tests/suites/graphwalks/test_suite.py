@@ -11,7 +11,6 @@ import graphwalk
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.files.bulk import write_rows
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
@@ -21,12 +20,10 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
 from graphwalk.suites.graphwalks.problems import Problem
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
-from graphwalk.suites.graphwalks.task import GraphwalksTask
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 from tests.suites.graphwalks.rows import EDGES, GOLD, PARENTS, ROWS, prompt_of, row
-from tests.suites.players import played, policy_of
 
 
 def written(folder: Path, rows: list[dict[str, Any]], ending: str = "jsonl") -> Path:
@@ -134,14 +131,6 @@ async def test_wrong_configurations_are_refused(tmp_path: Path, suite: dict[str,
         await planned({name: names.get(str(value), value) for name, value in suite.items()})
 
 
-async def test_another_parquet_file_is_refused_with_its_columns(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    write_rows([{"prompt": "a", "answer": "b"}], path, {"prompt": str, "answer": str})
-    with pytest.raises(ConfigError, match="missing columns answer_nodes, problem_type") as error:
-        await planned({"file": str(path)})
-    assert "prompt, answer" in error.value.hint
-
-
 async def test_without_tools_the_prompt_of_a_row_is_sent_as_it_is(tmp_path: Path) -> None:
     experiment = experiment_on({"file": str(written(tmp_path, ROWS))}, settings=["no_tools"], models=["openai-api/x/y"])
     experiment_plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
@@ -184,15 +173,6 @@ async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> No
     assert (parents.reference_calls, parents.reference_turns) == (1, 2)
 
 
-async def test_a_thousand_calls_fit_one_episode() -> None:
-    suite, about, (task,) = await prepared(ProblemSpec(nodes=1200, depth=9, operations=("bfs",)))
-    assert task.reference_calls > 1000
-    for limit in (None, task.reference_calls - 1):
-        agent = AgentConfig(turn_limit=suite.turn_limit, call_limit=limit)
-        score, _ = await played(policy_of(suite, "expert", task), task, about, agent=agent)
-        assert score.correct == (limit is None or not task.target)
-
-
 @pytest.mark.parametrize("change", [lambda keys: keys[1:], lambda keys: [*keys, "a0"]])
 async def test_a_store_that_finds_other_nodes_stops_the_run(
     monkeypatch: pytest.MonkeyPatch, change: Callable[[list[str]], list[str]]
@@ -203,13 +183,3 @@ async def test_a_store_that_finds_other_nodes_stops_the_run(
     instance = GraphInstance.of(graph, [Problem("bfs", "a0", 2)], {"entry": 0, "index": 0})
     with pytest.raises(OracleError, match=r"Cypher \(embedded\) finds other nodes than the evaluator"):
         await GraphwalksSuite().tasks(LoadedGraph(instance, store), GraphwalksConfig(), 0, AgentConfig())
-
-
-async def test_a_picture_shows_right_and_missing_nodes(tmp_path: Path) -> None:
-    data = {"name": "t", "suite": {"name": "graphwalks", "file": str(written(tmp_path, ROWS[:1]))}}
-    await graphwalk.arun({**data, "models": ["scripted/expert"]}, out=tmp_path / "run")
-    (record,) = RunFolder.open(tmp_path / "run").records()
-    task = GraphwalksTask.model_validate(record["task"])
-    fates = {node.about["key"]: node.fate for node in task.scene(record).nodes}
-    assert (fates["d3"], fates["a0"], fates["b1"]) == ("right", "asked", "way")
-    assert {node.about["key"]: node.fate for node in task.scene({**record, "answer": []}).nodes}["d3"] == "missed"

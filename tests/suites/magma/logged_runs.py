@@ -93,5 +93,6 @@ def _result(trace: str, step: int, right: tuple[bool, int], model: str, setting:
             "trace_id": trace,
             "step": step,
             "total_steps": total,
+            "first_step": 1,
         },
     }

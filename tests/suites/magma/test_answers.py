@@ -62,21 +62,6 @@ def test_no_text_raises(text: str, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["[" * 300_000, "[(" * 100_000 + "]", "1," * 300_000, "9" * 400_000, "[" + "9" * 5000 + "]"]
-)
-def test_hostile_texts_are_read_in_time(body: str) -> None:
-    items = read_answer("mst_prim", f"MST Edges: {body}").answer
-    assert judge("mst_prim", 1, items, TREE).invalid_items == 1
-    assert read_answer("mst_prim", "MST Edges" * 50_000).answer is None
-
-
-@pytest.mark.parametrize("part", ["MST Edges: [", "MST Edges: x ", "MST Edges: [(0, 1, 8.0), y]", "MST Edges:\n"])
-def test_many_prefixes_are_read_in_time(part: str) -> None:
-    """In quadratic time this would take hours."""
-    assert read_answer("mst_prim", part * 50_000).lossy
-
-
-@pytest.mark.parametrize(
     ("algorithm", "items"),
     [
         ("bfs", [2, 0, 0]),
@@ -105,15 +90,6 @@ def test_invalid_items(algorithm: str, item: Any) -> None:
     assert (score.invalid_items, score.hallucinations, score.exact, score.f1) == (1, 0, False, 0)
 
 
-@pytest.mark.parametrize(
-    ("items", "target", "recall", "f1"),
-    [([], [], 1, 1), ([1], [], 0, 0), (["x"], [], 0, 0), ([1, "x"], [], 0, 0), ([], [1], 0, 0)],
-)
-def test_an_empty_state_wants_an_empty_answer(items: list[Any], target: list[Any], recall: float, f1: float) -> None:
-    score = judge("bfs", 1, items, target)
-    assert (score.recall, score.f1) == (recall, f1)
-
-
 def test_errors_are_counted_item_by_item() -> None:
     assert judge("dijkstra", 1, [[2, 1, 3.0]], [[1, 2, 3.0]]).hallucinations == 1  # the source comes first
     assert judge("bfs", 1, None, [0, 1]) == StepScore(step=1, missing_prefix=1)
@@ -121,22 +97,3 @@ def test_errors_are_counted_item_by_item() -> None:
     assert (score.false_negatives, score.hallucinations, score.invalid_items) == (3, 2, 1)
     assert (score.precision, score.recall) == (1 / 5, 1 / 4)
     assert score.f1 == pytest.approx(2 / 9)
-
-
-@pytest.mark.parametrize(
-    ("reply", "items"),
-    [
-        ("Reachable \t Nodes: [1, 2]", [1, 2]),
-        ("Reachable Nodes: [0, 1\nReachable Nodes: none\nmore", ["none"]),  # the last prefix counts
-        ("Reachable Nodes: [0, 1\nReachable Nodes: [0, 1, 2", [0, 1, "2"]),
-        ('Reachable Nodes: ["Reachable Nodes: [1]", 2]\nReachable Nodes: [3]', [3]),  # the one inside is no answer
-        ("Reachable Nodes: all of them\nthe rest\nof it", ["all of them"]),
-        ("Reachable Nodes: none\nReachable Nodes: nothing\nReachable Nodes: zilch\nend", ["zilch"]),
-        ("Reachable Nodes: [1\nReachable Nodes: [1, 2]\nReachable Nodes: none", [1, 2]),  # it ends at the next prefix
-        ("Reachable Nodes: [1, x, ]", [1, "x"]),
-        ("Reachable Nodes: [1, x]", [1, "x"]),
-        ("Reachable Nodes: [(1, 2), x, [3, 4]]", [[1, 2], "x", [3, 4]]),
-    ],
-)
-def test_lists_with_odd_ends(reply: str, items: list[Any]) -> None:
-    assert read_answer("bfs", reply).answer == items

@@ -67,19 +67,6 @@ def test_one_line_of_a_data_set() -> None:
     assert steps[-1]["answer"] == final == [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]]
 
 
-def test_sources_and_weights_are_uniform_and_edges_as_likely_as_asked() -> None:
-    for p in (0.25, 0.5):
-        edges = sum(len(i.edges) for i in instances(MagmaSpec(nodes=12, count=400, p=p, split="train"), 5))
-        assert edges / (400 * 66) == pytest.approx(p, abs=0.02)
-    first, second = traces_of(algorithm="mst_prim", nodes=600, p=0.004, count=2)
-    assert first.instance != second.instance
-    drawn = list(instances(MagmaSpec(algorithm="dijkstra", nodes=6, count=1200, split="train"), 5))
-    sources = [instance.source for instance in drawn]
-    weights = [weight for instance in drawn for weight in instance.weights or ()]
-    assert all(150 < sources.count(source) < 250 for source in range(6))
-    assert all(0.09 < weights.count(float(w)) / len(weights) < 0.11 for w in range(1, 11))
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,24 +68,6 @@ def test_mst_prim() -> None:
         [[0, 3, 1.0], [1, 2, 1.0], [2, 3, 2.0]],
     ]
     assert hints("mst_prim", 0, WEIGHTS)[1]["priority_queue"] == [[3, 1.0], [1, 4.0]]
-
-
-@pytest.mark.parametrize("algorithm", ["dijkstra", "mst_prim"])
-def test_ties_go_to_the_lowest_number(algorithm: str) -> None:
-    star = Instance(4, ((0, 3), (1, 3), (2, 3)), (5.0, 5.0, 5.0), 3)
-    assert [min(step.hint["priority_queue"])[0] for step in run_algorithm(algorithm, star)] == [3, 0, 1, 2]
-    assert [step.hint["visited"] for step in run_algorithm(algorithm, star)] == [[], [3], [0, 3], [0, 1, 3]]
-
-
-def test_an_equal_key_does_not_replace_the_first() -> None:
-    """Node 0 hangs on 2 and on 1 by equal weights; 2 is the source and offers it first."""
-    triangle = Instance(3, ((0, 1), (0, 2), (1, 2)), (2.0, 2.0, 1.0), 2)
-    assert [step.answer for step in run_algorithm("mst_prim", triangle)][-1] == [[0, 2, 2.0], [1, 2, 1.0]]
-
-
-@pytest.mark.parametrize(("algorithm", "final"), [("bfs", [2]), ("dijkstra", []), ("mst_prim", [])])
-def test_lonely_source(algorithm: str, final: list[Any]) -> None:
-    assert [step.answer for step in run_algorithm(algorithm, Instance(3, (), (), 2))] == [final]
 
 
 @st.composite

@@ -130,14 +130,6 @@ def test_edges_and_matrix_show_the_graph(algorithm: str) -> None:
             assert prompts.read_problem(text, 6) == problem.instance._replace(source=None)
 
 
-@pytest.mark.parametrize(
-    "text", ["[[0, 1], [1]]", "[[a]]", "[[0, [1]], [1, 0]]", "[[]]", "[[[[", "[[0, 1e999], [1, 0]]"]
-)
-def test_a_matrix_of_another_form_is_no_graph(text: str) -> None:
-    assert prompts.read_problem(f"Adjacency matrix: {text}]]", 2) is None
-    assert prompts.read_problem(f"Adjacency matrix: {text}", 3) is None
-
-
 def test_a_state_by_number_has_the_unit_of_a_step_without_an_explanation() -> None:
     one, many = (chat(from_the_start("floyd_warshall"), way, 1, PAPER_AGENT, PAPER_FORM) for way in ("io", "is"))
     assert "One step is one pivot." in one

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.reports.formats import to_csv, to_markdown
+from graphwalk.reports.formats import to_markdown
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import Reference, ReportRow
 from graphwalk.reports.text_table import TextTable
@@ -35,15 +35,6 @@ def row(rows: list[ReportRow], model: str, setting: str, **group: Any) -> Report
     return next(r for r in rows if (r["model"], r["setting"]) == (model, setting) and group.items() <= r.items())
 
 
-def test_the_expert_has_full_marks_everywhere(report: Report) -> None:
-    assert [r["accuracy"] for r in report.rows if r["model"] == "expert"] == [100, 100]
-    stepwise, once = row(report.rows, "expert", "is"), row(report.rows, "expert", "io")
-    assert (stepwise["intermediate_exact"], stepwise["trajectory_exact"], stepwise["trajectory_f1"]) == (100, 100, 1)
-    assert (once["intermediate_exact"], once["trajectory_exact"]) == (None, None)
-    assert stepwise["scored"] == once["scored"] == 12
-    assert stepwise["intervals"]["accuracy"][1] == 100
-
-
 def test_a_flaw_shows_in_its_own_column(report: Report) -> None:
     flawed = row(report.rows, "hallucination", "is")
     assert (flawed["accuracy"], flawed["trajectory_exact"], flawed["first_divergence"]) == (0, 0, 1)
@@ -52,33 +43,12 @@ def test_a_flaw_shows_in_its_own_column(report: Report) -> None:
     assert flawed["missing_prefix"] == flawed["false_negatives"] == flawed["invalid_items"] == 0
 
 
-def test_replies_and_effort_are_counted_once(report: Report, logged: list[dict[str, Any]]) -> None:
-    mine = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
-    total = row(report.rows, "expert", "is")
-    assert total["replies"] == len(mine)
-    assert total["input_tokens"] == 10 * len(mine)
-    assert total["seconds"] == pytest.approx(0.5 * len(mine))
-    assert total["turns_per_question"] == pytest.approx(len(mine) / 12)
-
-
 def test_means_are_over_traces() -> None:
     """One trace of two states right, one of four states wrong: 50 %, not 33 %."""
     states = {"bfs 5 1": [True, True], "bfs 5 2": [False] * 4}
     only = build_report(episodes(states, setting="is"), DECLARED).rows[0]
     assert (only["trajectory_exact"], only["intermediate_exact"], only["accuracy"]) == (50, 50, 50)
     assert only["step_exact"] == pytest.approx(100 / 3)
-
-
-def test_groups(report: Report) -> None:
-    assert "case,bfs   5,expert,is" in to_csv(report)
-    assert "### Errors per reply" in to_markdown(report)
-    assert {r["n"] for r in report.groups["n"]} == {5, 8}
-    assert [r["case"] for r in report.groups["case"]][:1] == [case("bfs", 5)]
-    steps = [r["step"] for r in report.groups["step"] if (r["model"], r["setting"]) == ("expert", "is")]
-    assert [name for name in steps if name.startswith("mst_prim   8")] == [f"mst_prim   8   {t}" for t in range(1, 9)]
-    first = row(report.groups["step"], "expert", "is", step="mst_prim   8   1")
-    assert (first["step_exact"], first["replies"]) == (100, 3)
-    assert row(report.groups["algorithm"], "expert", "is", algorithm="bfs")["scored"] == 6
 
 
 def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
@@ -105,15 +75,6 @@ def test_free_running() -> None:
     assert row(rows, "expert", "is")["trajectory_exact"] == 100
     assert row(rows, "random", "is")["recovered"] is not None
     assert sum(1 for r in trace_records(run) if r["score"]["level"] == "step") == rows[0]["replies"] * 2
-
-
-def test_input_output_with_steps_has_scores_of_them() -> None:
-    run = asyncio.run(results("expert", "hallucination", settings=("io",), io_steps=True))
-    rows = build_report(run, DECLARED).rows
-    right, wrong = row(rows, "expert", "io"), row(rows, "hallucination", "io")
-    assert (right["accuracy"], right["intermediate_exact"], right["trajectory_exact"]) == (100, 100, 100)
-    assert (wrong["accuracy"], wrong["intermediate_exact"], wrong["trajectory_exact"]) == (0, 0, 0)
-    assert right["replies"] == len(run) / 2 > right["scored"] == 12
 
 
 def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> None:
@@ -146,22 +107,6 @@ def test_final_states_are_counted_by_the_earlier_ones() -> None:
     assert TITLE in [table.title for table in report.tables]
 
 
-def test_final_states_alone_have_no_such_table() -> None:
-    final = [r for r in episodes(traces(5, RIGHT), setting="io") if r["task"]["step"] == 3]
-    assert TITLE not in [table.title for table in build_report(final, DECLARED).tables]
-
-
-def test_divergence_and_recovery_of_dialogues_by_algorithm_and_size() -> None:
-    run = asyncio.run(results("expert", "hallucination", settings=("is",), free_running=True))
-    report = build_report(run, DECLARED)
-    free = next(table for table in report.tables if table.title.startswith("Free running"))
-    assert [header.title for header in free.headers][3:5] == ["Dialogues", "Diverged %"]
-    rows = {tuple(cell.text for cell in row[:3]): [cell.text for cell in row[3:]] for row in free.rows}
-    assert len(rows) == 2 * 2 * 2
-    assert rows["mst_prim   8", "expert", "is"] == ["3", "0.0", "–", "–", "–", "–"]
-    assert rows["mst_prim   8", "hallucination", "is"] == ["3", "100.0", "1.0", "12.5", "0.0", "0.0"]
-
-
 def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states() -> None:
     run = asyncio.run(results("expert", settings=("io", "is"), first_state="paper"))
     declared = build_report(run, DECLARED)
@@ -177,18 +122,6 @@ def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states() -> 
         assert baseline["step_exact"] == pytest.approx(100 * sum(map(sum, same)) / sum(map(len, same)))
         assert baseline["accuracy"] == pytest.approx(100 * sum(each[-1] for each in same) / len(same))
     assert "| repeat the previous state | baseline |" in to_markdown(declared)
-
-
-@pytest.mark.parametrize("way", [{"settings": ("io",), "io_steps": True}, {"settings": ("is",), "free_running": True}])
-def test_no_baseline_repeats_a_state_that_no_prompt_has(way: dict[str, Any]) -> None:
-    assert build_report(asyncio.run(results("expert", **way)), DECLARED).baselines == []
-
-
-def test_plots_say_what_step_0_is() -> None:
-    report = build_report(asyncio.run(results("expert", settings=("is",), first_state="paper")), DECLARED)
-    (plot,) = (plot for plot in report.plots if plot.name == "exact-by-step-mst-prim")
-    assert [point.x for point in plot.panels[0].series[0].points][:3] == [0, 1, 2]
-    assert "0 is the state before it" in plot.about
 
 
 def sizes_table(algorithm: str, results: list[dict[str, Any]], reference: Reference = PAPER) -> TextTable:
@@ -214,11 +147,6 @@ def test_a_table_per_algorithm_with_sizes_as_columns_and_the_papers_rows_below_o
     assert len(published) == 5
     assert ["io_reasoning", "gpt-4o (paper, zero-shot)", "earlier"] in [row[:3] for row in published]
     assert sum("(paper, fine-tuned)" in row[1] for row in published) == 4
-
-
-def test_published_rows_need_no_model_of_their_name() -> None:
-    sizes = sizes_table("dfs", episodes({"dfs 5 0": [True, False]}, model="scripted/expert", setting="is"))
-    assert sum("(paper" in row[1] for row in texts(sizes)) == 2 * 4
 
 
 def test_the_papers_rows_beside_fewer_traces_are_marked() -> None:

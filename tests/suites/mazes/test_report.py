@@ -44,17 +44,6 @@ def test_validity_and_calls_by_size() -> None:
     ]  # the other groupings have one group
 
 
-def test_always_empty_is_a_baseline() -> None:
-    baseline, expert = build_report([result()], DECLARED).baselines
-    assert (expert["model"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (
-        "expert (reference)",
-        100.0,
-        16,
-        None,
-    )
-    assert (baseline["model"], baseline["accuracy"], baseline["no_answer"]) == ("always empty", 0.0, 1)
-
-
 def test_calls_of_solved_mazes_and_of_all() -> None:
     """The paper's 22.125 is no average over ten mazes; every other average in its Table 1 may be one."""
     results = [result(0, tool_calls=10), result(1, tool_calls=20), result(2, error="wrong_goal", tool_calls=60)]

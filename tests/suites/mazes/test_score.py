@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.mazes.score import extract_path, score_path, steps_of
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.task import MazeScore
@@ -32,11 +31,6 @@ def of(path: list[Any]) -> MazeScore:
 
 def visit(node_id: Any, error: str | None = None, name: str = "get_next_possible_cells") -> ToolResult:
     return ToolResult(ToolCall("1", name, json.dumps({"node_id": node_id})), "[]", error)
-
-
-def test_the_target_is_the_shortest_path() -> None:
-    assert TASK.target == [str(cell) for cell in WAY]
-    assert TASK.target_size == len(WAY) == TASK.shortest_path_length + 1
 
 
 def test_a_shortest_path_and_one_with_a_detour() -> None:
@@ -187,12 +181,3 @@ def test_no_answer_and_no_call_is_too_odd_to_be_scored(answer: Any, arguments: A
     assert result.valid == (result.error_class is None)
     assert not result.valid
     assert result.calls == 2
-
-
-def test_score_counts_wasted_calls_and_lossy_extraction() -> None:
-    twice = ToolResult(ToolCall("1", "get_next_possible_cells", '{"node_id": "0"}'), "[]")
-    other = ToolResult(ToolCall("2", "get_next_possible_cells", '{"node_id": "1"}'), "[]")
-    turns = (Turn(Message("assistant"), results=(twice, other)), Turn(Message("assistant"), results=(twice, other)))
-    trajectory = Trajectory((), (*turns, Turn(Message("assistant", ""))), ExitStatus.ANSWERED)
-    result = score_path(TASK.maze, "tools", trajectory, Extraction(None, None, True))
-    assert (result.repeated_calls, result.cycles, result.parallel_calls, result.lossy) == (2, 1, 4, True)

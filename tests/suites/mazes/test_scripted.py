@@ -6,7 +6,6 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.mazes.suite import expert_walk
-from graphwalk.types.encodings import ENCODINGS
 from graphwalk.types.episode import ExitStatus
 from tests.suites.mazes.stage import random_stage, stage
 
@@ -28,12 +27,6 @@ async def test_explorers_are_always_right_within_the_turns_they_need(walker: str
             assert (len(trajectory.turns), score.calls) == (played.turns, played.calls)
             again, _ = await here.play(walker, agent=AgentConfig(turn_limit=played.turns))
             assert again.strict_correct
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-async def test_explorers_read_every_encoding(encoding: str) -> None:
-    score, _ = await (await random_stage(5)).play("expert", agent=AgentConfig(turn_limit=200, encoding=encoding))
-    assert score.valid
 
 
 async def test_explorer_answers_with_its_path_at_the_turn_limit() -> None:

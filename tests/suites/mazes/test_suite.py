@@ -6,13 +6,12 @@ import pytest
 
 from graphwalk.errors import OracleError
 from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import experiment_from, load_experiment, shipped_experiments
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
-from graphwalk.suites.registry import suite_named
 
 
 def config(*mazes: dict[str, Any], **more: Any) -> AnyExperiment:
@@ -52,18 +51,3 @@ async def test_one_task_per_maze_with_par() -> None:
 def test_networkx_refuses_a_wrong_target(path: list[str]) -> None:
     with pytest.raises(OracleError, match="networkx does not confirm"):
         check_path(maze_graph(Maze(3, (), 0, 8, 4)), "0", "8", path)
-
-
-@pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])
-def test_the_shipped_experiments_can_be_generated(name: str) -> None:
-    experiment = load_experiment(name, flags={"suite.mazes.*.count": 1})
-    assert isinstance(suite_named(experiment.suite.name), MazesSuite)
-    assert list(MazesSuite().graphs(experiment.suite, experiment.seed))
-    assert experiment.agent.turn_limit == (30 if name == "paper-table-1" else 60)
-
-
-def test_default_turn_limit_of_mazes() -> None:
-    assert config({}).agent.turn_limit == 60
-    experiment = {"name": "mine", "suite": {"name": "mazes"}, "agent": {"think": False, "turn_limit": 9}}
-    assert load_experiment(experiment).agent.turn_limit == 9
-    assert load_experiment(experiment, ["agent.turn_limit=null"]).as_yaml().count("turn_limit: 60") == 1

@@ -37,16 +37,6 @@ async def test_prompts_are_these_word_for_word() -> None:
     assert await texts() == TEXTS
 
 
-def test_the_texts_do_not_reveal_the_maze_with_tools() -> None:
-    assert "1000000" not in TEXTS["tools"]
-    assert "#" not in TEXTS["tools"]
-
-
-async def test_strict_mode_is_in_the_prompt() -> None:
-    assert "every other cell is refused" in await with_tools(await stage(strict=True), PLAIN)
-    assert "every other cell is refused" not in TEXTS["tools"]
-
-
 @pytest.mark.parametrize("strict", [False, True])
 async def test_the_expert_is_right_under_the_papers_protocol(strict: bool) -> None:
     for seed in range(3):

@@ -54,14 +54,6 @@ async def test_equal_calls_have_equal_results_on_all_stores(any_database: Databa
             assert (one.content, one.error, one.rows) == (other.content, other.error, other.rows)
 
 
-async def test_rows_are_the_open_neighbours_in_the_order_of_numbers(any_database: Database) -> None:
-    here = await random_stage(2, any_database, size=12, walls=0.3, min_path=5)
-    toolbox, maze = here.toolbox(), here.task.maze
-    for cell in range(0, 144, 5):
-        if maze.is_open(cell):
-            assert [int(row["key"]) for row in await rows_of(toolbox, str(cell))] == maze.open_neighbours(cell)
-
-
 WRONG: dict[str, tuple[Any, str]] = {
     "wall": ("5", "wall"),
     "too high": ("16", "unknown_cell"),
@@ -89,19 +81,6 @@ async def test_every_wrong_id_is_answered_and_counted(node_id: Any, error: str) 
     assert toolbox.visited == ()
 
 
-async def test_the_words_for_wrong_ids() -> None:
-    toolbox = (await stage()).toolbox()
-    texts = {name: (await ask(toolbox, WRONG[name][0])).content for name in ("wall", "too high", "decimal", "number")}
-    assert texts == snapshot(
-        {
-            "wall": 'Cell "5" is a wall and cannot be entered. Name an open cell: those listed in earlier results are open.',
-            "too high": 'There is no cell "16". The keys are the whole numbers from 0 to 15, as text.',
-            "decimal": '"2.0" is not the key of a cell. A key is a whole number from 0 to 15 written as text in plain digits, for example "2".',
-            "number": 'node_id must be text, not 3. Write the key of a cell in quotes, for example "3". Keys are the whole numbers from 0 to 15.',
-        }
-    )
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "error"),
     [
@@ -125,15 +104,6 @@ async def test_the_papers_other_name_is_understood() -> None:
     toolbox = (await stage()).toolbox()
     assert (await ask(toolbox, "0", "get_possible_next_cells")).error is None
     assert toolbox.visited == ("0",)
-
-
-async def test_cell_without_neighbours_has_a_note() -> None:
-    here = await random_stage(3)
-    maze = here.task.maze
-    alone = next(cell for cell in range(100) if maze.is_open(cell) and not maze.open_neighbours(cell))
-    result = await ask(here.toolbox(), str(alone))
-    assert (result.error, result.rows) == (None, 0)
-    assert result.content.startswith("Note: cell")
 
 
 async def test_strict_mode_allows_neighbours_only() -> None:

@@ -59,13 +59,6 @@ def test_mistake_is_named_with_its_place(tmp_path: Path, text: str) -> None:
     assert WRONG[text] in str(caught.value)
 
 
-def test_all_mistakes_are_named_together(tmp_path: Path) -> None:
-    texts = [text for text in WRONG if "\n" not in text and not text.startswith("[")]
-    with pytest.raises(ConfigError) as caught:
-        read(tmp_path, "\n".join(texts))
-    assert all(f"  line {line}: " in str(caught.value) for line in range(1, len(texts) + 1))
-
-
 def test_many_mistakes_are_cut_and_reading_stops(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         read(tmp_path, '{"question": "a", "answr": 1}\n' * 50_000)

@@ -13,7 +13,6 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
@@ -125,16 +124,6 @@ def test_its_python_part_comes_from_another_package(place: Path) -> None:
     assert NOTE not in done.stdout
 
 
-def test_it_can_be_shown_and_tried(place: Path) -> None:
-    shown = graphwalk("list", "questions", "./dead_ends.yaml", folder=place)
-    assert shown.stdout.rstrip() == ENDS.rstrip()
-    assert "dead_ends has no Python evaluator" in shown.stderr
-    graphwalk("generate", "graph", "--nodes", 60, "--labels", 3, "--mean-degree", 1, "--out", "g.json", folder=place)
-    tried = graphwalk("tasks", "--graph", "g.json", "--question", "./dead_ends.yaml", folder=place)
-    assert "How many" in tried.stdout
-    assert "reference" not in tried.stdout
-
-
 def test_paths_are_relative_to_the_experiment_and_texts_are_told(place: Path) -> None:
     data = {"name": "questions", "questions": ["node_count", "./dead_ends.yaml"]}
     config = validate(QuestionsConfig, data, "mine.yaml", folder=place)
@@ -142,14 +131,6 @@ def test_paths_are_relative_to_the_experiment_and_texts_are_told(place: Path) ->
     texts = config.texts()
     assert list(texts) == ["questions/node_count.yaml", "questions/dead_ends.yaml", "tools/run_cypher.yaml"]
     assert texts["questions/dead_ends.yaml"] == ENDS
-
-
-async def test_a_changed_copy_of_a_question_that_ships_keeps_its_python_part(place: Path) -> None:
-    text = choose_kinds(["node_count"])[0].file.text.replace("How many different", "Count the")
-    (place / "node_count.yaml").write_text(text, encoding="utf-8")
-    (task,) = await made(place, "node_count.yaml")
-    assert task.question.startswith("Count the")
-    assert (task.oracles, task.computed) == (2, None)
 
 
 @pytest.mark.parametrize(

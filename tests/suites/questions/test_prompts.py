@@ -12,8 +12,7 @@ from graphwalk.graphs.text import graph_text
 from graphwalk.models.tokens import count_tokens
 from graphwalk.suites.graph_prompts import _FORMATS as FORMATS
 from graphwalk.suites.graph_prompts import tools_system, whole_graph
-from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
-from graphwalk.suites.questions.suite import QuestionsSuite, whole_text_tokens
+from graphwalk.suites.questions.suite import whole_text_tokens
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
@@ -84,11 +83,3 @@ def test_hostile_text_stays_text() -> None:
 def test_the_sum_is_that_of_the_text(spec: GraphSpec) -> None:
     graph = generate_graph(spec, 7)
     assert abs(whole_text_tokens(graph) - count_tokens(graph_text(graph, "json"))) <= 1
-
-
-def test_it_is_counted_only_where_it_is_asked_for() -> None:
-    spec = GeneratedGraph(preset="paper-100")
-    (plain,) = QuestionsSuite().graphs(QuestionsConfig(graphs=(spec,)), 7)
-    (counted,) = QuestionsSuite().graphs(QuestionsConfig(graphs=(spec,), text_tokens=True), 7)
-    assert counted.graph is not None
-    assert counted.facts == {**plain.facts, "text_tokens": whole_text_tokens(counted.graph)}

@@ -32,10 +32,3 @@ def test_a_line_for_the_walks_and_one_for_the_text() -> None:
         ("", "test/one", 100.0, 110.0, None, None),
         ("", "test/one", 1_000_000.0, 110.0, None, None),
     ]
-
-
-def test_sizes_that_are_close_stay_side_by_side_and_runs_without_the_count_have_no_such_figure() -> None:
-    near = named(figures({100: 40_000, 500: 200_000}))
-    assert near is not None
-    assert not near.logarithmic
-    assert named(figures({100: None, 500: None})) is None

@@ -13,17 +13,6 @@ from graphwalk.types.values import Value
 TEMPLATES = {name: kind.template for name, kind in shipped_kinds().items()}
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_the_wording_names_every_parameter_and_answer_field(name: str) -> None:
-    template = TEMPLATES[name]
-    values = {parameter: f"<{parameter}>" for parameter in template.parameters} | {"max_hops": 3}
-    text = render_wording(template.wording, {**values, "answer_properties": ("<property>",)})
-    for parameter in template.parameters:
-        assert str(values[parameter]) in text
-    for field in template.answer_fields:
-        assert f'"{field}": ' in text
-
-
 @pytest.mark.parametrize(
     ("value", "text"), [("12", '"12"'), (12, "12"), (1.5, "1.5"), (True, "true"), ('a "ü" <b>', '"a \\"ü\\" <b>"')]
 )
@@ -69,14 +58,3 @@ def test_mistakes_in_a_template_name_file_line_and_field(tmp_path: Path, old: st
         load_kind(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("name", shipped_kinds())
-def test_other_words_name_all_that_the_question_is_about(name: str) -> None:
-    held = shipped_kinds()[name].template.other_wordings
-    assert len(held["training"]) >= 2
-    assert held["held_out"]
-    assert not set(held["training"]) & set(held["held_out"])
-    parameters = shipped_kinds()[name].template.parameters
-    for text in (*held["training"], *held["held_out"]):
-        assert parameters.keys() <= {word for word in parameters if word in text}, text

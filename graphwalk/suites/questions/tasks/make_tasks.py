@@ -292,7 +292,6 @@ class TaskMaker:
             "target": target,
             "target_size": len(target),
             "repeated_rows": len(rows) - len(target),
-            "tied_rows": len(left_out),
             "rows_left_out": left_out,
         }
         return task.model_copy(update=changed)

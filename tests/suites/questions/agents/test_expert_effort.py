@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.models.scripted import Ask, Policy, ScriptedModel
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system
@@ -26,7 +25,6 @@ from graphwalk.suites.reference import drive
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 
 Setting = tuple[Schema, GraphToolbox, ExpertReference, dict[str, QuestionTask]]
@@ -91,17 +89,6 @@ async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setti
     assert '"nothing"' in str(error.value)
 
 
-async def test_thoughts_are_no_calls_and_text_is_an_error(setting: Setting) -> None:
-    def thinks(ask: Any) -> Policy:
-        results = yield ask
-        return " ".join(results)
-
-    walk = await drive(thinks([Ask("think", {"thought": "well"}), Ask("think", '{"thought": "then"}')]), setting[1])
-    assert (walk.answer, walk.turns, walk.calls) == ("well then", 2, 0)
-    with pytest.raises(TypeError, match="calls, not text"):
-        await drive(thinks("hello"), setting[1])
-
-
 FILMS = Path(__file__).parents[3] / "data" / "films.json"
 PAGED = [
     AgentConfig(result_budget=2),
@@ -122,14 +109,3 @@ async def test_pages_that_the_agent_reads_are_counted(agent: AgentConfig) -> Non
         for task in (await suite.tasks(LoadedGraph(instance, store), config, 1, agent)).asked:
             walk = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
             assert (task.reference_turns, task.reference_calls) == (walk.turns, walk.calls), task.template
-
-
-async def test_the_pages_of_a_long_result_take_few_turns() -> None:
-    nodes = [Node(f"n{number}", ("A",), {"kind": "x"}) for number in range(400)]
-    links = [Relationship("R", f"n{number}", f"n{number * 7 % 400}", {}) for number in range(400)]
-    store = await EmbeddedDatabase().load(PropertyGraph.from_rows(nodes, links))
-    schema = await store.schema()
-    toolbox = GraphToolbox(store, schema, agent=foreign_agent(AgentConfig()))
-    walk = await drive(expert("relationship_count", {"relationship_type": "R"}, schema), toolbox)
-    assert json.loads(walk.answer) == [{"count": 400}]
-    assert walk.calls > 10 > walk.turns

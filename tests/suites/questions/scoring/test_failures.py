@@ -11,10 +11,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import QUERY_TOOLS, tools_system
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.scoring.failures import CAUSES
 from graphwalk.suites.questions.scoring.score import QuestionScore
-from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -87,41 +84,3 @@ async def test_at_least_55_of_60_causes_are_named_right(here: LoadedGraph) -> No
     total = len(FILE["answers"])
     assert total >= 60
     assert 60 * (total - len(wrong)) >= 55 * total, "\n".join(wrong)
-
-
-@pytest.mark.parametrize(
-    ("question", "reply", "detail"),
-    [
-        (
-            "masters",
-            '[{"id": "c9", "rank": 1}]',
-            "has the fields `id`, `rank`; the question asks for the field `node_key`.",
-        ),
-        (
-            "salt",
-            '[{"from": "c9"}]',
-            "has the field `from`; the question asks for the fields `source_key`, `target_key`,",
-        ),
-        ("salt", '[{"from": "c9"}, {"from": "c8"', "begins an answer in JSON that cannot be read."),
-        ("salt", '[{"source_key": "s1", "target_', "begins an answer in JSON that cannot be read."),
-        ("masters", '{"node_key": {"id": "c9", "name": "x"}}', "has JSON, but no list of rows."),
-    ],
-)
-async def test_unread_json_is_described(question: str, reply: str, detail: str, here: LoadedGraph) -> None:
-    score = await score_of({"question": question, "setting": "no_tools", "reply": reply}, here)
-    assert (score.failure, score.error_class) == ("wrong_form", "unreadable")
-    assert detail in (score.failure_detail or "")
-
-
-async def test_the_same_answer_without_calls_is_no_fixation(here: LoadedGraph) -> None:
-    fixated = [one for one in FILE["answers"] if one["cause"] == "fixation"]
-    causes = {(await score_of({**one, "setting": "no_tools"}, here)).failure for one in fixated}
-    assert causes == {"missing_rows", "gave_up"}
-
-
-def test_the_file_has_all_causes_and_settings_and_the_kinds_of_the_paper() -> None:
-    answers = FILE["answers"]
-    assert {one["cause"] for one in answers} == set(CAUSES)
-    assert {one["setting"] for one in answers} == set(QuestionsSuite.settings)
-    used = {one["question"] for one in answers}
-    assert {kind for name in used for kind in FILE["questions"][name]} == {kind.name for kind in choose_kinds()}

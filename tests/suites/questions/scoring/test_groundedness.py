@@ -1,30 +1,22 @@
 """Adversarial transcripts: what is no evidence although every word of it was shown, and what is."""
 
 import json
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance
-from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.scoring import groundedness
-from graphwalk.suites.questions.scoring.groundedness import only_grows, supported_rows
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.types.values import Row
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
 from tests.suites.questions.episodes import Stage
-from tests.suites.questions.evidence_graph import LISTED, WALKED, Place, near, nodes, place, task, values
+from tests.suites.questions.evidence_graph import LISTED, WALKED, near, nodes, place, task, values
 
 ODD: dict[str, Any] = {"missing_rate": 0.4, "self_loops": True, "parallel_relationships": True}
 NEEDS_PROPERTIES = {"relationship_by_property", "negation_on_rel_property"}
@@ -137,18 +129,6 @@ async def test_what_shows_a_row(one: Any, answer: Any, asked: Any, grounded: flo
     assert score.grounded == grounded
 
 
-async def test_rows_that_only_a_tool_of_your_own_may_prove_are_unknown() -> None:
-    here, rows = await place(), [{"source_node_key": "a2", "target_node_key": "c2"}]
-    walked = await here.results([near("B", "key", "b1")])
-    listed = await here.results([nodes("A", "key", "a2")])
-    for text in ('[{"path": ["a2", "b1", "c2"]}]', "a2 to b1 to c2"):
-        own = ToolResult(ToolCall("9", "get_shortest_path", '{"from": "a2", "to": "c2"}'), text, rows=1)
-        for results, grounded in (([*walked, own], 1.0), ([*listed, own], None), ([own], None)):
-            score = await here.score(PATHS, rows, [], results)
-            assert (score.grounded, score.evidence_sufficient) == (grounded, True if grounded else None)
-    assert (await here.score(PATHS, rows, [], listed)).grounded == 0.0
-
-
 async def test_parallel_relationships_and_loops_are_counted_once() -> None:
     loops = task("relationship_count", relationship_type="T")
     here = await place()
@@ -218,16 +198,6 @@ JSON = st.recursive(
 )
 
 
-@given(arguments=JSON, content=JSON | st.text(), tool=st.sampled_from([values("A")[0], near("A", "p", 1)[0], "own"]))
-@settings(max_examples=150, deadline=None)
-async def test_no_result_is_too_odd(arguments: Any, content: Any, tool: str) -> None:
-    here: Place = await place()
-    text = content if isinstance(content, str) else json.dumps(content)
-    result = shown(tool, json.dumps(arguments), text, rows=2)
-    for one in (BY_VALUE, NEGATION, COUNT):
-        assert (await here.score(one, one.target, [], [result])).grounded in (None, 0.0, 0.5, 1.0)
-
-
 @pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])
 @pytest.mark.parametrize(
     "agent",
@@ -255,47 +225,3 @@ async def test_the_expert_is_always_right_and_grounded(agent: dict[str, Any], sp
         assert (score.extraction_stage, score.repeated_calls if not agent else 0) == ("strict", 0)
         if agent.get("turn_limit"):
             assert len(trajectory.turns) == len(trajectory.results) + 1
-
-
-def test_which_queries_only_grow() -> None:
-    assert {one.template for one in ALL if not only_grows(one.cypher)} == {
-        *("node_count", "relationship_count", "node_with_most_relationships"),
-        *("remote_node_property", "negation_with_connection"),
-    }
-    assert only_grows("MATCH (n:`not`) WHERE n.`count` = 'with' RETURN n.key")
-    assert not only_grows("MATCH (n) WHERE none(x IN n.p WHERE x = 1) RETURN n")
-
-
-class Fragile(PythonPart):
-    """An evaluator that takes a property of every node for granted, or has a mistake in it."""
-
-    label: str
-    property: str
-    value: int
-
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
-        if self.property == "mistake":
-            raise NotImplementedError
-        yield from ({"node_key": key} for key in index.keys_of(self.label) if index.nodes[key].properties["p"] == 1)
-
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
-        raise NotImplementedError
-
-
-async def test_only_a_foreign_evaluator_may_fail_for_lack_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groundedness, "python_part", lambda name: Fragile)
-    here = await place()
-
-    async def supported(template: str, *asked: Any, **parameters: Any) -> Any:
-        question = BY_VALUE.model_copy(
-            update={"template": template, "parameters": {**BY_VALUE.parameters, **parameters}}
-        )
-        turn = Turn(Message("assistant"), results=tuple(await here.results(list(asked))))
-        return supported_rows(question, Trajectory((), (turn,), ExitStatus.ANSWERED), keys("a1"))
-
-    assert await supported("mine", nodes("A", "key", "a1")) == {("a1",)}
-    assert await supported("mine", values("A")) is None, "the property of no node was observed"
-    with pytest.raises(KeyError):
-        await supported("node_by_property", values("A"))
-    with pytest.raises(NotImplementedError):
-        await supported("mine", values("A"), property="mistake")

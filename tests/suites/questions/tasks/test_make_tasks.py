@@ -16,11 +16,11 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.suites.questions.catalogue import shipped_kinds, undirected_kinds
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks, tasks_on
+from graphwalk.suites.questions.tasks.make_tasks import make_tasks, tasks_on
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
@@ -95,14 +95,6 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
 
 
 EACH = "each relationship in its own direction"
-LACKS = {
-    "path_finding": "in 27 no path of two relationships, each in its own direction, visits the three labels",
-    "variable_hop_path": f"in 18 no path, {EACH}, leads to the second label and one step on",
-    "remote_node_property": "no path of two or more relationships, each in its own direction, leads from the node",
-    "compositional_intersection": "in 18 no node has relationships that go to both labels",
-    "negation_with_connection": "in 4 no node leads to both labels, so that the negation rules out none",
-}
-"""The omitted kinds of a graph in which people and companies lead to films, and films to nothing."""
 TINY = {"nodes": 4, "labels": 2, "mean_degree": 0.5}
 QUESTIONS = ["node_by_property", "variable_hop_path"]
 
@@ -124,14 +116,6 @@ async def test_a_sweep_over_sizes_leaves_questions_out_with_a_note(tmp_path: Pat
     assert "Some graphs are not asked: variable_hop_path (see run.json for the reasons)." in notes
 
 
-@pytest.mark.parametrize(("graphs", "leave_out"), [([TINY], None), ([TINY, {"preset": "paper-100"}], False)])
-async def test_elsewhere_a_question_without_an_answer_is_an_error(
-    tmp_path: Path, graphs: list[dict[str, Any]], leave_out: bool | None
-) -> None:
-    with pytest.raises(ConfigError, match="cannot host the question"):
-        await start(tmp_path / "run", sweep(graphs, leave_out=leave_out))
-
-
 async def test_a_dense_graph_does_not_host_a_long_walk() -> None:
     graph = generate_graph(GraphSpec(nodes=300, labels=1, relationship_types=1, mean_degree=60.0), 1)
     with pytest.raises(ConfigError, match="have too many paths"):
@@ -148,17 +132,6 @@ def films() -> PropertyGraph:
     others += [("PRODUCED", f"Company {n * n % 12}", n) for n in numbers]
     relationships = [Relationship(type_, source, f"Movie {n}", {"share": n % 4}) for type_, source, n in acted + others]
     return PropertyGraph.from_rows(nodes, relationships)
-
-
-async def test_the_reason_names_what_an_ordinary_graph_lacks() -> None:
-    left_out: dict[str, str] = {}
-    config = QuestionsConfig(answer_rows=(OWN_ROWS,))
-    store = await EmbeddedDatabase().load(films())
-    tasks = await make_tasks(films(), store, config, seed=1, own=True, left_out=left_out)
-    assert left_out.keys() == LACKS.keys()
-    for name, words in LACKS.items():
-        assert words in left_out[name], left_out[name]
-    assert {kind.name for kind in undirected_kinds()} <= {task.template for task in tasks}
 
 
 def one_way(name: str) -> PropertyGraph:
@@ -199,14 +172,6 @@ async def test_a_graph_that_points_one_way_is_asked_questions_of_all_categories(
     assert sum(record["task"]["template"] == "negation_on_shared_neighbor" for record in played) == 2
     substitute = "; asked instead, in both directions: negation_on_shared_neighbor"
     assert any(f"{name}: without compositional_intersection:" in note and substitute in note for note in notes.notes)
-
-
-async def test_named_questions_have_no_substitutes() -> None:
-    left_out: dict[str, str] = {}
-    store, config = await EmbeddedDatabase().load(films()), asking("path_finding", "node_by_property")
-    tasks = await make_tasks(films(), store, config, seed=1, own=True, left_out=left_out)
-    assert {task.template for task in tasks} == {"node_by_property"}
-    assert "asked instead" not in left_out["path_finding"]
 
 
 async def test_target_and_expert_agree_on_relationships_in_both_directions(any_database: Database) -> None:

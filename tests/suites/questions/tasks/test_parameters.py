@@ -1,6 +1,5 @@
 """Parameters are drawn so that a question is worth asking, and graphs that cannot host one are an error."""
 
-import re
 from collections import Counter
 from typing import Any
 
@@ -26,7 +25,6 @@ from graphwalk.suites.questions.tasks.parameters import (
 )
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value
-from tests.suites.questions.odd_graphs import odd_graph
 
 INDEX = GraphIndex(generate_graph(GraphSpec(preset="paper-200"), 5))
 
@@ -68,28 +66,6 @@ async def is_worth(name: str, index: GraphIndex, store: GraphStore, parameters: 
     return bool(rows) and await is_worth_asking(question, rows, store)
 
 
-@pytest.mark.parametrize("name", shipped_kinds())
-def test_every_choice_has_a_number_of_its_own(name: str) -> None:
-    graph = generate_graph(GraphSpec(nodes=12, labels=3, relationship_types=2, properties=1.5, values=2), 4)
-    index, template = GraphIndex(graph), shipped_kinds()[name].template
-    space = ParameterSpace(index, 3)
-    size = space.size(template)
-    choices = [space.at(template, number) for number in range(0, size, max(1, size // 5_000))]
-    assert len({tuple(choice.values()) for choice in choices}) == len(choices)
-
-
-async def test_bounds_that_no_answer_meets_are_an_error() -> None:
-    search = ParameterSearch(INDEX, await store_of(INDEX), 3)
-    kind, random = shipped_kinds()["node_count"], stdlib_random(0, "test")
-    reason = (
-        "none of 64 parameter sets was usable: in 7 no relationship goes from the one label to the other; "
-        "the answer of 57 does not have at least 2 rows (suite.answer_rows)"
-    )
-    with pytest.raises(ConfigError, match=re.escape(reason)) as caught:
-        await search.draw(kind, random, (), RowBounds(at_least=2))
-    assert "suite.answer_rows" in caught.value.hint
-
-
 async def test_every_question_is_asked_within_each_of_several_bounds() -> None:
     store = await EmbeddedDatabase().load(INDEX.graph)
     bounds = [RowBounds(at_most=40), RowBounds(at_least=41, at_most=100), RowBounds(at_least=101)]
@@ -98,14 +74,6 @@ async def test_every_question_is_asked_within_each_of_several_bounds() -> None:
     assert [task.answer_rows for task in tasks] == [rows for rows in bounds for _ in range(2)]
     assert all(task.answer_rows is not None and task.answer_rows.hold(task.target_size) for task in tasks)
     assert [task.task_id[-1] for task in tasks] == list("012345")
-
-
-async def test_a_tie_is_asked_about() -> None:
-    nodes = [Node(key, ("A",), {}) for key in "abc"]
-    ends = ["ab", "ac", "ba", "bc", "ca"]
-    graph = PropertyGraph.from_rows(nodes, [Relationship("R", source, target, {}) for source, target in ends])
-    index = GraphIndex(graph)
-    assert len(evaluate("node_with_most_relationships", index, await drawn(index, "node_with_most_relationships"))) == 2
 
 
 async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
@@ -135,20 +103,6 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
             "negation_with_connection": "it requires two labels",
         }
     )
-
-
-async def test_a_question_is_not_asked_more_often_than_the_graph_allows() -> None:
-    taken = [(type_,) for type_ in INDEX.relationships_of]
-    kind, random = shipped_kinds()["relationship_count"], stdlib_random(0, "test")
-    with pytest.raises(ConfigError, match="relationship_count 5 times: no further parameter sets exist"):
-        await ParameterSearch(INDEX, await store_of(INDEX), 3).draw(kind, random, taken)
-
-
-LEFT_OUT = {
-    "negation_with_connection": {"excluded_label": "Nothing"},
-    "negation_on_rel_property": {"excluded_value": "nothing at all"},
-}
-"""Parameters under which one condition no longer excludes anything."""
 
 
 async def asked(graph: PropertyGraph, name: str, parameters: dict[str, Value]) -> tuple[list[Row], bool]:
@@ -199,23 +153,6 @@ async def test_an_answer_that_is_simply_everything_is_not_asked_for(name: str, w
     values: list[Any] = [int(word) if word.isdecimal() else word for word in words.split()]
     parameters = dict(zip(shipped_kinds()[name].template.parameters, values, strict=True))
     assert (await asked(graph, name, parameters))[1] is worth
-
-
-@pytest.mark.parametrize("name", LEFT_OUT)
-async def test_an_exclusion_is_asked_about_exactly_where_it_changes_the_answer(name: str) -> None:
-    kind, worth = shipped_kinds()[name], 0
-    for number in range(800):
-        random = stdlib_random(0, "worth asking", number)
-        graph = odd_graph(random)
-        space = ParameterSpace(GraphIndex(graph), 3)
-        if not (size := space.size(kind.template)):
-            continue
-        parameters = space.at(kind.template, random.randrange(size))
-        rows, is_worth = await asked(graph, name, parameters)
-        wider, _ = await asked(graph, name, {**parameters, **LEFT_OUT[name]})
-        assert is_worth == (0 < len(rows) < len(wider)), parameters
-        worth += is_worth
-    assert worth > 3
 
 
 async def test_a_remote_value_must_be_known_and_not_just_any() -> None:
