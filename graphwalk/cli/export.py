@@ -88,9 +88,6 @@ def traces(
     out: Annotated[Path, typer.Option(help="FILE.jsonl; its contents are described in FILE.manifest.json.")],
     correct: Annotated[bool, typer.Option("--correct", help="Only correct answers.")] = False,
     grounded: Grounded = False,
-    over_par: Annotated[
-        float | None, typer.Option(min=1.0, max=1000.0, help="Maximum ratio of tool calls to the expert's.")
-    ] = None,
     model: Models = None,
     arguments: Arguments = "object",
     protocol: Protocol = "native",
@@ -107,7 +104,7 @@ def traces(
     from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
 
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(correct, grounded, over_par, tuple(model or ()), form, steps)
+    options = TraceOptions(correct, grounded, tuple(model or ()), form, steps)
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
     manifest = export_traces(opened, out, options)
     for kind, number in manifest["kinds"].items():

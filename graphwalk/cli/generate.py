@@ -142,7 +142,7 @@ def traces(
     flags |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), flags, graphs=graphs)
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(True, grounded, None, (), form)
+    options = TraceOptions(True, grounded, (), form)
     rows = trace_rows(config, options)
     number = write_rows(rows.made(workers), out, rows.columns)
     with out.open("rb") as file:

@@ -184,13 +184,12 @@ Line = dict[str, Any]
 class TraceOptions:
     """Selection and format of episodes.
 
-    `correct`: only correct answers. `grounded`: only answers fully supported by tool results. `over_par`: maximum ratio
-    of calls to the expert's. `models`: only these. `steps`: lines have the `potentials` of their episode.
+    `correct`: only correct answers. `grounded`: only answers fully supported by tool results. `models`: only these.
+    `steps`: lines have the `potentials` of their episode.
     """
 
     correct: bool = False
     grounded: bool = False
-    over_par: float | None = None
     models: tuple[str, ...] = ()
     form: ChatForm = field(default_factory=ChatForm)
     steps: bool = False
@@ -269,10 +268,6 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
         return "not correct"
     if options.grounded and score.get("grounded") != 1:
         return "not grounded"
-    reference = result.task.get("reference_calls")
-    calls = sum(not held.is_note for held in result.trajectory.results)
-    if options.over_par is not None and (reference is None or calls > reference * options.over_par):
-        return "too many calls"
     return None
 
 

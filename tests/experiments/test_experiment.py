@@ -5,7 +5,6 @@ import re
 
 import pytest
 import yaml
-from experiment_fields import experiment_fields
 from jsonschema import Draft202012Validator
 
 from graphwalk.errors import ConfigError
@@ -75,9 +74,3 @@ def test_models_are_written_with_names_in_reports() -> None:
 def test_wrong_names_of_models_are_refused(models: list[object], problem: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(problem)):
         load_experiment({**NAMED, "models": models})
-
-
-def test_every_field_has_a_description() -> None:
-    fields = [row for rows in experiment_fields().values() for row in rows]
-    assert len(fields) > 80
-    assert {row.name for row in fields if not row.meaning} == {"suite.name"}

@@ -2,8 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass, replace
-from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -143,33 +141,3 @@ def test_the_honest_episode_earns_everything_and_a_right_answer_without_a_look_f
         for pair in pairs["every call three times, then the right answer"]:
             assert pair.cheat.reward.total > 0.8, suite
             assert pair.cheat.reward.total < 1 or not pair.case.walk, suite
-
-
-def table(played: dict[str, Pairs]) -> list[str]:
-    """Return a row per way that earns something: its mean reward in the suite where honesty gains least."""
-
-    def means(suite: str, way: str) -> tuple[list[float], list[float]]:
-        pairs = [pair for pair in played[suite][way] if pair.case.setting == "tools"]
-        known = [(pair.cheat.steps, pair.honest.steps) for pair in pairs if pair.cheat.steps is not None]
-        rewards = [(pair.cheat.reward.total, pair.honest.reward.total) for pair in pairs]
-        return [fmean(column) for column in zip(*rewards, strict=True)], [fmean(c) for c in zip(*known, strict=True)]
-
-    rows = []
-    for way in WAYS:
-        by_suite = []
-        for suite in played:
-            (cheat, honest), (steps, honest_steps) = means(suite, way)
-            order = (cheat > 0, round(cheat - honest, 9), round(cheat, 9), round(steps, 9))
-            by_suite.append((*order, suite, cheat, honest, steps, honest_steps))
-        *_, suite, cheat, honest, steps, honest_steps = max(by_suite)
-        if cheat or steps:
-            rows.append(f"| {way} | {suite} | {cheat:.2f} / {honest:.2f} | {steps:.2f} / {honest_steps:.2f} |")
-    return rows
-
-
-def test_table_of_the_page_has_these_figures(played: dict[str, Pairs]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
-    rows = table(played)
-    assert [line for line in page.splitlines() if line.startswith(tuple(f"| {way} |" for way in WAYS))] == rows, (
-        "\n".join(rows)
-    )

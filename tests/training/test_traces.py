@@ -25,7 +25,7 @@ def calls(line: dict[str, Any]) -> list[dict[str, Any]]:
 
 async def test_an_episode_is_one_chat_that_ends_with_the_answer(tmp_path: Path) -> None:
     run = await recorded(tmp_path / "run", QUESTIONS)
-    manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True, grounded=True, over_par=1.0))
+    manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True, grounded=True))
     written = lines(tmp_path / "all.jsonl")
     assert {line["template"] for line in written} == {"node_count", "path_from_specific_node"}
     for line, result in zip(written, run.results(), strict=True):
