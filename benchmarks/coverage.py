@@ -25,7 +25,7 @@ from graphwalk.seeds import generator
 
 CELLS = [Cell(*levels) for levels in product((5, 10, 30), (0.0, 0.1, 0.3), (1, 4), (0.1, 0.5, 0.95))]
 PAGE = DOCS / "statistics.md"
-METHODS = ("ours", "t", "episodes", "ours, beta")
+METHODS = ("share", "t", "episodes", "share, beta")
 TESTS = ("t", "sign-flip", "mid-p", "McNemar", "covered")
 _EPISODES_AT_ONCE = 1_000_000
 _AMOUNTS_AT_ONCE = 2_000
@@ -44,16 +44,16 @@ Share = dict[str, float]
 
 
 def coverage(cell: Cell, draws: int, seed: int = 0) -> Share:
-    """Per method, the share of 95 % intervals that hold the accuracy; and the mean width of ours, as "width"."""
+    """Per method, the share of 95 % intervals that hold the accuracy; as "width", the mean width of those of shares."""
     held: dict[str, list[NDArray[np.float64]]] = {name: [] for name in (*METHODS, "width")}
     for random, columns in _blocks(cell, draws, seed, "coverage"):
         (values,) = latent_normal(cell, random, columns, cell.accuracy)
         for name, (low, high) in _intervals(cell, values):
             held[name].append(_holds(low, high, cell.accuracy))
-            if name == "ours":
+            if name == "share":
                 held["width"].append(high - low)
-        ours = estimate_shares(outcomes_of(beta_binomial(cell, random, columns), *cell.ids()))
-        held["ours, beta"].append(_holds(*_bounds(ours), cell.accuracy))
+        shares = estimate_shares(outcomes_of(beta_binomial(cell, random, columns), *cell.ids()))
+        held["share, beta"].append(_holds(*_bounds(shares), cell.accuracy))
     return {name: float(np.concatenate(parts).mean()) for name, parts in held.items()}
 
 
@@ -61,7 +61,7 @@ def _intervals(
     cell: Cell, values: NDArray[np.float64]
 ) -> Iterator[tuple[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
     outcomes = outcomes_of(values, *cell.ids())
-    yield "ours", _bounds(estimate_shares(outcomes))
+    yield "share", _bounds(estimate_shares(outcomes))
     yield "t", _bounds(estimate_means(outcomes))
     low, high = np.array([wilson(int(right), len(values)) for right in values.sum(axis=0)]).T
     yield "episodes", (low, high)

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, comb, gammaln, ndtri, stdtr, stdtrit
+from scipy.special import bdtr, comb, ndtri, stdtr, stdtrit
 
 from graphwalk.seeds import generator
 
@@ -30,8 +30,6 @@ MOST_GRAPHS_EXACT = 16
 DRAWS = 9_999
 _BLOCK = 4_000_000
 """Sums of signs held in memory at a time."""
-_CORRELATIONS = 20
-"""Points of the grid of √ρ."""
 
 
 @dataclass(frozen=True)
@@ -198,52 +196,64 @@ class _Clustered:
 
 
 def _clustered(outcomes: Outcomes) -> _Clustered:
-    """Return the mean s̄ with SE² = C/(C-1) · Σ_units (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640).
-
-    Degrees of freedom are C - 1 if units have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
-    """
     is_known, numbers = ~np.isnan(outcomes.values), outcomes.clusters
     groups = int(numbers.max(initial=-1)) + 1
     counts = _sums_by(numbers, is_known.astype(np.float64), groups)
     sums = _sums_by(numbers, np.where(is_known, outcomes.values, 0.0), groups)
-    n, clusters = is_known.sum(axis=0), (counts > 0).sum(axis=0)
-    mean = outcomes.means
+    mean, error, df = _mean_of(counts, sums)
+    return _Clustered(outcomes.unit, is_known.sum(axis=0), (counts > 0).sum(axis=0), mean, error, df, counts, sums)
+
+
+def _mean_of(counts: Table, sums: Table) -> tuple[Table, Table, Table]:
+    """Return the mean s̄, its standard error, and the degrees of freedom of t; NaN below two units.
+
+    SE² = C/(C-1) · Σ_units (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640). Degrees of freedom are C - 1 if units
+    have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
+    """
+    n, clusters = counts.sum(axis=0), (counts > 0).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        deviations = _sums_by(numbers, np.where(is_known, outcomes.values - mean, 0.0), groups)
+        mean = sums.sum(axis=0) / n
+        deviations = np.where(counts > 0, sums - mean * counts, 0.0)
         error = np.sqrt(clusters / (clusters - 1) * (deviations**2).sum(axis=0)) / n
         df = np.maximum(n**2 / (counts**2).sum(axis=0) - 1, 1)
     several = clusters > 1
-    unit = outcomes.unit
-    return _Clustered(
-        unit, n, clusters, mean, np.where(several, error, np.nan), np.where(several, df, np.nan), counts, sums
-    )
+    return mean, np.where(several, error, np.nan), np.where(several, df, np.nan)
+
+
+def _bounds(mean: Table, error: Table, df: Table) -> tuple[Table, Table]:
+    half = stdtrit(df, (1 + CONFIDENCE) / 2) * error
+    return mean - half, mean + half
 
 
 def estimate_means(outcomes: Outcomes) -> list[Estimate]:
     """Estimate amounts and differences by mean ± t · SE; no interval where every unit has the same mean."""
     clustered = _clustered(outcomes)
-    half = stdtrit(clustered.df, (1 + CONFIDENCE) / 2) * clustered.error
+    low, high = _bounds(clustered.mean, clustered.error, clustered.df)
     scale = np.abs(np.where(np.isnan(outcomes.values), 0.0, outcomes.values)).max(axis=0, initial=0.0)
     flat = np.nan_to_num(clustered.error) <= 1e-12 * scale
-    return list(_estimates(clustered, clustered.mean - half, clustered.mean + half, flat))
+    return list(_estimates(clustered, low, high, flat))
 
 
 def estimate_shares(outcomes: Outcomes) -> list[Estimate]:
-    """Estimate each measure with values between 0 and 1 by the hierarchical beta-binomial model.
+    """Estimate each measure with values between 0 and 1.
 
-    Independent questions with one episode each have Wilson's interval, which holds the share more often.
-    A unit with n episodes has k = the sum of its values as successes; a score between 0 and 1 is a part of a success.
-    As usual for intervals of a share, an end is 0 or 1 where nothing, or everything, was right.
+    The interval is that of a mean after one more graph with the average number of tasks, half of them right, is added,
+    as A. Agresti and B. Coull (1998) add successes and failures. On one graph it is Wilson's over its questions.
     """
     clustered = _clustered(outcomes)
-    repeats = outcomes.episodes / np.maximum(clustered.n, 1)
-    low, high = _share_bounds(clustered.sums * repeats, clustered.counts * repeats)
     if clustered.unit == "question":
-        is_single = (clustered.counts * repeats).max(axis=0, initial=0) <= 1
-        low, high = np.where(is_single, _wilson(clustered.mean, clustered.n), (low, high))
-    low = np.where(clustered.mean <= 0, 0.0, np.minimum(low, clustered.mean))
-    high = np.where(clustered.mean >= 1, 1.0, np.maximum(high, clustered.mean))
+        low, high = _wilson(clustered.mean, clustered.clusters)
+    else:
+        low, high = _bounds(*_mean_of(*_with_half_right_graph(clustered.counts, clustered.sums)))
+    # Rounding must not leave the share outside.
+    low, high = (np.clip(np.minimum(low, clustered.mean), 0, 1), np.clip(np.maximum(high, clustered.mean), 0, 1))
     return list(_estimates(clustered, low, high, np.zeros(len(clustered.n), dtype=np.bool_)))
+
+
+def _with_half_right_graph(counts: Table, sums: Table) -> tuple[Table, Table]:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = counts.sum(axis=0) / (counts > 0).sum(axis=0)
+    return np.vstack([counts, size]), np.vstack([sums, size / 2])
 
 
 def _wilson(share: Table, n: Numbers) -> tuple[Table, Table]:
@@ -253,42 +263,6 @@ def _wilson(share: Table, n: Numbers) -> tuple[Table, Table]:
         centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
         half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return centre - half, centre + half
-
-
-def _share_bounds(successes: Table, trials: Table) -> tuple[Table, Table]:
-    """Return the equal-tailed posterior interval of the share, per measure; arguments have shape (graphs, measures).
-
-    The rate of a graph is Beta(pM, (1-p)M) with M = (1-ρ)/ρ: mean p, correlation ρ of two episodes of a graph, and
-    standard deviation √ρ · √(p(1-p)) between graphs. Priors: p is Beta(½, ½) (H. Jeffreys), which is uniform in
-    arcsin √p; √ρ is uniform between 0 and 1 (A. Gelman, Bayesian Analysis 1, 2006). The posterior is summed over a
-    grid; successes are rounded to a tenth, so that graphs and measures have terms in common.
-    """
-    # First to nine digits: a half must be rounded in the same direction for p and for 1 - p.
-    right, wrong, whole = (part.round(9).round(1) for part in (successes, trials - successes, trials))
-    cells = 2 * int(np.clip(2 * np.sqrt(whole.sum(axis=0).max(initial=0)), 32, 256))
-    edges = np.linspace(0, np.pi / 2, cells + 1)
-    correlations = ((np.arange(_CORRELATIONS) + 0.5) / _CORRELATIONS) ** 2
-    m = (1 - correlations) / correlations
-    levels, rows = np.unique(np.stack([right, wrong]), return_inverse=True)
-    sizes, of_size = np.unique(whole, return_inverse=True)
-    of_right, of_wrong = rows.reshape(2, *right.shape)
-    rising = _log_rising(np.sin((edges[1:] + edges[:-1]) / 2)[:, None] ** 2 * m, levels)
-    scale = _log_rising(m, sizes)
-    low, high = np.empty(right.shape[1]), np.empty(right.shape[1])
-    for column, (k, rest, n) in enumerate(zip(of_right.T, of_wrong.T, of_size.reshape(right.shape).T, strict=True)):
-        log = np.tensordot(np.bincount(k, minlength=len(levels)), rising, 1)
-        log += np.tensordot(np.bincount(rest, minlength=len(levels)), rising, 1)[::-1]  # 1 - p: the grid backwards
-        log -= np.bincount(n, minlength=len(sizes)) @ scale
-        density = np.exp(log - log.max()).sum(axis=1)
-        below = np.concatenate([[0.0], density.cumsum()]) / density.sum()
-        tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-        low[column], high[column] = np.sin(np.interp(tails, below, edges)) ** 2
-    return low, high
-
-
-def _log_rising(start: Table, steps: Table) -> Table:
-    """Return log Γ(start + steps) - log Γ(start) for every step; shape (steps, *start)."""
-    return np.asarray(gammaln(start + steps.reshape(-1, *[1] * start.ndim)) - gammaln(start))
 
 
 def _estimates(clustered: _Clustered, low: Table, high: Table, flat: NDArray[np.bool_]) -> Iterator[Estimate]:

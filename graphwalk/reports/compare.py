@@ -124,8 +124,8 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
     reasons = reasons.union(*(row["no_interval"].values() for row in rows))
     if units:
         yield (
-            "Intervals: 95 %; shares by a hierarchical beta-binomial model, amounts and differences by t with a"
-            " cluster-robust standard error."
+            "Intervals: 95 %, by t with a cluster-robust standard error; of shares with one more graph that is half"
+            " right."
         )
         yield from (note for unit, note in _INTERVALS.items() if unit in units)
     if reasons:

@@ -59,7 +59,7 @@ def exact_row(observed: Observations, player: Player, numbers: NDArray[np.int64]
 
 
 def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tuple[str, Estimate]]:
-    """Yield each measure with its estimate: t intervals for amounts, beta-binomial intervals for shares."""
+    """Yield each measure with its estimate: t intervals for amounts, intervals of shares for shares."""
     for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
         chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
         some = replace(outcomes, values=outcomes.values[:, chosen], episodes=outcomes.episodes[chosen])

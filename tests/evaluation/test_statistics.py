@@ -238,32 +238,13 @@ def test_rates_over_tasks_with_intervals_over_graphs():
     assert any_right.low < any_right.value < any_right.high
 
 
-def direct_posterior(successes, trials):
-    """The interval of the model in docs/statistics.md, summed directly over a fine grid of p and √ρ."""
-    p, root = (np.arange(2000) + 0.5) / 2000, (np.arange(1000) + 0.5) / 1000
-    both = (1 - root**2) / root**2
-    log = sum(
-        stats.betabinom.logpmf(k, n, p[:, None] * both, (1 - p[:, None]) * both)
-        for k, n in zip(successes, trials, strict=True)
-    )
-    below = np.cumsum(np.exp(log - log.max()).sum(axis=1) * stats.beta.pdf(p, 0.5, 0.5))
-    return np.interp([0.025, 0.975], below / below[-1], p)
-
-
-@pytest.mark.parametrize(
-    ("successes", "trials", "repeats"),
-    [
-        ((12, 9, 2, 12), (12, 12, 5, 12), 1),
-        ((3, 0, 0, 1), (12, 12, 5, 12), 1),
-        ((6, 6, 3, 7), (12, 12, 5, 12), 1),
-        ((9, 4, 11, 8), (12, 12, 12, 12), 4),
-    ],
-)
-def test_shares_have_the_posterior_of_the_beta_binomial_model(successes, trials, repeats):
-    values = [float(i < k) for k, n in zip(successes, trials, strict=True) for i in range(n)]
-    graphs, tasks = np.repeat(range(4), trials).tolist(), [number // repeats for number in range(sum(trials))]
-    (estimate,) = estimate_shares(outcomes_of(values, graphs, tasks))
-    assert (estimate.low, estimate.high) == pytest.approx(direct_posterior(successes, trials), abs=0.004)
+def test_a_share_has_the_t_interval_with_one_more_graph_that_is_half_right():
+    means = np.array([1.0, 0.75, 0.0, 1.0])
+    values = [float(i < 4 * mean) for mean in means for i in range(4)]
+    (estimate,) = estimate_shares(outcomes_of(values, np.repeat(range(4), 4).tolist()))
+    expected = stats.ttest_1samp([*means, 0.5], 0).confidence_interval()
+    assert estimate.value == means.mean()
+    assert (estimate.low, estimate.high) == pytest.approx((max(0, expected.low), min(1, expected.high)))
 
 
 @pytest.mark.parametrize("right", [0, 1, 13, 24])
@@ -349,7 +330,7 @@ def test_an_interval_does_not_depend_on_the_other_measures():
 def test_all_right_is_not_taken_for_certain():
     (estimate,) = estimate_shares(outcomes_of(np.ones(60), np.repeat(range(5), 12).tolist()))
     assert estimate.high == 1.0
-    assert 0.7 < estimate.low < stats.beta.ppf(0.025, 60.5, 0.5)
+    assert estimate.low == pytest.approx(1 - (1 + stats.t.ppf(0.975, 5)) / 12)
     assert estimate.reason == ""
 
 

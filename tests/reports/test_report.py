@@ -137,7 +137,7 @@ def test_notes_name_the_unit_of_intervals_and_tests():
         [result(m, graph=g, question=q, correct=m < "b" or q > 0) for m in "ab" for q in range(3) for g in graphs]
         for graphs in ([0], [0, 2])
     )
-    assert "hierarchical beta-binomial model" in notes_of(several)
+    assert "cluster-robust standard error" in notes_of(several)
     assert "the graph is the cluster" in notes_of(several).lower()
     assert "p: sign-flip test over graphs" in notes_of(several)
     assert "over the questions of this one graph" not in notes_of(several)
