@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, comb, ndtri, stdtr, stdtrit
+from scipy.special import comb, ndtri, stdtrit
 
 from graphwalk.seeds import generator
 
@@ -25,7 +25,7 @@ ALPHA = 0.05
 """Significance level of tests."""
 POWER = 0.8
 """Statistical power of the minimum detectable effect."""
-MOST_GRAPHS_EXACT = 16
+MOST_UNITS_EXACT = 16
 """All 2^C assignments of signs are tried up to here."""
 DRAWS = 9_999
 _BLOCK = 4_000_000
@@ -98,40 +98,18 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class SignFlips:
-    """A sign-flip permutation test over graphs. `p_value` counts ties in full, `mid_p` by half."""
-
-    p_value: float
-    mid_p: float
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """First minus second, for one measure.
 
-    `difference`: mean over tasks with its t interval. `t_p_value`: of the same t; None without an interval.
-    `first_better`, `second_better`, `equal`: tasks. `mcnemar_p_value` ignores that tasks share graphs; on one graph it
-    is the test over its questions.
+    `difference`: mean over tasks with its t interval. `p_value`: of `sign_flips`; None if there are fewer than two
+    graphs, or questions on one graph; 1 if no task differs. `first_better`, `second_better`, `equal`: tasks.
     """
 
     difference: Estimate
-    t_p_value: float | None
-    sign_flips: SignFlips
+    p_value: float | None
     first_better: int
     second_better: int
     equal: int
-    mcnemar_p_value: float
-
-    @property
-    def p_value(self) -> float | None:
-        """The sign-flip test over graphs (mid-p), or McNemar's over the questions of one graph; None if they are fewer
-        than two, 1 if no task differs.
-        """
-        if self.difference.clusters < 2:
-            return None
-        if self.first_better == self.second_better == 0:
-            return 1.0
-        return self.sign_flips.mid_p if self.difference.unit == "graph" else self.mcnemar_p_value
 
 
 def outcomes_of(
@@ -238,22 +216,25 @@ def estimate_shares(outcomes: Outcomes) -> list[Estimate]:
     """Estimate each measure with values between 0 and 1.
 
     The interval is that of a mean after one more graph with the average number of tasks, half of them right, is added,
-    as A. Agresti and B. Coull (1998) add successes and failures. On one graph it is Wilson's over its questions.
+    as A. Agresti and B. Coull (1998) add successes and failures. Its standard error is at least that of independent
+    tasks. On one graph it is Wilson's interval over its questions.
     """
     clustered = _clustered(outcomes)
     if clustered.unit == "question":
         low, high = _wilson(clustered.mean, clustered.clusters)
     else:
-        low, high = _bounds(*_mean_of(*_with_half_right_graph(clustered.counts, clustered.sums)))
-    # Rounding must not leave the share outside.
-    low, high = (np.clip(np.minimum(low, clustered.mean), 0, 1), np.clip(np.maximum(high, clustered.mean), 0, 1))
+        low, high = _share_bounds(clustered)
+    low = np.clip(np.minimum(low, clustered.mean), 0, 1)  # rounding must not leave the share outside
+    high = np.clip(np.maximum(high, clustered.mean), 0, 1)
     return list(_estimates(clustered, low, high, np.zeros(len(clustered.n), dtype=np.bool_)))
 
 
-def _with_half_right_graph(counts: Table, sums: Table) -> tuple[Table, Table]:
+def _share_bounds(clustered: _Clustered) -> tuple[Table, Table]:
     with np.errstate(invalid="ignore", divide="ignore"):
-        size = counts.sum(axis=0) / (counts > 0).sum(axis=0)
-    return np.vstack([counts, size]), np.vstack([sums, size / 2])
+        size = clustered.n / clustered.clusters
+        mean, error, df = _mean_of(np.vstack([clustered.counts, size]), np.vstack([clustered.sums, size / 2]))
+        independent = np.sqrt(mean * (1 - mean) / (clustered.n + size))
+    return _bounds(mean, np.maximum(error, independent), df)
 
 
 def _wilson(share: Table, n: Numbers) -> tuple[Table, Table]:
@@ -289,35 +270,29 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
     )
 
 
-def compare(first: Outcomes, second: Outcomes, *, seed: int, gains: bool = False) -> list[Comparison]:
-    """Compare two players on identical tasks, measure by measure; `seed` is for drawn sign flips.
-
-    `gains`: outcomes are differences (`paired`); on one graph, sign flips over its questions replace McNemar's test.
-    """
+def compare(first: Outcomes, second: Outcomes, *, seed: int) -> list[Comparison]:
+    """Compare two players on identical tasks, measure by measure; `seed` is for drawn sign flips."""
     differences = paired(first, second)
     better, worse = (differences.values > 0).sum(axis=0).tolist(), (differences.values < 0).sum(axis=0).tolist()
     columns = zip(estimate_means(differences), sign_flips(differences, seed=seed), better, worse, strict=True)
     compared = []
-    for e, flips, more, less in columns:
-        p_value = None
-        if e.value is not None and e.df is not None and e.error:
-            p_value = float(2 * stdtr(e.df, -abs(e.value / e.error)))
-        compared.append(Comparison(e, p_value, flips, more, less, e.n - more - less, mcnemar_exact(more, less)))
-    if gains and differences.unit == "question":
-        tests = sign_flips(replace(differences, graphs=differences.questions), seed=seed)
-        compared = [replace(one, mcnemar_p_value=test.p_value) for one, test in zip(compared, tests, strict=True)]
+    for estimate, p_value, more, less in columns:
+        p = None if estimate.clusters < 2 else p_value if more or less else 1.0
+        compared.append(Comparison(estimate, p, more, less, estimate.n - more - less))
     return compared
 
 
-def sign_flips(differences: Outcomes, *, seed: int) -> list[SignFlips]:
-    """Test per measure, two-sided, that neither player is better; `p_value` is 1 where nothing differs.
+def sign_flips(differences: Outcomes, *, seed: int) -> list[float]:
+    """Test per measure, two-sided, that neither player is better; return the mid-p-values.
 
-    If both players are equally good, the difference on each graph could as well have the other sign. A drawn test
-    counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
+    If both players are equally good, the difference on each graph, or on each question of one graph, could as well have
+    the other sign. Assignments with a difference equal to the observed one count by half (H. O. Lancaster, 1961). A
+    drawn test counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
     """
-    groups = int(differences.graphs.max(initial=-1)) + 1
-    totals = _sums_by(differences.graphs, np.where(np.isnan(differences.values), 0.0, differences.values), groups)
-    exact = groups <= MOST_GRAPHS_EXACT
+    units = differences.clusters
+    groups = int(units.max(initial=-1)) + 1
+    totals = _sums_by(units, np.where(np.isnan(differences.values), 0.0, differences.values), groups)
+    exact = groups <= MOST_UNITS_EXACT
     observed = np.abs(totals.sum(axis=0))
     slack = 1e-9 * np.abs(totals).sum(axis=0)
     beyond, equal, tried = (0.0, 0.0, 0) if exact else (0.0, 1.0, 1)
@@ -326,8 +301,8 @@ def sign_flips(differences: Outcomes, *, seed: int) -> list[SignFlips]:
         further = (for_all > observed + slack).sum(axis=0)
         beyond, equal = beyond + further, equal + (for_all >= observed - slack).sum(axis=0) - further
         tried += len(signs)
-    columns = zip(*(np.broadcast_to(part, observed.shape).tolist() for part in (beyond, equal)), strict=True)
-    return [SignFlips((b + e) / tried, (b + e / 2) / tried) for b, e in columns]
+    p_values: list[float] = np.broadcast_to((beyond + equal / 2) / tried, observed.shape).tolist()
+    return p_values
 
 
 def _signs(groups: int, seed: int, exact: bool) -> Iterator[Table]:
@@ -342,21 +317,14 @@ def _signs(groups: int, seed: int, exact: bool) -> Iterator[Table]:
         yield np.where(random.integers(0, 2, size=(min(rows, DRAWS - begin), groups), dtype=np.int8), -1.0, 1.0)
 
 
-def mcnemar_exact(first_only: int, second_only: int) -> float:
-    """Return McNemar's exact two-sided p-value from the numbers of tasks on which only one player is better."""
-    return min(1.0, 2 * float(bdtr(min(first_only, second_only), first_only + second_only, 0.5)))
-
-
-def least_p_value(unit: Unit, number: int) -> float:
+def least_p_value(units: int) -> float:
     """Return the smallest `Comparison.p_value` that a number of graphs, or of questions on one graph, can reach."""
-    if unit == "question":
-        return mcnemar_exact(0, number)
-    return 0.5**number if number <= MOST_GRAPHS_EXACT else 0.5 / (DRAWS + 1)
+    return 0.5**units if units <= MOST_UNITS_EXACT else 0.5 / (DRAWS + 1)
 
 
-def units_needed(unit: Unit, least: float) -> int:
+def units_needed(least: float) -> int:
     """Return the number of graphs, or of questions on one graph, with which a p-value can be as small as `least`."""
-    return ceil(log2(1 / least)) + (unit == "question")
+    return ceil(log2(1 / least))
 
 
 def minimum_detectable_effect(

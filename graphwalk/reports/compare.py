@@ -33,8 +33,8 @@ _INTERVALS: Mapping[Unit, str] = {
     "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
 }
 _TESTS: Mapping[Unit, str] = {
-    "graph": "p: sign-flip test over graphs (mid-p). Exact p: with ties in full. McNemar p: ignores shared graphs.",
-    "question": f"p: exact McNemar test {OVER_QUESTIONS}.",
+    "graph": "Holm p: sign-flip test over graphs (mid-p), adjusted over all pairs of its table.",
+    "question": f"Holm p: sign-flip test {OVER_QUESTIONS} (mid-p), adjusted over all pairs of its table.",
 }
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
 """Unit in a table, and largest possible difference, by kind of measure."""
@@ -56,10 +56,9 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
     Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
     measure) with `interval`, or `no_interval` with the reason; `tasks`, `graphs`, `unit` (graph or question: the
-    independent unit); `p_value` (sign flips over graphs, mid-p; McNemar's over the questions of one graph), `p_holm`
-    (the same, adjusted over all pairs and groups), `p_exact` (sign flips with ties in full), `p_t`, `p_least` and
-    `p_holm_least` (the smallest values that this number of units allows); tasks `first_better`, `second_better`,
-    `equal`; and `mcnemar_p`, which ignores that tasks share graphs.
+    independent unit); `p_value` (sign flips over these units, mid-p), `p_holm` (the same, adjusted over all pairs and
+    groups), `p_least` (the smallest p that this number of units allows); and tasks `first_better`, `second_better`,
+    `equal`.
     """
     if grouping is None:
         pairs = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
@@ -71,9 +70,8 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
             pairs += [{**pair, declared.name: group} for pair in _pairs(observed, numbers, seed)]
     for name in observed.suite.compared:
         tested = [pair["measures"][name] for pair in pairs if pair["measures"][name]["p_value"] is not None]
-        least = len(tested) * min((measure["p_least"] for measure in tested), default=1.0)
         for measure, p in zip(tested, holm([measure["p_value"] for measure in tested]), strict=True):
-            measure |= {"p_holm": p, "p_holm_least": min(1.0, least)}
+            measure["p_holm"] = p
     return pairs
 
 
@@ -104,7 +102,7 @@ def _compared(outcomes: Mapping[Player, Outcomes], seed: int) -> Iterator[tuple[
         if contrast == other:
             sides = (paired(*(outcomes[player] for player in pair)) for pair in pairs)
             named = [Player(pair[0].model, " − ".join(contrast)) for pair in pairs]
-            yield named, contrast, compare(*sides, seed=seed, gains=True)
+            yield named, contrast, compare(*sides, seed=seed)
 
 
 def gains_by_walking(players: Iterable[Player]) -> Iterator[tuple[Player, Player]]:
@@ -134,33 +132,25 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
     if any("k" in row for row in rows):
         yield "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
     if tested:
-        yield (
-            "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
-            " Holm p: adjusted over all pairs of its table."
-        )
+        yield ("Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points.")
         yield from (note for unit, note in _TESTS.items() if unit in tested)
 
 
 def _measure(one: Comparison, scale: float, most: float, *, is_gain: bool) -> dict[str, Any]:
     """Return the fields of a measure. `is_gain`: two gains are compared, which differ by twice as much."""
-    over, p = one.difference, one.p_value
-    exact = one.sign_flips.p_value if over.unit == "graph" else one.mcnemar_p_value
+    over = one.difference
     return {
         **difference_of(one, scale, (1 + is_gain) * most),
         "no_interval": over.reason or None,
         "tasks": over.n,
         "graphs": over.graphs,
         "unit": over.unit,
-        "p_value": p,
+        "p_value": one.p_value,
         "p_holm": None,
-        "p_exact": None if p is None else exact,
-        "p_t": one.t_p_value,
-        "p_least": None if p is None else least_p_value(over.unit, over.clusters),
-        "p_holm_least": None,
+        "p_least": None if one.p_value is None else least_p_value(over.clusters),
         "first_better": one.first_better,
         "second_better": one.second_better,
         "equal": one.equal,
-        "mcnemar_p": None if is_gain else one.mcnemar_p_value,
     }
 
 

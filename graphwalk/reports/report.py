@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
+from graphwalk.evaluation.statistics import Outcomes, compare, holm, outcomes_of
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.common_plots import by_model, common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
@@ -153,10 +153,14 @@ def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, An
 
     Per player: `graph` and `copy` (accuracy in percent), `difference` with its `interval` (95 %; None with the reason
     in `no_interval`), `questions`, `graphs`, questions right on one only (`only_graph`, `only_copy`; repeats averaged),
-    `p_value` (exact McNemar) and `p_sign_flips` (None with one graph).
+    `p_value` (sign flips over graphs, or over the questions of one graph) and `p_holm` (adjusted over the players).
     """
-    rows = ((player, _memorisation_row(observed, player, seed)) for player in observed.players)
-    return [{**player._asdict(), **row} for player, row in rows if row]
+    found = ((player, _memorisation_row(observed, player, seed)) for player in observed.players)
+    rows = [{**player._asdict(), **row} for player, row in found if row]
+    tested = [row for row in rows if row["p_value"] is not None]
+    for row, p in zip(tested, holm([row["p_value"] for row in tested]), strict=True):
+        row["p_holm"] = p
+    return rows
 
 
 def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict[str, Any]:
@@ -175,16 +179,15 @@ def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict
 
     first, second = outcomes(lambda case: case.task_id), outcomes(lambda case: case.twin_of)
     (compared,) = compare(first, second, seed=seed)
-    graphs = len(set(graph_of.values()))
     return {
         "graph": round(PERCENT * float(first.means[0]), DIGITS),
         "copy": round(PERCENT * float(second.means[0]), DIGITS),
         **difference_of(compared, PERCENT, PERCENT),
         "no_interval": "all questions have the same difference" if compared.difference.reason else None,
         "questions": compared.difference.n,
-        "graphs": graphs,
+        "graphs": len(set(graph_of.values())),
         "only_graph": compared.first_better,
         "only_copy": compared.second_better,
-        "p_value": compared.mcnemar_p_value,
-        "p_sign_flips": compared.sign_flips.mid_p if graphs > 1 else None,
+        "p_value": compared.p_value,
+        "p_holm": None,
     }

@@ -29,8 +29,7 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     if report.memorisation_test:
         note = "With one graph, the interval is over its questions and does not generalise to other graphs."
         tested = [
-            {**row, "intervals": {"difference": row["interval"]}, "no_interval": (), "mcnemar_p": row["p_value"]}
-            for row in report.memorisation_test
+            {**row, "intervals": {"difference": row["interval"]}, "no_interval": ()} for row in report.memorisation_test
         ]
         columns = (PLAYER[0], replace(PLAYER[1], optional=1), *layout("comparisons")["memorisation"])
         yield table_of("Memorisation test", columns, tested, note)
@@ -148,20 +147,17 @@ def comparison_table(
 ) -> TextTable:
     """Lay out the result of `comparisons_of`. `group`: the field with the group of a pair, named in its first row only.
 
-    Counts and p-values are those of the first measure. Without a row that can be significant there is no Holm p. The
-    exact p and McNemar's have columns only if they are not the p of all rows.
+    Counts and Holm's p are those of the first measure. Without a row that can be significant there is no p.
     """
     note = no_significance(pairs, measures[0])
     rows = [pair_row(pair, measures) | _names(pair) for pair in (_named_once(pairs, group) if group else pairs)]
-    hidden = {"p_holm"} if note else set()
-    hidden |= {"p_exact", "mcnemar_p"} if all(row["unit"] == "question" for row in rows) else set()
     table = layout("comparisons")
     columns = (
         *([Column(capitalised(group), group, name=True)] if group else []),
         *_SIDES,
         *table["counts"],
         _difference(measures[0]),
-        *(column for column in table["tests"] if column.field not in hidden and _is_known(column, rows)),
+        *(() if note else table["tests"]),
         *(_difference(name, 3) for name in measures[1:]),
     )
     return table_of(title, columns, rows, note or "")

@@ -55,16 +55,16 @@ def no_significance(pairs: Sequence[Pair], measure: str) -> str | None:
     every = [pair["measures"][measure] for pair in pairs]
     if not (tested := [one for one in every if one["p_value"] is not None]):
         return f"No difference can be tested: each comparison has only one {every[0]['unit']}." if every else None
-    least = tested[0]["p_holm_least"]
+    strongest = min(tested, key=lambda one: one["p_least"])
+    least, unit = min(1.0, len(tested) * strongest["p_least"]), strongest["unit"]
     if least <= ALPHA:
         return None
-    unit = min(tested, key=lambda one: one["p_least"])["unit"]
     numbers = {one["graphs" if unit == "graph" else "tasks"] for one in tested if one["unit"] == unit}
     name, each = ("Holm p", " each") if len(tested) > 1 else ("p", "")
     return (
         f"No difference can be significant: in {counted(len(tested), 'comparison')} on"
         f" {'at most ' * (len(numbers) > 1)}{counted(max(numbers), unit)}{each}, {name} is at least {least:.2g}."
-        f" It takes {counted(units_needed(unit, ALPHA / len(tested)), unit)}{each}."
+        f" It takes {counted(units_needed(ALPHA / len(tested)), unit)}{each}."
     )
 
 
