@@ -367,8 +367,7 @@ def untaught_table() -> str:
             report, what, highest = together(name), name.partition("-")[0], ceilings(name)
             for row in report.rows:
                 yield [what, row["setting"], *cells(row, report), f"{highest[row['setting']]:.0f}"]
-            row = next((row for row in report.baselines if row["model"] in (CHANCE, "always empty")), None)
-            row = next((row for row in report.baselines if row["model"] == CHANCE), row)
+            row = next((row for row in report.baselines if row["model"] == CHANCE), None)
             if row is not None:
                 yield [what, row["model"], str(row["tasks"]), number(row, "accuracy"), number(row, "f1", 2), *["–"] * 4]
 

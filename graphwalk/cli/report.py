@@ -25,6 +25,9 @@ AllColumns = Annotated[
     bool,
     typer.Option("--all-columns", help="Print all columns, also those that do not fit the terminal or 120 columns."),
 ]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Add notes on columns, intervals, tests and sources; not in JSON, CSV, LaTeX.")
+]
 JsonFormat = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 
@@ -37,6 +40,7 @@ def report(
         typer.Option(metavar="DIR", help="Write plots as SVG and PNG with their data, instead of tables."),
     ] = None,
     all_columns: AllColumns = False,
+    explain: Explain = False,
 ) -> None:
     """Print the verdict on a run and its tables.
 
@@ -46,7 +50,7 @@ def report(
 
     run = RunFolder.open(folder)
     if plots is None:
-        print_report(run, "json" if json else format, all_columns=all_columns)
+        print_report(run, "json" if json else format, all_columns=all_columns, explain=explain)
         return
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.runs.finished.reporting import report_of
@@ -68,6 +72,7 @@ def compare(
     model: Models = None,
     setting: SettingNames = None,
     all_columns: AllColumns = False,
+    explain: Explain = False,
     json: JsonFormat = False,
     format: Annotated[Literal["terminal", "json", "markdown"], typer.Option(help="Output format.")] = "terminal",
 ) -> None:
@@ -79,7 +84,7 @@ def compare(
     from graphwalk.runs.finished.compare_runs import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
-    _print(comparison, "json" if json else format, all_columns=all_columns)
+    _print(comparison, "json" if json else format, all_columns=all_columns, explain=explain)
 
 
 def rescore(folder: Run) -> None:
@@ -98,7 +103,12 @@ def rescore(folder: Run) -> None:
 
 
 def print_report(
-    run: "RunFolder", format: Format, *, tables: int | None = None, all_columns: bool = False
+    run: "RunFolder",
+    format: Format,
+    *,
+    tables: int | None = None,
+    all_columns: bool = False,
+    explain: bool = False,
 ) -> float | None:
     """Print a report (`tables`: at most so many). Return the lowest accuracy in percent, None if nothing is scored."""
     from graphwalk.reports.formats import to_latex
@@ -108,16 +118,20 @@ def print_report(
     if format == "latex":
         data(to_latex(report, origin_of(run)))
         return None
-    _print(report, format, tables=tables, all_columns=all_columns)
+    _print(report, format, tables=tables, all_columns=all_columns, explain=explain)
     accuracies = [row["accuracy"] for row in report.rows if row["accuracy"] is not None]
     return min(accuracies, default=None)
 
 
-def _print(report: "Printed", format: Format, *, tables: int | None = None, all_columns: bool = False) -> None:
+def _print(
+    report: "Printed", format: Format, *, tables: int | None = None, all_columns: bool = False, explain: bool = False
+) -> None:
     from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
 
     if format == "terminal":
-        print_tables(OnTerminal(report, tables), all_columns=all_columns)
+        print_tables(OnTerminal(report, tables, explain), all_columns=all_columns)
+    elif format == "markdown":
+        data(to_markdown(report, explain=explain).rstrip("\n"))
     else:
-        written: dict[str, Callable[[Any], str]] = {"json": to_json, "csv": to_csv, "markdown": to_markdown}
+        written: dict[str, Callable[[Any], str]] = {"json": to_json, "csv": to_csv}
         data(written[format](report).rstrip("\n"))

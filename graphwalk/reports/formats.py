@@ -22,6 +22,7 @@ from graphwalk.reports.text_table import (
     legend,
     markdown_table,
     rendered,
+    without_note,
 )
 from graphwalk.sanitise import escape_markdown, one_line
 
@@ -74,12 +75,12 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
     yield from (("note", "", {"note": note}) for note in report.notes)
 
 
-def to_markdown(report: Printed) -> str:
-    """Return GitHub tables, with intervals in parentheses."""
-    notes = [*legend(header for table in report.tables for header in table.headers), *report.notes]
+def to_markdown(report: Printed, *, explain: bool = False) -> str:
+    """Return GitHub tables, with intervals in parentheses. `explain`: with notes on columns, methods and sources."""
+    notes = [*legend(header for table in report.tables for header in table.headers), *report.notes] if explain else []
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
-    tables = map(markdown_table, report.tables)
+    tables = map(markdown_table, report.tables if explain else map(without_note, report.tables))
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
@@ -91,10 +92,15 @@ def to_latex(report: Report, origin: str) -> str:
 
 @dataclass(frozen=True)
 class OnTerminal:
-    """A report that fits the terminal. `tables`: at most so many, none if nothing is scored; None: all of them."""
+    """A report that fits the terminal.
+
+    `tables`: at most so many, none if nothing is scored; None: all of them. `explain`: with notes on columns, methods
+    and sources.
+    """
 
     report: Printed
     tables: int | None = None
+    explain: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report, heads = self.report, list[Column]()
@@ -104,9 +110,9 @@ class OnTerminal:
         if report.verdict:
             yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
         for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:
-            yield from rendered(table, options.max_width)
+            yield from rendered(table if self.explain else without_note(table), options.max_width)
             heads += fitted(table, options.max_width).headers
-        for note in (*legend(heads), *report.notes):
+        for note in (*legend(heads), *report.notes) if self.explain else ():
             yield _line(note, style="dim")
 
 
@@ -114,8 +120,8 @@ def _line(text: str, style: str = "") -> Text:
     return Text(one_line(text, len(text)), style=style)
 
 
-def as_text(report: Printed, *, width: int = 120) -> str:
-    """Return the report as plain text, `width` columns wide."""
+def as_text(report: Printed, *, width: int = 120, explain: bool = False) -> str:
+    """Return the report as plain text, `width` columns wide. `explain`: with its notes."""
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, highlight=False).print(OnTerminal(report))
+    Console(file=stream, width=width, color_system=None, highlight=False).print(OnTerminal(report, explain=explain))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"

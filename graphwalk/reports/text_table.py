@@ -163,6 +163,10 @@ def legend(headers: "Iterable[Column]") -> Iterator[str]:
         yield " ".join(texts)
 
 
+def without_note(table: TextTable) -> TextTable:
+    return replace(table, note="")
+
+
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Return CSV: numbers unchanged, texts on one line and escaped for spreadsheets."""
     stream = io.StringIO()

@@ -45,10 +45,10 @@ async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkey
     assert records(folder) == before
 
     note = f"{len(missing)} results with failure analysis missing: TypeError."
-    assert note in " ".join(as_text(report_of(RunFolder.open(folder))).split())
+    assert note in " ".join(as_text(report_of(RunFolder.open(folder)), explain=True).split())
     wrong = next(record for record in before if "missing" in record["score"])
     for words, text in [
-        (("report", folder), note),
+        (("report", folder, "--explain"), note),
         (("show", folder, wrong["task_id"], "-m", wrong["model"]), "failure analysis missing: TypeError"),
     ]:
         done = graphwalk(*words)
@@ -98,7 +98,7 @@ async def test_a_failing_part_of_a_report_leaves_the_rest(
     monkeypatch.setattr(f"graphwalk.{part}", fail)
     report = report_of(RunFolder.open(tmp_path / "run"))
     assert len(report.rows) == 2
-    assert " missing: TypeError" in as_text(report)
+    assert " missing: TypeError" in as_text(report, explain=True)
 
 
 def test_an_error_is_raised_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:

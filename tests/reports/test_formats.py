@@ -44,11 +44,12 @@ def test_csv_has_a_line_per_row_of_every_table():
 
 def test_markdown_has_the_papers_rows_marked():
     full_report = report()
-    text = to_markdown(full_report)
+    text = to_markdown(full_report, explain=True)
     low, high = full_report.rows[1]["intervals"]["accuracy"]
     assert f"| test/two | tools | 4 | 12 | 33.33 ({low:.1f}–{high:.1f}) |" in text
     assert "| gpt-4.1 (paper) | tools | 35 | 120 | 29.17 |" in text
     assert "(paper): arXiv 2604.01610" in text
+    assert "(paper): arXiv 2604.01610" not in to_markdown(full_report)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 100, 250])

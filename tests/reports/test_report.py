@@ -153,15 +153,6 @@ def with_task(entry, **fields):
     return entry | {"task": entry["task"] | fields}
 
 
-def test_giving_nothing_and_everything_are_baselines():
-    empty = baselines_of(run())["always empty"]
-    assert (empty["scored"], empty["accuracy"], empty["f1"], empty["false_positives"]) == (12, 0.0, 0.0, 0)
-    assert (empty["intervals"], empty["no_interval"]) == ({}, {})
-    everything = baselines_of([with_task(result(graph=graph), candidates=8) for graph in range(2)])["everything"]
-    assert (everything["precision"], everything["recall"], everything["f1"]) == (0.25, 1.0, 0.4)
-    assert (everything["false_positives"], everything["correct"]) == (12, 0)
-
-
 def test_par_is_a_baseline_with_its_own_number_of_tasks():
     with_reference = [
         with_task(

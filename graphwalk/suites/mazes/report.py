@@ -9,7 +9,7 @@ from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import REFERENCE, Grouping, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.mazes.score import MazeScore
-from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
+from graphwalk.suites.reference import expert_result, paper_figures
 
 _SIZES = {
     "size": "cells per side",
@@ -48,9 +48,7 @@ def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None,
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    """Yield baselines that need no run: always empty, and the expert."""
-    empty = {"correct": False, "strict_correct": False, "optimal": False, "error_class": "no_answer"}
-    yield baseline_result(result, "always empty", empty)
+    """Yield the baseline that needs no run: the expert."""
     yield from expert_result(result, {"correct": True, "strict_correct": True})
 
 

@@ -16,8 +16,6 @@ from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
 
-EMPTY, EVERYTHING = "always empty", "everything"
-
 
 def _per_answer(result: ResultRecord) -> float | None:
     return float(result["score"]["false_positives"]) if result["score"].get("answered") else None
@@ -148,24 +146,18 @@ def tables_2_and_3() -> Reference:
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    """Yield baselines that need no run: always empty, everything, chance, and the expert.
+    """Yield baselines that need no run: chance, and the expert.
 
-    "everything" answers with all candidate rows, and is left out if the task has no `candidates`. "chance" has the
-    expected scores of one random valid row, the expert those of one of the tied rows.
+    "chance" has the expected scores of one random valid row, the expert those of one of the tied rows.
     """
     task = result["task"]
     target = task["gold_size"]
     ties = 1 + len(task.get("rows_left_out", ()))
-    yield baseline_result(result, EMPTY, _score(0, 0, target))
-    if task.get("candidates"):
-        yield baseline_result(result, EVERYTHING, _score(task["candidates"], target, target))
     rows = valid_rows(result)
     if rows:
         any_one = task.get("mode", "set") != "set"
         yield baseline_result(result, CHANCE, _random_row(target / rows, target, any_one, ties))
-    yield from expert_result(
-        result, _random_row(1 / ties, 1, True, ties) if ties > 1 else _score(target, target, target)
-    )
+    yield from expert_result(result, _random_row(1 / ties, 1, True, ties) if ties > 1 else dict(_ALL_RIGHT))
 
 
 def valid_rows(result: ResultRecord) -> int | None:
@@ -186,13 +178,11 @@ def _random_row(hit: float, target: int, any_one: bool, ties: int) -> dict[str, 
     return {"correct": right, "strict_correct": right, "any_tied_correct": right * ties, **rates, "answered": True}
 
 
-def _score(rows: int, right: int, target: int) -> dict[str, Any]:
-    precision = right / rows if rows else float(target == 0)
-    recall = right / target if target else 1.0
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    correct = rows == right == target
-    rates = {"precision": precision, "recall": recall, "f1": f1, "false_positives": rows - right}
-    return {"correct": correct, "strict_correct": correct, **rates, "answered": rows > 0}
+_ALL_RIGHT = {
+    **dict.fromkeys(("correct", "strict_correct", "answered"), True),
+    **dict.fromkeys(("precision", "recall", "f1"), 1.0),
+    "false_positives": 0,
+}
 
 
 def walked_against_text(report: Report) -> Plot:

@@ -101,7 +101,10 @@ def test_from_the_command_line_to_the_report(place: Path, tmp_path_factory: pyte
         assert record["task"].get("computed") == (["total"] if own else None)
     own = next(record for record in records if record["task"]["template"] == "dead_ends")
     assert (own["task"]["reference_turns"], own["task"]["reference_calls"]) == (None, None)
-    assert graphwalk("report", place / "run", "--format", "markdown", folder=elsewhere).stdout.count(NOTE) == 1
+    assert (
+        graphwalk("report", place / "run", "--format", "markdown", "--explain", folder=elsewhere).stdout.count(NOTE)
+        == 1
+    )
     (place / "dead_ends.yaml").rename(place / "gone.yaml")
     scored = graphwalk("rescore", place / "run", folder=elsewhere)
     assert "0 scores changed" in scored.stderr, scored.stderr
