@@ -107,7 +107,7 @@ class Episode:
         usage = sum(map(_usage, messages), Usage())
         if self.tokens is not None and usage.total_tokens >= self.tokens:
             return ExitStatus.TOKEN_LIMIT
-        if self.usd is not None and usage.charge >= self.usd:
+        if self.usd is not None and (usage.cost or 0.0) >= self.usd:
             return ExitStatus.BUDGET
         return None
 

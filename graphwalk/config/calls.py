@@ -22,8 +22,8 @@ class ModelOptions(Strict):
     """Other fields of the request, by the provider's names."""
 
 
-class Rates(Strict):
-    """US dollars per million tokens."""
+class Price(Strict):
+    """Price of a model in US dollars per million tokens, used if its provider does not report the cost."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -34,23 +34,6 @@ class Rates(Strict):
         """Return US dollars for tokens of new input, of input from the provider's cache, and of output."""
         cached_input = self.input if self.cached_input is None else self.cached_input
         return (new * self.input + cached * cached_input + output * self.output) / 1_000_000
-
-
-class LongRates(Rates):
-    """Rates of a call with more than `above` input tokens."""
-
-    above: PositiveInt
-
-
-class Price(Rates):
-    """Price of a model, used if its provider does not report the cost."""
-
-    long: LongRates | None = None
-
-    def cost(self, new: int, cached: int, output: int) -> float:
-        if self.long is not None and new + cached > self.long.above:
-            return self.long.cost(new, cached, output)
-        return super().cost(new, cached, output)
 
 
 class Limits(Strict):

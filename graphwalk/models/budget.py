@@ -79,7 +79,7 @@ class Budget:
                 self._freed.notify_all()
 
     def _has_room(self, spent: Usage) -> bool:
-        tokens, usd = spent.total_tokens, spent.charge
+        tokens, usd = spent.total_tokens, spent.cost or 0.0
         return (self.tokens is None or tokens < self.tokens) and (self.usd is None or usd < self.usd)
 
 
@@ -107,15 +107,14 @@ def priced(usage: Usage, price: KnownPrice) -> Usage:
     """Return the usage with its cost, unchanged if tokens are unknown.
 
     A price that the user stated has priority over the cost that the provider reports; a published price has not, unless
-    that cost is 0. A budget is charged the larger one.
+    that cost is 0.
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return usage
     cached = min(usage.cached_tokens or 0, usage.input_tokens)
-    computed, reported = price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens), usage.cost or 0.0
-    cost = reported if reported and not price.stated else computed
-    larger = max(computed, reported)
-    return replace(usage, cost=cost, budget_cost=larger if larger > cost else None)
+    if usage.cost and not price.stated:
+        return usage
+    return replace(usage, cost=price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens))
 
 
 def _pessimistic(tokens: int) -> int:

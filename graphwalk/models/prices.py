@@ -5,7 +5,7 @@ from decimal import Decimal
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.config.calls import LongRates, Price
+from graphwalk.config.calls import Price
 from graphwalk.config.strict import Strict
 from graphwalk.models.openai_servers import SERVERS, base_url
 from graphwalk.variables import Variables
@@ -32,9 +32,8 @@ class KnownPrice(Strict):
     def __str__(self) -> str:
         rates = self.price
         cached = "" if rates.cached_input is None else f"${rates.cached_input:g} cached, "
-        long = "" if rates.long is None else f"; more above {rates.long.above:,} tokens"
         origin = " ".join(part for part in (self.source, self.version, self.date) if part)
-        return f"${rates.input:g} in, {cached}${rates.output:g} out per million{long} ({origin})"
+        return f"${rates.input:g} in, {cached}${rates.output:g} out per million ({origin})"
 
 
 def published_price(model: str, variables: Variables) -> KnownPrice | None:
@@ -48,10 +47,7 @@ def published_price(model: str, variables: Variables) -> KnownPrice | None:
         "output": model_price.output_mtok,
         "cached_input": model_price.cache_read_mtok,
     }
-    # Of several steps for long inputs the first counts.
-    steps = {rate.tiers[0].start for rate in rates.values() if getattr(rate, "tiers", None)}
-    long = LongRates(above=min(steps), **_at(rates, min(steps) + 1)) if steps else None
-    price = Price(**_at(rates, 0), long=long)
+    price = Price(**{name: None if rate is None else _base_rate(rate) for name, rate in rates.items()})
     today = datetime.now(tz=UTC).date().isoformat()
     return KnownPrice(price=price, source="genai-prices", version=metadata.version("genai-prices"), date=today)
 
@@ -84,15 +80,6 @@ def _listed(model: str, variables: Variables) -> "PriceCalculation | None":
         return None
 
 
-def _at(rates: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """Return the rates of a call with this number of input tokens."""
-
-    def one(rate: Any) -> float | None:
-        if rate is None:
-            return None
-        if isinstance(rate, Decimal):
-            return float(rate)
-        steps = [tier.price for tier in rate.tiers if tokens > tier.start]
-        return float(steps[-1] if steps else rate.base)
-
-    return {name: one(rate) for name, rate in rates.items()}
+def _base_rate(rate: Any) -> float:
+    """Return a rate without its steps for long inputs."""
+    return float(rate if isinstance(rate, Decimal) else rate.base)

@@ -66,7 +66,6 @@ class Usage:
     """Tokens and cost as the provider reports them; None where it does not say. `cost` is in US dollars.
 
     `estimated`: it reported no tokens, and some of these are a pessimistic estimate (`graphwalk.models.budget`).
-    `budget_cost`: the larger one of the provider's cost and that of the price, if it is not `cost`.
     """
 
     input_tokens: int | None = None
@@ -75,7 +74,6 @@ class Usage:
     cached_tokens: int | None = None
     cost: float | None = None
     estimated: bool = False
-    budget_cost: float | None = None
 
     def __add__(self, other: "Usage") -> "Usage":
         """Return the sum; known + unknown is known, so that one silent reply does not hide the others."""
@@ -86,17 +84,11 @@ class Usage:
             _sum(self.cached_tokens, other.cached_tokens),
             None if self.cost is None and other.cost is None else (self.cost or 0.0) + (other.cost or 0.0),
             self.estimated or other.estimated,
-            None if self.budget_cost is None and other.budget_cost is None else self.charge + other.charge,
         )
 
     @property
     def total_tokens(self) -> int:
         return (self.input_tokens or 0) + (self.output_tokens or 0)
-
-    @property
-    def charge(self) -> float:
-        """Return the US dollars that count for a budget; 0 for an unknown cost."""
-        return (self.cost if self.budget_cost is None else self.budget_cost) or 0.0
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

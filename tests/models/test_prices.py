@@ -36,14 +36,6 @@ def test_unknown_prices_stay_unknown(model: str, variables: dict[str, str]) -> N
     assert price(model, **variables) is None
 
 
-def test_long_calls_have_their_own_price() -> None:
-    known = price("langchain/langchain_google_genai.ChatGoogleGenerativeAI/gemini-2.5-pro")
-    assert known is not None
-    assert known.price.long is not None
-    assert known.price.long.above == 200_000
-    assert known.price.long.input > known.price.input
-
-
 @pytest.mark.parametrize(
     "model",
     [
