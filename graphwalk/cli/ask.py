@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from graphwalk.runs.episodes.resolve import Experiment
 
 _QUIT = ("quit", "exit", ":q")
-_SMALL_CONTEXT = 16_384
 
 
 def ask(
@@ -32,10 +31,7 @@ def ask(
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
     ] = None,
     base_url: BaseUrl = None,
-    small: Annotated[
-        bool | None,
-        typer.Option("--small/--no-small", help="Short prompts and results. Default: for small contexts here."),
-    ] = None,
+    small: Annotated[bool, typer.Option("--small", help="Short prompts and results, for a small context.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
     no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
@@ -56,19 +52,13 @@ def ask(
     if small and model.startswith(("scripted/", "replay/")):
         raise ConfigError(f"--small: {model} is no language model", hint="leave --small out")
     source = chosen_source(graph, database)
-    if small is None and not any(one.startswith("agent.") for one in override or ()):
-        from graphwalk.models.openai_servers import local_context
-
-        context = run_async(local_context(model, variables.serving(servers)))
-        if small := context is not None and context <= _SMALL_CONTEXT:
-            say(f"{model} has a context of {context:,} tokens: short prompts and results (--no-small: the usual ones)")
     experiment = asking(
         source,
         model,
         variables,
         questions=[] if question is None else [question],
         overrides=override or (),
-        small=bool(small),
+        small=small,
         servers=servers,
     )
     teller = Teller(json=json)

@@ -13,7 +13,6 @@ from urllib.request import getproxies
 
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
-from graphwalk.models.provider_replies import count, mapping, sequence
 from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
 
@@ -34,8 +33,8 @@ SERVERS = {
 """Provider → base URL, which NAME_BASE_URL replaces; NAME_API_KEY is the key."""
 _OPENAI_HOST = "api.openai.com"
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
-_CONNECT_SECONDS, _READ_SECONDS, _LIST_SECONDS = 30.0, 900.0, 3.0
-"""Timeouts: connecting, between two bytes, list of models. The limit of a whole call (`Budgeted`) is shorter."""
+_CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
+"""Timeouts: connecting, between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
 
 
 def _provider(
@@ -160,22 +159,6 @@ def server_of(spec: str, variables: Variables) -> str | None:
     url = urlsplit(address)
     rest = hashlib.sha256(url.path.rstrip("/").encode()).hexdigest()[:8]
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
-
-
-async def local_context(spec: str, variables: Variables) -> int | None:
-    """Return the tokens of a model's context if its server, on this machine, reports them as llama.cpp or vLLM do."""
-    server, address = server_name(spec), base_url(spec, variables)
-    variable = server_variable(server or "")
-    if server is None or address is None or not _is_local(check_address(f"{variable}_BASE_URL", address)):
-        return None
-    async with _open_client(variable, address, variables, {"timeout": _LIST_SECONDS}) as client:
-        try:
-            models = sequence(mapping(await client.get("/models", cast_to=object)).get("data"))
-        except Exception:
-            return None  # the first call of the model reports the error
-    name = spec.removeprefix("openai-api/").partition("/")[2]
-    model = mapping(next((one for one in models if len(models) == 1 or mapping(one).get("id") == name), None))
-    return count(mapping(model.get("meta")).get("n_ctx")) or count(model.get("max_model_len"))
 
 
 def _is_local(host: str) -> bool:

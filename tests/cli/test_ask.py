@@ -157,34 +157,6 @@ async def test_an_answer_from_elsewhere_is_marked_in_red_before_it(tmp_path: Pat
     assert data["unsupported"] == "no result contains Greta, Garbo"
 
 
-SMALL = {"id": "m", "meta": {"n_ctx": 16384}}
-
-
-@pytest.mark.parametrize(
-    ("models", "words", "chosen"),
-    [
-        ([SMALL], (), True),
-        ([{"id": "other", "max_model_len": 131072}, {"id": "m", "max_model_len": 4096}], (), True),
-        ([{"id": "m", "meta": {"n_ctx": 16385}}], (), False),
-        ([{"id": "m", "meta": None}], (), False),
-        (None, (), False),
-        ([SMALL], ("--no-small",), False),
-        ([SMALL], ("-o", "agent.tool_protocol=native"), False),
-        ([SMALL], ("-o", "agent.turn_limit=5"), False),
-    ],
-)
-async def test_a_server_with_a_small_context_gets_short_prompts(
-    tmp_path: Path, models: Any, words: tuple[str, ...], chosen: bool
-) -> None:
-    async with ModelServer(walk, models=models) as server:
-        done = await with_model(server, QUESTION, "--json", "--no-log", *words, folder=tmp_path)
-        body = server.requests[0].body
-    assert done.returncode == 0, done.stderr
-    assert ("short prompts and results (--no-small" in done.stderr) is chosen
-    assert ("response_format" in body, body.get("max_tokens") == 512, "tools" not in body) == (chosen, chosen, chosen)
-    assert (len(body["messages"][0]["content"]) < 2000) is chosen
-
-
 async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp_path: Path) -> None:
     def walks(request: Request) -> Answer:
         call = {"thought": "the film", "tool": "get_all_nearest_neighbors", "arguments": HARBOUR}
