@@ -30,7 +30,6 @@ from graphwalk.variables import Variables
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
 _LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
-_NEWER_OPTIONS = ("on_text", "tool_choice", "stop", "answer_schema", "response_schema")
 RESTARTED = "\n(interrupted; starting again)\n"
 """The text passed to `on_text` before a reply is streamed again from its start."""
 
@@ -63,7 +62,6 @@ class Guarded(Wrapper):
             reply = await self.inner.complete(messages, tools, options)
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-            _check_texts(reply, self.name)
             redact, message = self._secrets.redact_certain, reply.message
             state = message.provider_state
             if state is not None:
@@ -90,21 +88,6 @@ class Guarded(Wrapper):
         close = None if self._lent else getattr(self.inner, "close", None)
         if close is not None:
             await close()
-
-
-def _check_texts(reply: Reply, name: str) -> None:
-    """Raise ModelError unless the parts of a reply are texts; the object of a user may return anything."""
-    message = reply.message
-    if not isinstance(message, Message):
-        raise ModelError(f"{name} returned a Reply with {type(message).__name__} instead of a Message")
-    texts = {"content": message.content, "reasoning": message.reasoning, "finish_reason": reply.finish_reason}
-    for call in message.tool_calls:
-        if not isinstance(call, ToolCall):
-            raise ModelError(f"{name} returned a Message with {type(call).__name__} instead of a ToolCall")
-        texts |= {f"tool_calls.{field}": getattr(call, field) for field in ("id", "name", "arguments")}
-    for field, value in texts.items():
-        if not isinstance(value, str | None):
-            raise ModelError(f"{name} returned {type(value).__name__} as {field}; expected str")
 
 
 class Budgeted(Wrapper):
@@ -325,8 +308,6 @@ class Cached(Wrapper):
         """Return the key of the next request, SHA-256 in hexadecimal."""
         sha = self._episode.copy()
         settings = asdict(replace(options, on_text=None))
-        # Options that are newer than this key are part of it only where they are set.
-        settings = {name: value for name, value in settings.items() if value or name not in _NEWER_OPTIONS}
         sha.update(_canonical([self._calls, settings]))
         self._calls += 1
         sha.update(_digest([tool.as_openai() for tool in tools]))

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from graphwalk.agent import Episode, Watcher, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
-from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError, counted
+from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError
 from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction, extract_with_model
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.models.base import Model
@@ -44,7 +44,7 @@ R = TypeVar("R")
 class RunModels(AsyncExitStack):
     """All models of an experiment, an asynchronous context manager.
 
-    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses and damaged replies.
+    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses.
     `check_results` is called before each request; it raises if results can no longer be written.
     """
 
@@ -63,8 +63,6 @@ class RunModels(AsyncExitStack):
         self._cache = None if replies is None else ReplyCache(replies)
         if self._cache is not None:
             self.callback(self._cache.close)
-            if self._cache.damaged:
-                note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         self._models: dict[str, Model] = {}
         self._with_tools: dict[tuple[Any, ...], Model] = {}
         """Model and the fields of an agent about its calls → the model that variants with these fields share."""

@@ -334,12 +334,8 @@ class RunFolder:
         yield from ({**record, "model": names.get(record["model"], record["model"])} for record in self.records())
 
     def replies(self) -> Iterator[dict[str, Any]]:
-        """Yield the lines of the reply cache. Raise RunLogError for a damaged one, which a resume removes."""
-        try:
-            yield from read_lines(self.replies_path)
-        except RunLogError as error:
-            error.hint = f"{self.resume_command}   (it removes the damaged lines), then run the command again"
-            raise
+        """Yield the lines of the reply cache. Raise RunLogError for a damaged one."""
+        return read_lines(self.replies_path)
 
     def results_writer(self) -> LineWriter:
         """Return a writer that appends results; compressed ones are expanded first."""

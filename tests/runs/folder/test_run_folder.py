@@ -18,9 +18,9 @@ from filelock import FileLock
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import decode_line, encode_line
+from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.runs.finished.publishing import publish
 from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import NewRun, RepeatedLinesWarning, RunFolder
 from graphwalk.runs.playing.shards import merge_runs
@@ -45,35 +45,21 @@ def run(finished: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished, tmp_path / "run"))
 
 
-async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_verified_and_published(
-    tmp_path: Path,
-) -> None:
+async def test_a_damaged_reply_is_refused_with_its_line(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     async with ModelServer(lambda _: Answer(chat("[]"))) as server:
         variables = Variables({"LOCAL_BASE_URL": server.url})
         await start(folder.path, experiment(models=["openai-api/local/m"], limit=2), variables)
-        before, asked = records(folder.path), len(server.requests)
         lines = folder.replies_path.read_bytes().splitlines(keepends=True)
         folder.replies_path.write_bytes(b"".join([lines[0].replace(b"assistant", b"assistanu"), *lines[1:]]))
         commands: list[Callable[[], object]] = [
             lambda: publish(folder, tmp_path / "early.zip", Secrets({})),
             lambda: merge_runs([folder], NewRun.make("merged", tmp_path / "merged")),
+            lambda: ReplyCache(folder.replies_path),
         ]
         for command in commands:
-            with pytest.raises(RunLogError, match=r"replies\.jsonl:1: the line is damaged") as caught:
+            with pytest.raises(RunLogError, match=r"replies\.jsonl:1: the line is damaged"):
                 command()
-            assert caught.value.hint.startswith(f"graphwalk resume {folder.path} ")
-        done = graphwalk("resume", folder.path, LOCAL_BASE_URL=server.url)
-        assert done.returncode == 0, done.stderr
-        assert done.stderr.count("1 damaged line removed from replies.jsonl") == 1
-        assert "repeated" not in done.stderr
-        assert (len(server.requests), records(folder.path)) == (asked, before)
-        assert folder.replies_path.read_bytes() == b"".join(lines[1:])
-        again = graphwalk("resume", folder.path, LOCAL_BASE_URL=server.url)
-        assert "damaged line" not in again.stderr
-        verified = await verify_run(folder, variables)
-    assert verified.holds, verified.error
-    publish(folder, tmp_path / "run.zip", Secrets({}))
 
 
 def doubled(folder: Path) -> None:
