@@ -43,7 +43,7 @@ _CONVERSATIONS = 5
 def check_model(model: Model, *, without: Collection[str] = (), seconds: float = 120.0) -> list[Capability]:
     """Check a model, and return its capabilities. Raise AssertionError if one failed, or a rule of backends is broken.
 
-    `without` names capabilities that may fail, as with a weak model. The checks make about twenty short calls, each
+    `without` names capabilities that may fail, as with a weak model. The checks make about a dozen short calls, each
     limited to `seconds`.
     """
     capabilities = run_in_background(conformance.check_model(model, seconds=seconds))

@@ -45,7 +45,7 @@ def doctor(
 ) -> None:
     """Check the installation, or the capabilities of a model.
 
-    A model gets about twenty short calls: text, tool calls, usage, errors and more. Exit code 3: the installation has
+    A model gets about a dozen short calls: text, tool calls, usage, errors and more. Exit code 3: the installation has
     a problem; 4: a capability failed, or there was no reply.
     """
     if model is not None:

@@ -2,16 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from graphwalk.config.prompts import Prompts
-from graphwalk.models.openai import TextCallback
-from graphwalk.models.provider_replies import NoSchemaError, mapping
+from graphwalk.models.provider_replies import NoSchemaError
 from graphwalk.models.text_calls import find_calls, visible
 from graphwalk.models.text_protocol import CALL_PREFIX, Request, TextProtocol, ToolProtocol
-from graphwalk.models.wrappers import RESTARTED
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 ANY_TEXT: Mapping[str, Any] = {"type": "string"}
@@ -27,6 +24,7 @@ _DECODER = json.JSONDecoder()
 class JsonProtocol(TextProtocol):
     """A reply is one JSON object with calls or the answer, by `response_format`. `most_calls`: calls of one reply.
 
+    Replies are not streamed, since a reader wants no JSON.
     `tool_choice: required`: the first reply has calls, since small models answer before they have seen anything.
     """
 
@@ -44,11 +42,7 @@ class JsonProtocol(TextProtocol):
         must_call = options.tool_choice == "required" and bool(tools) and not answered
         schema = reply_schema(tools, None if must_call else options.answer_schema or ANY_TEXT, most)
         sent, _, in_text = super().outgoing(messages, tools, options)
-        return (
-            sent,
-            (),
-            replace(in_text, response_schema=schema, stop=options.stop, on_text=_answer_only(options.on_text)),
-        )
+        return sent, (), replace(in_text, response_schema=schema, stop=options.stop, on_text=None)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         if not tools or reply.message.tool_calls:
@@ -101,28 +95,6 @@ def with_answer_as_text(reply: Reply, write: Callable[[Any], str]) -> Reply:
     except (TypeError, ValueError):  # of a server that ignores the schema
         content = json.dumps(answer, ensure_ascii=False)
     return replace(reply, message=replace(message, content=content, provider_state=None))
-
-
-def _answer_only(on_text: TextCallback) -> TextCallback:
-    """Return a function that takes the pieces of a reply and passes on those of an answer in words."""
-    from langchain_core.utils.json import parse_partial_json
-
-    written = shown = ""
-
-    async def take(piece: str) -> None:
-        nonlocal written, shown
-        written, shown, new = ("", "", piece) if piece == RESTARTED else (written + piece, shown, "")
-        reply = visible(written).lstrip()
-        if f'"{_ANSWER}"' in reply and reply.startswith(("{", "`")):  # no reasoning that has not ended
-            with suppress(ValueError, RecursionError):
-                answer = mapping(parse_partial_json(reply[reply.find("{") :])).get(_ANSWER)
-                # Half of a surrogate pair waits for the other half.
-                if isinstance(answer, str) and answer.startswith(shown) and not "\ud800" <= answer[-1:] <= "\udbff":
-                    new, shown = answer[len(shown) :], answer
-        if on_text is not None and new:
-            await on_text(new)
-
-    return on_text and take
 
 
 def _with_thought(message: Message) -> Message:

@@ -1,30 +1,13 @@
-"""Levers of calls by a server's own interface: required calls and strict schemas."""
+"""Strict function schemas, where a server supports them."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.models.base import Model
 from graphwalk.models.provider_replies import json_object
 from graphwalk.models.wrappers import Wrapper
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-
-
-class RequiredCalls(Wrapper):
-    """A model that must call a tool. A server that ignores `tool_choice` is noted once."""
-
-    def __init__(self, inner: Model, note: Callable[[str], object]) -> None:
-        super().__init__(inner)
-        self._note, self._noted = note, False
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        reply = await self.inner.complete(messages, tools, options)
-        required = tools and options.tool_choice == "required" and reply.finish_reason != "length"
-        if required and not reply.message.tool_calls and not self._noted:
-            self._noted = True
-            self._note(f"{self.name}: its server ignores tool_choice: required; a reply without a call is an answer")
-        return reply
 
 
 class StrictTools(Wrapper):

@@ -13,7 +13,6 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Collection,
     Iterable,
     Iterator,
     Mapping,
@@ -23,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import (
-    NoSchemaError,
     count,
     mapping,
     reported_error,
@@ -49,25 +47,18 @@ _SHORTEST_KEY = 8
 _SHOWN_CHARACTERS = 200
 _ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
-_REFUSED_FIELD = re.compile(r"support|unknown|unrecognized|unexpected|not (?:permitted|allowed)|invalid", re.I)
 TextCallback = Callable[[str], Awaitable[None]] | None
 
 
 class _Form(NamedTuple):
-    """The form of request that a server accepts: field of the output limit, replies as streams, provider state.
-
-    `strict`: JSON schemas of replies are strict, which OpenAI refuses for some. `unsent`: fields that it refused.
-    """
+    """The form of request that a server accepts: field of the output limit, streams, provider state, stop texts."""
 
     limit: str
     stream: Literal["no", "with_usage", "bare"] = "with_usage"
     state: bool = True
-    strict: bool = True
-    unsent: frozenset[str] = frozenset()
+    stop: bool = True
 
-    def change_after(
-        self, error: ModelError, live: bool, state_fields: set[str], sent: Collection[str]
-    ) -> dict[str, Any]:
+    def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
         """Return the changes that a server asks for with this error; {} for an error with another cause."""
         message = str(error)
         if error.retryable:
@@ -80,17 +71,9 @@ class _Form(NamedTuple):
             return {"stream": "no"}
         if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
             return {"state": False}
-        for name in {"stop", "tool_choice"} & {*sent}:
-            if re.search(rf"\b{name}\b", message) and _REFUSED_FIELD.search(message):
-                return {"unsent": self.unsent | {name}}
-        if self.strict and isinstance(error, NoSchemaError) and "schema" in message:
-            return {"strict": False}
+        if self.stop and re.search(r"\bstop\b", message) and _UNKNOWN_FIELD.search(message):
+            return {"stop": False}
         return {}
-
-    def schema(self, options: CallOptions) -> dict[str, Any] | None:
-        """Return the name, the JSON schema and the strictness of a reply; None without a schema."""
-        schema = options.response_schema
-        return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": self.strict}
 
     def as_fields(self, live: bool) -> dict[str, Any]:
         usage_last = {"stream_options": {"include_usage": True}} if self.stream == "with_usage" else {}
@@ -121,7 +104,7 @@ class OpenAIModel(ABC):
         learned: dict[str, Any] = {}
         while True:
             fields = self._request(messages, tools, options, form)
-            fields = {name: value for name, value in fields.items() if value is not None and name not in form.unsent}
+            fields = {name: value for name, value in fields.items() if value is not None}
             body = {"model": self._model, **fields, **options.extra}
             started = time.perf_counter()
             try:
@@ -132,7 +115,7 @@ class OpenAIModel(ABC):
             except ModelError as error:
                 if len(key := self._client.api_key) >= _SHORTEST_KEY:  # a key given in code is in no variable
                     error.args = (str(error).replace(key, "***"),)
-                change = form.change_after(error, options.on_text is not None, self._state_fields(messages), fields)
+                change = form.change_after(error, options.on_text is not None, self._state_fields(messages))
                 if not change:
                     raise
                 form = form._replace(**change)
@@ -141,11 +124,6 @@ class OpenAIModel(ABC):
                 self._form = self._form._replace(**learned)  # other calls may have learned more meanwhile
                 model = answer["model"] if isinstance(answer.get("model"), str) else ""
                 return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
-
-    @property
-    def refused_fields(self) -> frozenset[str]:
-        """The fields of a request that the server has refused and gets no longer; "state": its own state."""
-        return self._form.unsent if self._form.state else self._form.unsent | {"state"}
 
     async def close(self) -> None:
         if not self._lent:
@@ -195,7 +173,7 @@ class OpenAIModel(ABC):
                     await response.aread()
             else:
                 response = await self._client.post(self.path, body=body, cast_to=http.Response)
-            if _is_stream(response.headers, response.content):
+            if _is_stream(response.headers):
                 events = openai.AsyncStream(cast_to=object, response=response, client=self._client)
                 return await self._join(events, None)
             try:
@@ -247,7 +225,7 @@ class ChatModel(OpenAIModel):
     ) -> dict[str, Any]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
         parallel = options.parallel_tool_calls is False or form.limit == "max_tokens"
-        schema = form.schema(options)
+        schema = _schema(options)
         return {
             "messages": [self._wire(message, form.state) for message in messages],
             **form.as_fields(options.on_text is not None),
@@ -259,7 +237,7 @@ class ChatModel(OpenAIModel):
             "tools": [tool.as_openai() for tool in tools] or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
             "tool_choice": options.tool_choice if tools else None,
-            "stop": [*options.stop] or None,
+            "stop": [*options.stop] if options.stop and form.stop else None,
             "response_format": {"type": "json_schema", "json_schema": schema} if schema else None,
         }
 
@@ -352,7 +330,7 @@ class ResponsesModel(OpenAIModel):
     ) -> dict[str, Any]:
         # Strict mode makes optional parameters required.
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
-        schema = form.schema(options)
+        schema = _schema(options)
         return {
             "store": False,
             "include": ["reasoning.encrypted_content"],
@@ -466,10 +444,14 @@ def _http() -> Any:
     return sys.modules[client.__mro__[1].__module__.partition(".")[0]]
 
 
-def _is_stream(headers: Mapping[str, str], content: bytes = b"") -> bool:
-    """Return True for Server-Sent Events, by content type or by content."""
-    kind = headers.get("content-type", "")
-    return "text/event-stream" in kind or content[:100].lstrip().startswith((b"data:", b"event:"))
+def _schema(options: CallOptions) -> dict[str, Any] | None:
+    """Return the name and the JSON schema of a reply, None without a schema. OpenAI's strict mode refuses ours."""
+    schema = options.response_schema
+    return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": False}
+
+
+def _is_stream(headers: Mapping[str, str]) -> bool:
+    return "text/event-stream" in headers.get("content-type", "")
 
 
 def _without(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:

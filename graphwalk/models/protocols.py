@@ -5,7 +5,7 @@ from collections.abc import Callable
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.base import Model
 from graphwalk.models.json_protocol import JsonProtocol
-from graphwalk.models.native_calls import RequiredCalls, StrictTools
+from graphwalk.models.native_calls import StrictTools
 from graphwalk.models.text_protocol import AutoProtocol, TextProtocol, ToolProtocol
 from graphwalk.models.wrappers import TextTools
 
@@ -24,8 +24,4 @@ def with_tools(model: Model, agent: AgentConfig, note: Callable[[str], object] =
     """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
     if (protocol := protocol_of(agent)) is not None:
         model = TextTools(model, protocol, note)
-    if agent.strict_tools:
-        model = StrictTools(model)
-    # Under json the schema itself requires the first call.
-    noted = agent.tool_choice == "required" and agent.tool_protocol != "json"
-    return RequiredCalls(model, note) if noted else model
+    return StrictTools(model) if agent.strict_tools else model

@@ -10,14 +10,14 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.json_protocol import NO_CALL
 from graphwalk.models.openai import OpenAIModel
-from graphwalk.models.wrappers import RESTARTED, Cached
+from graphwalk.models.wrappers import Cached
 from graphwalk.reports.scene import call_of
 from graphwalk.suites.task import AnswerForm, Prompt
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.protocol_servers import allows, cut_off, holding_to_schema, schema_of
-from tests.models.server import Answer, ModelServer, chat, error, stream
+from tests.models.server import Answer, ModelServer, chat, error
 
 KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"], "additionalProperties": False}
 KEYS = {"type": "array", "items": KEY}
@@ -231,23 +231,6 @@ async def test_a_refused_schema_leads_to_the_text_protocol(
     assert "response_format" not in server.requests[-1].body
 
 
-async def test_a_schema_that_is_not_strict_enough_is_sent_without_strict(
-    server: ModelServer, model: OpenAIModel
-) -> None:
-    """OpenAI refuses alternatives at the root of a strict schema."""
-
-    def refused(body: Any) -> Answer | None:
-        strict = body["response_format"]["json_schema"]["strict"]
-        return (
-            error(400, "Invalid schema for response_format 'reply': schema must not have 'anyOf'") if strict else None
-        )
-
-    server.respond = holding_to_schema(json.dumps(CALL), '{"answer": "b"}', refuses=refused)
-    trajectory, steps = await played(model)
-    assert (len(steps.calls), trajectory.reply) == (1, "b")
-    assert server.served[400] == 1
-
-
 async def test_other_protocols_send_no_schema() -> None:
     for protocol in ("native", "auto", "text"):
         player = Player()
@@ -255,39 +238,10 @@ async def test_other_protocols_send_no_schema() -> None:
         assert player.sent[0][2].response_schema is None
 
 
-def pieces(*texts: str, end: bool = True) -> Answer:
-    """A reply in pieces; `end`: it is whole."""
-    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in texts]
-    return stream(*events, *([{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}] if end else []))
-
-
-@pytest.mark.parametrize(
-    ("reply", "shown"),
-    [
-        (
-            '{"thought": "the \\"answer\\": \\"no\\"", "answer": "A\\u00e9 \\ud83d\\ude00 [\\"k\\"]\\n"}',
-            'Aé \U0001f600 ["k"]\n',
-        ),
-        ('<think>{"answer": "no"}</think>```json\n{"answer": "yes"}\n```', "yes"),
-        ('{"thought": "I look", "tool": "step", "arguments": {"key": "a"}}', ""),
-        ('{"answer": [{"key": "a"}]}', ""),
-        ('no JSON, but "answer"', ""),
-    ],
-)
-async def test_only_an_answer_in_words_is_streamed(
-    model: OpenAIModel, server: ModelServer, reply: str, shown: str
-) -> None:
-    answers = iter([pieces(*reply[:-2], end=False), pieces(*reply)])
-    server.respond = lambda request: next(answers)
-    written: list[str] = []
-
+async def test_replies_are_not_streamed() -> None:
     async def take(piece: str) -> None:
-        written.append(piece)
+        raise AssertionError(piece)
 
-    config = AgentConfig(tool_protocol="json")
-    wrapped = in_run(model, Limits(retries=1), config, note=lambda text: None)
-    whole = await wrapped.complete(ASK, (LOOK,), CallOptions(on_text=take))
-    assert whole.message.content == reply
-    assert "" not in written
-    assert "".join(written).rpartition(RESTARTED)[2] == shown
-    assert all(map(str.isprintable, "".join(written).replace("\n", "")))
+    player = Player(said('{"answer": "a"}'))
+    await speaking(player, "json").complete(ASK, (LOOK,), CallOptions(on_text=take))
+    assert player.sent[0][2].on_text is None
