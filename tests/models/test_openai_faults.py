@@ -31,31 +31,15 @@ def packed(encoding: str, body: bytes, status: int = 200) -> Answer:
     return Answer(body, status, {"content-encoding": encoding})
 
 
-def raw_deflate(data: bytes) -> bytes:
-    engine = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
-    return engine.compress(data) + engine.flush()
-
-
 BODIES = (
-    *(b"", b"{", b"<html>", b"\xff\xfe\xfa", b"[" * 100_000, b"9" * 10_000, b"null", [], {}, {"choices": []}),
-    *({"choices": [{}]}, {"choices": [None]}, {"choices": {"0": 1}}, {"error": {"message": "x"}, "choices": None}),
+    *(b"", b"<html>", b"\xff\xfe\xfa", b"[" * 100_000, b"9" * 10_000, b"null"),
+    *({"choices": [{}]}, {"error": {"message": "x"}, "choices": None}),
 )
 """Bodies of a good status that are no reply."""
-LOCATIONS = (
-    "http://127.0.0.1:9/",
-    "/v1/chat/completions",
-    "http://[::1",
-    "ftp://127.0.0.1/",
-    "",
-    "\x00",
-    "http://a b:c/",
-)
+LOCATIONS = ("http://127.0.0.1:9/", "/v1/chat/completions", "http://[::1", "ftp://127.0.0.1/")
 RETRYABLE: dict[str, tuple[Answer, str]] = {
     **{repr(body)[:20]: (Answer(body), "") for body in BODIES},
     "page with an error": (Answer(b"<p>gone</p>", 500), "answered 500: <p>gone</p>"),
-    "null with an error": (Answer(b'{"error": null}', 500), 'answered 500: {"error": null}'),
-    "deep with an error": (Answer(b"[" * 5000, 500), "answered 500: [["),
-    "bytes with an error": (Answer(b"\xff gone", 500), "answered 500: \N{REPLACEMENT CHARACTER} gone"),
     "empty with an error": (Answer(b"", 500), "answered 500: no reason given"),
     "reset": (Answer(b"{", then="reset"), "no reply from 127.0.0.1"),
     "stream cut off": (HALF, "before the reply was whole"),
@@ -63,12 +47,7 @@ RETRYABLE: dict[str, tuple[Answer, str]] = {
     "broken stream": (Answer(b'data: {"choices": [\n\n', headers=HALF.headers), "broken stream"),
     "stream reset": (Answer(HALF.body, headers=HALF.headers, then="reset"), "no reply from 127.0.0.1"),
     "zstd": (packed("zstd", b"\x28\xb5\x2f\xfd" + b"\x00" * 50), "compressed as 'zstd'"),
-    "brotli": (packed("br", b"\x8b\x03\x80hello\x03"), "compressed as 'br'"),
-    "compressed twice": (packed("gzip, gzip", gzip.compress(gzip.compress(b" " * MIB))), "compressed as"),
     "not compressed": (packed("gzip", b"this is no gzip at all"), ""),
-    "compressed and cut off": (packed("gzip", gzip.compress(GOOD)[:30]), ""),
-    "compressed and damaged": (packed("deflate", gzip.compress(GOOD)[:-20] + b"\xff" * 20), ""),
-    "unknown compression": (packed("nonsense\x01", GOOD), "compressed as"),
 }
 LASTING: dict[str, tuple[Answer, str]] = {
     "unknown model": (error(404, "no model m"), "answered 404: no model m"),
@@ -130,12 +109,6 @@ async def test_a_broken_stream_of_responses_is_retryable(
     assert (failed.retryable, cause in str(failed)) == (True, True)
 
 
-async def test_malformed_http_is_retryable(model: OpenAIModel, server: ModelServer) -> None:
-    """The body of an answer that has none by its status is read as the start of the next answer."""
-    failures = [await failure(model, server, Answer(b"nonsense" * 100, 204)) for _ in range(3)]
-    assert [failed.retryable for failed in failures] == [True] * 3
-
-
 HIDING = [error(401, "no"), PAGE, Answer(b"{"), Answer(b"{", then="reset"), error(307, location=LOCATIONS[0]), None]
 
 
@@ -181,8 +154,7 @@ async def test_a_key_given_in_code_is_not_repeated(server: ModelServer) -> None:
     assert key not in str(caught.value)
 
 
-PACKERS: dict[str, Any] = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress}
-PACKERS |= {"Deflate": raw_deflate, "identity": bytes}
+PACKERS: dict[str, Any] = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}
 
 
 @pytest.mark.parametrize(("encoding", "pack"), PACKERS.items(), ids=PACKERS)

@@ -19,7 +19,7 @@ from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.wire import from_dict, to_dict
 from graphwalk.variables import Variables
-from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.models.server import ModelServer
 from tests.models.stateful_servers import (
     ANSWER,
     SERVERS,
@@ -127,24 +127,6 @@ async def test_a_server_that_refuses_its_own_fields_gets_them_no_longer() -> Non
     assert server.replies == 2 * TURNS
     assert [turn.reasoning for turn in said(messages)] == [f"Step {step}." for step in range(TURNS)]
     assert messages == again
-
-
-async def test_state_in_the_tool_calls_of_another_server_is_dropped_where_it_is_refused() -> None:
-    """A conversation that began with Gemini continues with a server that does not know Gemini's field."""
-    gemini = SERVERS["Gemini"]()
-    async with opened(gemini) as model:
-        messages = (await converse(model))[:3]
-
-    def respond(request: Request) -> Answer:
-        if "extra_content" in request.raw.decode():
-            return error(400, "messages[1].tool_calls[0]: unknown field 'extra_content'")
-        return Answer(chat("go on"))
-
-    async with ModelServer(respond) as server:
-        model = open_model("openai-chat/m", Variables({"OPENAI_BASE_URL": server.url}))
-        assert (await model.complete(messages, TOOLS, CallOptions())).message.content == "go on"
-        assert len(server.requests) == 2
-        await model.close()
 
 
 async def test_state_of_a_tool_call_stays_with_it_when_another_call_is_removed() -> None:

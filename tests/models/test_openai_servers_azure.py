@@ -22,10 +22,6 @@ def fresh_token() -> str:
     return tokens[-1]
 
 
-async def fresh_token_later() -> str:
-    return fresh_token()
-
-
 @pytest.fixture(autouse=True)
 def no_tokens() -> None:
     tokens.clear()
@@ -70,14 +66,13 @@ async def test_a_token_of_the_environment_comes_before_a_key(server: ModelServer
     assert KEY not in str(headers)
 
 
-@pytest.mark.parametrize("function", ["fresh_token", "fresh_token_later"])
-async def test_a_token_provider_is_called_for_each_request(server: ModelServer, function: str) -> None:
-    await asked(azure(server), times=3, azure_ad_token_provider=f"{__name__}:{function}")
+async def test_a_token_provider_is_called_for_each_request(server: ModelServer) -> None:
+    await asked(azure(server), times=3, azure_ad_token_provider=f"{__name__}:fresh_token")
     sent = [request.headers["authorization"] for request in server.requests]
     assert sent == ["Bearer token-0", "Bearer token-1", "Bearer token-2"]
 
 
-@pytest.mark.parametrize("path", ["no_such_module_here:f", f"{__name__}:no_such_function", "no-colon", ":f"])
+@pytest.mark.parametrize("path", ["no_such_module_here:f", f"{__name__}:no_such_function"])
 async def test_a_token_provider_that_is_not_there(server: ModelServer, path: str) -> None:
     with pytest.raises(ConfigError, match="azure_ad_token_provider") as refused:
         open_model("azure/d", azure(server), {"azure_ad_token_provider": path})
@@ -92,13 +87,6 @@ async def test_a_missing_variable_is_named(server: ModelServer, missing: str) ->
         open_model("azure/d", Variables(variables))
     assert missing in refused.value.hint
     assert KEY not in str(refused.value)
-
-
-@pytest.mark.parametrize("address", ["my-resource", "ftp://here/", "http://", "https://a b/"])
-def test_an_endpoint_that_is_no_address(address: str) -> None:
-    variables = {"OPENAI_API_VERSION": VERSION, "AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_ENDPOINT": address}
-    with pytest.raises(ConfigError, match="AZURE_OPENAI_ENDPOINT is not the address of a server"):
-        open_model("azure/d", Variables(variables))
 
 
 def test_key_is_not_sent_to_an_endpoint_of_the_folder(server: ModelServer) -> None:

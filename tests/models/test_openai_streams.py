@@ -157,14 +157,3 @@ async def test_parts_and_texts_of_one_message_are_joined(model: OpenAIModel, ser
     assert message.content == "".join(listener.pieces) == "Wait. It is Red Dust!"
     parts = [{"type": "text", "text": "Wait. "}, thought, {"type": "text", "text": "It is Red Dust!"}]
     assert message.provider_state == {"format": "chat_completions", "message": {"content": parts}}
-
-
-@pytest.mark.parametrize("index", [{}, {"index": None}], ids=["missing", "null"])
-async def test_calls_without_an_index_are_joined_by_position(
-    model: OpenAIModel, server: ModelServer, index: dict[str, None]
-) -> None:
-    calls = [{"id": name, "function": {"name": "look", "arguments": "{"}, **index} for name in "ab"]
-    ends = [{"function": {"arguments": "}"}, **index}] * 2
-    server.respond = lambda _: stream(chunk(tool_calls=calls), chunk("stop", tool_calls=ends))
-    message = (await model.complete(ASK, (LOOK,), CallOptions())).message
-    assert message.tool_calls == (ToolCall("a", "look", "{}"), ToolCall("b", "look", "{}"))
