@@ -135,7 +135,7 @@ class EmbeddedStore(GraphStore):
     async def _finish(
         self, run: Any, cypher: str, parameters: Mapping[str, Any], seconds: float, **options: Any
     ) -> Any:
-        """Run a query in a thread. Raise QueryLimitError at the end of its time, also if the engine goes on."""
+        """Run a query in a thread. Raise QueryLimitError at the end of its time, also if the engine continues."""
         milliseconds = max(1, int(seconds * 1000))
         try:
             async with asyncio.timeout(seconds + GRACE_SECONDS):
