@@ -101,7 +101,7 @@ def test_no_command_prints_control_characters_of_a_run(call: Call, tmp_path: Pat
     ("words", "meant"),
     [
         (("rnu",), "run"),
-        (("db", "statsu"), "status"),
+        (("db", "cleen"), "clean"),
         (("export", "cvs"), "csv"),
         (("generate", "grahp"), "graph"),
         (("run", "quikstart"), "quickstart"),

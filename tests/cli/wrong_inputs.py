@@ -156,7 +156,6 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({"e": None}, ("run", "e"), "e is a folder, not an experiment"),
     ({}, ("run", "quickstart.yaml"), "did you mean quickstart?"),
     ({}, ("run", "quickstart", "-o", "seed"), "expected NAME=VALUE"),
-    ({}, ("run", "quickstart", "-o", "tags=nightly"), "must be a valid list, not 'nightly'; write ['nightly']"),
     ({}, ("run", "quickstart", "-o", "names={a: [}"), "the value is not YAML"),
     ({}, ("run", "quickstart", "-o", "names.openai/gpt-4.1=mini"), "names"),
     ({}, ("run", "quickstart", "-o", "model_arguments.a/b-4.1.c=d", "--dry-run"), "a/b-4 is no model of this run"),
