@@ -32,6 +32,8 @@ def main() -> int:
     write_between_markers(
         PAGE, "truth", "\n".join(["", caption("make truth"), "", *_tck(plainly, written), *_targets(counts), ""])
     )
+    for engine, outcomes in plainly.items():
+        print("\n".join(failures(engine, outcomes)))
     print(f"{PAGE.name} written, {time.perf_counter() - started:.0f} s")
     for line in wrong:
         print(f"differs: {line}")
@@ -71,9 +73,7 @@ def _tck(plainly: Outcomes, written: Outcomes) -> Iterator[str]:
     versions = " and ".join(release.version for release in RELEASES.values())
     yield f"### openCypher TCK\n\n{ARTIFACT} on kglite {metadata.version('kglite')} and Neo4j {versions}.\n"
     yield from table(plainly)
-    yield "\nFailures, by feature and number of the scenario, and what they mean for us:\n"
-    for engine, counts in plainly.items():
-        yield from failures(engine, counts)
+    yield ""
     yield from written_table(plainly, written)
 
 

@@ -15,7 +15,6 @@ from benchmarks.truth.tck_scenarios import ARTIFACT, scenarios
 from graphwalk.database.server import fetch_jars
 
 JUDGEMENTS = Path(__file__).parent / "tck_judgements.yaml"
-_NUMBER = re.compile(r"\[(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -61,36 +60,17 @@ def judged(engine: str, outcomes: Iterable[Outcome]) -> dict[Judgement | None, l
 
 
 def table(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
-    """Markdown: one row a feature, and the sums. A feature's scenarios count once for each example."""
-    yield f"| feature | scenarios | {' | '.join(f'{e}: passed | failed | not applicable' for e in outcomes)} |"
-    yield "|---|--:|" + "--:|" * 3 * len(outcomes)
-    by_feature: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    for engine, found in outcomes.items():
-        for outcome in found:
-            by_feature[outcome.scenario.feature][engine][outcome.verdict] += 1
-            by_feature["**all**"][engine][outcome.verdict] += 1
-    for feature in sorted(by_feature, key=lambda name: (name == "**all**", _natural(name))):
-        counts = by_feature[feature]
-        cells = [counts[engine][v] for engine in outcomes for v in ("passed", "failed", "not applicable")]
-        yield f"| {feature} | {sum(cells[:3])} | {' | '.join(map(str, cells))} |"
+    """Yield Markdown: a row per engine. Scenarios count once for each example."""
+    yield "| engine | scenarios | passed | failed | not applicable |"
+    yield "|---|--:|--:|--:|--:|"
+    for engine, played_ones in outcomes.items():
+        counts = Counter(outcome.verdict for outcome in played_ones)
+        cells = (counts.total(), *(counts[verdict] for verdict in ("passed", "failed", "not applicable")))
+        yield f"| {engine} | {' | '.join(map(str, cells))} |"
 
 
 def failures(engine: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Markdown: the failures by judgement, named by feature and number."""
+    """Yield a line per judgement of failures, with their number."""
     for judgement, failed in judged(engine, outcomes).items():
-        places: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for outcome in failed:
-            number = _NUMBER.match(outcome.scenario.name.strip())
-            places[outcome.scenario.feature][number[1] if number else "?"] += 1
-        named = "; ".join(
-            f"{feature} {', '.join(n if times == 1 else f'{n} (×{times})' for n, times in numbers.items())}"
-            for feature, numbers in sorted(places.items(), key=lambda item: _natural(item[0]))
-        )
-        reason = judgement.reason.strip() if judgement else "**Not judged yet.**"
-        met = f" Met by a query of ours: **{judgement.met}**." if judgement else ""
-        yield f"* **{engine}**, {len(failed)}: {reason}{met}<br>{named}\n"
-
-
-def _natural(name: str) -> tuple[str, int]:
-    found = re.fullmatch(r"(\D*)(\d*)", name)
-    return (found[1], int(found[2] or 0)) if found else (name, 0)
+        if judgement:
+            yield f"{engine}, {len(failed)}: {judgement.reason.strip()} Met by a query of ours: {judgement.met}."

@@ -4,7 +4,6 @@ Every name in a query counts as one of the graph's: this tries the reading of qu
 """
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -84,7 +83,7 @@ def _shown(value: Any) -> Any:
 
 
 def written_table(plainly: Mapping[str, Sequence[Outcome]], written: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
-    """Markdown: what becomes of the queries on each engine, and of those that break a rule."""
+    """Yield Markdown: what becomes of the queries on each engine."""
     yield "### The queries of the TCK through write_cypher\n"
     yield "| engine | scenarios | as the query itself | refused in words | as the TCK says only so | different |"
     yield "|---|--:|--:|--:|--:|--:|"
@@ -92,17 +91,4 @@ def written_table(plainly: Mapping[str, Sequence[Outcome]], written: Mapping[str
         found = fates(plainly[engine], outcomes)
         cells = [len(outcomes), *(len(found[fate]) for fate in ("alike", "refused", "right", "different"))]
         yield f"| {engine} | {' | '.join(map(str, cells))} |"
-    yield "\nQueries that break a rule and are answered all the same, by the error that the TCK expects:\n"
-    for engine, outcomes in written.items():
-        yield f"* **{engine}**: {'; '.join(_broken(outcomes)) or 'none'}"
     yield ""
-
-
-def _broken(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    places: dict[str, Counter[str]] = defaultdict(Counter)
-    for outcome in outcomes:
-        if outcome.verdict == "failed" and outcome.detail.startswith("no error"):
-            expected = next(step.text for step in outcome.scenario.steps if " should be raised" in step.text)
-            places[expected.rpartition(": ")[2]][outcome.scenario.feature] += 1
-    for error, features in sorted(places.items()):
-        yield f"{error} ({', '.join(f'{name} ×{times}' for name, times in features.items())})"
