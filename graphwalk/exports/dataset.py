@@ -78,8 +78,8 @@ async def export_dataset(
         _write(folder, config, split, rows) for split, configs in splits.items() for config, rows in configs.items()
     ]
     for split, experiment in experiments.items():
-        document = experiment.model_dump(mode="json")
-        write_whole(folder / f"{split}.yaml", [yaml.safe_dump(document, sort_keys=False, allow_unicode=True)])
+        document = yaml.safe_dump(experiment.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+        write_whole(folder / f"{split}.yaml", [variables.secrets.redact(document)])
     facts = {"tables": tables, "test": test, "splits": list(splits), "canary": canary, "licence": licence or "mit"}
     tasks = sum(table.rows for table in tables if table.config != GRAPHS)
     size = next((name for limit, name in _SIZES if tasks < limit), "n>1M" if tasks >= 10_000_000 else "1M<n<10M")

@@ -82,14 +82,17 @@ def test_the_experiments_in_the_folder_make_the_same_bytes_again(tmp_path: Path)
     assert {row["canary"] for row in read_table(folder / "tools/train.parquet").to_pylist()} == {None}
 
 
-def test_the_licence_of_your_own_graph_is_asked_for_and_folders_of_this_machine_stay_here(tmp_path: Path) -> None:
+def test_the_licence_of_your_own_graph_is_asked_for_and_secrets_stay_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "k3y-of-a-server-9")
     write_graph(generate_graph(nodes=20, seed=3), tmp_path / "mine.json")
     suite = {**SUITES["questions"]["suite"], "graphs": [{"file": "mine.json"}]}
-    file, out = experiment(tmp_path, "own", suite=suite), tmp_path / "set"
+    file, out = experiment(tmp_path, "own", suite=suite, description="k3y-of-a-server-9"), tmp_path / "set"
     assert "--licence" in export(file, "--out", out).exception.hint  # type: ignore[union-attr]
     assert export(file, "--out", out, "--licence", "cc0-1.0").exit_code == 0
     assert front(out)["license"] == "cc0-1.0"
-    assert str(tmp_path) not in "".join(path.read_text() for path in out.iterdir() if path.is_file())
+    assert "k3y-of-a-server-9" not in "".join(path.read_text() for path in out.iterdir() if path.is_file())
 
 
 @pytest.mark.parametrize(
