@@ -11,12 +11,11 @@ are read from the messages; turns are built when the episode has ended.
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from inspect import iscoroutinefunction
-from itertools import chain, pairwise, takewhile
+from itertools import pairwise, takewhile
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
 _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
-MOST_CALLS = 1024
-"""Calls that are kept from one reply, or `max_calls_per_turn` if that is more."""
 CUT_OFF = ("length", "max_tokens")
 """Words of providers, in lower case, for a reply that ended at its output limit."""
 _LAST_STEPS = 2
@@ -214,9 +211,6 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         return _failed(episode, error, ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR)
     except TimeoutError:
         return _update(status=ExitStatus.MODEL_ERROR, error="the deadline of the episode passed during a model call")
-    if len(reply.message.tool_calls) > (most := max(MOST_CALLS, agent.max_calls_per_turn)):
-        first = reply.message.tool_calls[:most]
-        reply = replace(reply, message=replace(reply.message, tool_calls=first, provider_state=None))
     episode.watcher.said(reply.message)
     message = episode.in_state(reply, **facts)
     message.id = message.id or getattr(model, "run_id", None)
@@ -349,8 +343,6 @@ async def call_tools(
     Refuse calls beyond a limit; `earlier_calls` count for `call_limit`.
     """
     limits = [(config.max_calls_per_turn, "too_many_calls", config.max_calls_per_turn)]
-    if not config.parallel_tool_calls:
-        limits.append((1, "one_call_per_turn", 1))
     if config.call_limit is not None:
         limits.append((max(0, config.call_limit - earlier_calls), "call_limit", config.call_limit))
     allowed, reason, limit = min(limits)
@@ -380,12 +372,9 @@ def limit_reached(conversation: Sequence[Message], config: AgentConfig) -> ExitS
     """Return the status of the first limit that the turns since the last user message have reached, or None."""
     since_user = takewhile(lambda message: message.role != "user", reversed(conversation))
     replies = [message for message in since_user if message.role == "assistant"]
-    # A call that is repeated within one reply counts once.
-    calls = Counter(chain.from_iterable({(call.name, call.arguments) for call in r.tool_calls} for r in replies))
     limits = [
         (ExitStatus.TURN_LIMIT, len(replies), config.turn_limit),
         (ExitStatus.CALL_LIMIT, sum(len(reply.tool_calls) for reply in replies), config.call_limit),
-        (ExitStatus.REPEAT_LIMIT, max(calls.values(), default=0), config.repeat_limit),
     ]
     return next((status for status, number, limit in limits if limit is not None and number >= limit), None)
 

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
@@ -108,7 +107,7 @@ def schema_prompt(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any)
 
 def _render(config: AgentConfig, schema: str, tools: Names) -> str:
     search = any(tool.search for tool in load_tools(names_of("tools", tools)))
-    return config.render("ask.j2", schema=schema, clock=config.clock, search=search)
+    return config.render("ask.j2", schema=schema, search=search)
 
 
 async def _episode(
@@ -149,7 +148,7 @@ def openai_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) 
     """Return the tools over a graph as OpenAI functions, with a function that executes a call.
 
     `tools`: one or several names (`graphwalk list tools` lists them) or paths of YAML files. `agent`: fields of an
-    experiment's agent, for example `result_budget=20`.
+    experiment's agent, for example `result_tokens=2000`.
 
         tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))
         reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
@@ -205,8 +204,7 @@ def langchain_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: An
 
 
 def _config(agent: Mapping[str, Any]) -> AgentConfig:
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return validate(AgentConfig, {**FOREIGN, "clock": now, **agent}, "agent")
+    return validate(AgentConfig, {**FOREIGN, **agent}, "agent")
 
 
 async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) -> Toolbox:

@@ -98,7 +98,7 @@ async def aask(
     "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
     `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
     tool calls are reported. `agent`: fields of an experiment's agent: `turn_limit=10`,
-    `result_budget=20`, …
+    `result_tokens=2000`, …
 
     The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
     failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.

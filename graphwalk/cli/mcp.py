@@ -31,7 +31,7 @@ def mcp(
         typer.Option(
             "-o",
             metavar="KEY=VALUE",
-            help="Override a limit, an encoding or the prompts: agent.result_budget=20; repeatable.",
+            help="Override a limit, an encoding or the prompts: agent.result_tokens=2000; repeatable.",
         ),
     ] = None,
 ) -> None:

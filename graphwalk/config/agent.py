@@ -11,6 +11,10 @@ from graphwalk.config.prompts import PROMPT_SETS, Prompts, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
 from graphwalk.types.encodings import ENCODINGS
 
+MOST_ROWS = 1000
+"""Rows in the result of a query written by the model, and rows that a call with a timeout fetches."""
+_QUERY_SECONDS = 10.0
+
 
 class AgentConfig(Strict):
     """The agent and its ablation switches (docs/method.md, Agent and Tools)."""
@@ -31,37 +35,23 @@ class AgentConfig(Strict):
     """tool: the model answers by a call of the tool `answer`, whose fields are those of the question."""
     nudges: int = Field(default=0, ge=0, le=2)
     """Messages to a model about what is missing in a reply that has neither a call nor an answer."""
-    parallel_tool_calls: bool = True
-    """The model may call several tools in one turn."""
     max_calls_per_turn: PositiveInt = 256
     """Largest number of calls in one turn; further calls are refused with a message to the model."""
     call_limit: PositiveInt | None = None
     """Tool calls of one episode after which the answer is requested."""
-    repeat_limit: PositiveInt | None = None
-    """Turns with the same call (name and arguments) after which the answer is requested: the model is stuck."""
-    think: bool = True
-    """Offer tools that only take notes."""
     relationship_properties: bool = True
     """Tool results show the properties of relationships."""
     direction: bool = True
     """Tool results show the direction of relationships."""
-    result_budget: PositiveInt | None = None
-    """Rows of one tool result; more come in pages. None: no limit."""
     result_tokens: PositiveInt | None = None
-    """Estimated tokens of the rows of one page. None: no limit."""
-    fetched_rows: PositiveInt | None = None
-    """Rows that a call fetches from the database; further rows are only counted. None: all."""
-    value_characters: PositiveInt | None = None
-    """Length at which texts and lists are cut in a result of several rows. None: never."""
+    """Estimated tokens of one page of a tool result, of at most 100 rows. Further rows come in further pages, and long
+    texts and lists are cut. None: no pages."""
     call_seconds: PositiveFloat | None = None
-    """Timeout of a tool call, reported to the model. None: the timeout of the database, which ends the episode."""
+    """Timeout of a tool call, reported to the model. None: the timeout of the database, which ends the episode, and 10
+    seconds for a query written by the model (write_cypher)."""
     schema_tokens: PositiveInt | None = None
     """Estimated tokens of the schema in the prompt; a larger one is cut to names and numbers, and the tool get_schema
     shows the rest. None: the whole schema."""
-    query_seconds: PositiveFloat = 10.0
-    """Timeout of a query written by the model (write_cypher)."""
-    query_rows: PositiveInt = 1000
-    """Rows in the result of a query written by the model."""
     encoding: str = Field(default="json", json_schema_extra={"enum": list(ENCODINGS)})
     """Text format of tool results."""
     graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"
@@ -72,8 +62,6 @@ class AgentConfig(Strict):
     """Compaction of long conversations: none, or shorten old tool results (window)."""
     compaction_window: PositiveInt = 8
     """Turns whose tool results stay whole under compaction."""
-    clock: str = Field(default="2026-01-01T00:00:00Z", min_length=1)
-    """The current time in the prompt."""
     tools: tuple[NameOrPath, ...] | None = None
     """Built-in tools by name, your own by path. None: those of the suite."""
     tool_words: Literal["whole", "short"] = "whole"
@@ -97,6 +85,16 @@ class AgentConfig(Strict):
             raise ValueError(f'must be {", ".join(PROMPT_SETS)} or a folder (./prompts/), not "{prompts}"')
         return prompts
 
+    @property
+    def parallel_tool_calls(self) -> bool:
+        """Return True if the model may call several tools in one turn."""
+        return self.max_calls_per_turn > 1
+
+    @property
+    def query_seconds(self) -> float:
+        """Return the timeout of a query written by the model."""
+        return self.call_seconds or _QUERY_SECONDS
+
     @cached_property
     def texts(self) -> Prompts:
         """The prompts of this agent, read once. Raise ConfigError if a file of the user is wrong."""
@@ -110,10 +108,7 @@ class AgentConfig(Strict):
 
 
 FOREIGN: Mapping[str, Any] = {
-    "result_budget": 50,
     "result_tokens": 4000,
-    "fetched_rows": 1000,
-    "value_characters": 400,
     "call_seconds": 10.0,
     "schema_tokens": 4000,
     "schema_samples": 3,

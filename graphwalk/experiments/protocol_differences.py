@@ -8,8 +8,6 @@ from graphwalk.config.yaml_files import YamlFile
 from graphwalk.experiments.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.experiments.protocols import DEFAULT_PROTOCOL, apply_protocol, protocols
 
-_OF_NO_EPISODE = frozenset({"clock", "query_seconds", "query_rows"})
-"""Fields of the agent that the protocols leave free."""
 _MOST_CHARACTERS = 80
 Difference = tuple[str, Any, Any]
 """Dotted field, the expected value, and the value of the run."""
@@ -43,7 +41,7 @@ def deviations(config: Mapping[str, Any]) -> list[Difference]:
     plain: dict[str, Any] = {"name": protocol, "protocol": protocol, "suite": {"name": suite}}
     apply_protocol(plain)
     expected = experiment_from(plain, protocol).model_dump(mode="json")
-    fields = {*named, "scoring.extraction", *(f"agent.{field}" for field in expected["agent"].keys() - _OF_NO_EPISODE)}
+    fields = {*named, "scoring.extraction", *(f"agent.{field}" for field in expected["agent"])}
     fields |= {f"suite.{field}" for field in ("questions",) if field in expected["suite"]}
     pairs = (pair for field in sorted(fields) for pair in _values(field, named.get(field), expected, config))
     return [(field, value, actual) for field, value, actual in pairs if value != actual]
@@ -75,7 +73,7 @@ def _distance(differences: Sequence[Difference]) -> tuple[int, int]:
 def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> list[Difference]:
     fields = ["protocol", "repeats", "limit", "settings", "extractor", "scoring.extraction"]
     fields += [f"suite.{field}" for field in published["suite"]]
-    fields += [f"agent.{field}" for field in published["agent"] if field not in _OF_NO_EPISODE]
+    fields += [f"agent.{field}" for field in published["agent"]]
     if config.get("protocol", DEFAULT_PROTOCOL) != published["protocol"]:
         # The protocol is the source of the fields that it sets.
         fields = [field for field in fields if field not in protocols()[published["protocol"]][config["suite"]["name"]]]

@@ -51,7 +51,7 @@ from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
-from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.tools.tool import SWITCHES, Tool, load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.encodings import decode_notes, next_page, read_rows
@@ -210,9 +210,7 @@ class _Stdin(io.RawIOBase):
 
 Transport = Literal["stdio", "http"]
 DEFAULTS: Mapping[str, Any] = {**FOREIGN, "names_in_tools": 200}
-SETTINGS = tuple(
-    f"agent.{name}" for name in (*DEFAULTS, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
-)
+SETTINGS = tuple(f"agent.{name}" for name in (*DEFAULTS, *SWITCHES, "encoding", "prompts", "tool_words"))
 """Fields of an experiment that a client can override."""
 
 

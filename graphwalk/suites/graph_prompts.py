@@ -43,7 +43,7 @@ async def graph_prompt(question: str, about: LoadedGraph, setting: str, agent: A
 def whole_graph(graph: PropertyGraph, agent: AgentConfig) -> Message:
     """Return the system prompt with the whole graph in `agent.graph_encoding`."""
     text, form = graph_text(graph, agent.graph_encoding), _FORMATS[agent.graph_encoding]
-    return Message("system", agent.render("graph_no_tools.j2", graph=text, format=form, clock=agent.clock))
+    return Message("system", agent.render("graph_no_tools.j2", graph=text, format=form))
 
 
 def query_texts() -> Mapping[str, str]:
@@ -56,11 +56,11 @@ def tools_system(schema: Schema, agent: AgentConfig, *, search: bool = False) ->
     if agent.schema_tokens is None:
         return with_schema("graph_tools.j2", schema, agent, search=search)
     text = schema_text(schema, agent)
-    return Message("system", agent.render("graph_foreign.j2", schema=text, clock=agent.clock, search=search))
+    return Message("system", agent.render("graph_foreign.j2", schema=text, search=search))
 
 
 def with_schema(prompt: str, schema: Schema, agent: AgentConfig, *, search: bool = False) -> Message:
     """Return the system prompt with the schema table (docs/method.md, Schema) and its sample values, if any."""
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
-    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock, search=search))
+    return Message("system", agent.render(prompt, rows=rows, samples=samples, search=search))

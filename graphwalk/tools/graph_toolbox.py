@@ -1,14 +1,13 @@
 """The tools over one property graph (docs/method.md, Tools)."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, takewhile
 from time import perf_counter
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
@@ -31,8 +30,8 @@ from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import (
     ENUMS,
     IN_LIST,
-    LIMITS,
     OPERATIONS,
+    QUERY_SECONDS,
     SEARCH,
     SWITCHES,
     Tool,
@@ -104,11 +103,14 @@ class GraphToolbox:
         schema: Schema,
         tools: Sequence[Tool] | None = None,
         agent: AgentConfig | None = None,
+        *,
+        whole_values: bool = False,
     ) -> None:
-        """`tools`: default the four of the paper. Where `agent` does not think, tools for notes are left out."""
+        """`tools`: default the four of the paper. `whole_values`: pages are not kept short by cutting values."""
         self._store = store
         self._schema = schema
         self._agent = agent or AgentConfig()
+        self._whole_values = whole_values
         self._say = self._agent.texts.message
         self._cached_rows: dict[tuple[Any, ...], _SortedRows] = {}
         names = (*GRAPH_TOOLS, LOOK_CLOSER) if self._agent.schema_tokens is not None else GRAPH_TOOLS
@@ -120,7 +122,7 @@ class GraphToolbox:
             IN_LIST: False,
             SEARCH: any(tool.search is not None for tool in offered),
         }
-        self._tools = {t.name: t.offered(self._switches) for t in offered if self._agent.think or not t.note_taking}
+        self._tools = {t.name: t.offered(self._switches) for t in offered}
         self._own_declarations = {
             name: tool.declared for name, tool in self._tools.items() if tool.declared != shipped_declaration(name)
         }
@@ -185,7 +187,13 @@ class GraphToolbox:
         checked, result = sorted_rows.checked, sorted_rows.matches  # of one call: values are compared by identity
         total, complete, measured = sorted_rows.total, result.total == len(result.rows), sorted_rows.measured
         rows, page_notes = page_of(
-            sorted_rows.rows, page, self._agent, total=total, complete=complete, measured=measured
+            sorted_rows.rows,
+            page,
+            self._agent,
+            total=total,
+            complete=complete,
+            measured=measured,
+            whole_values=self._whole_values,
         )
         if self._store.in_process and len(rows) < len(sorted_rows.rows):  # another graph may change between pages
             self._cached_rows[key] = sorted_rows
@@ -202,7 +210,7 @@ class GraphToolbox:
         result = await self._find(tool, checked, page)
         total = await self._count(tool, result) if result.total is None else result.total
         # A part of the rows keeps the order of the database, which the next pages continue.
-        complete = result.total == len(result.rows)
+        complete = result.total == len(result.rows) and (self._agent.call_seconds is None or result.total <= MOST_ROWS)
         rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
         return _SortedRows(checked, result, total, rows)
 
@@ -210,7 +218,7 @@ class GraphToolbox:
         """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""
         agent = self._agent
         try:
-            result = await self._store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
+            result = await self._store.ask(query, seconds=agent.query_seconds, rows=MOST_ROWS)
         except QueryRefused as refused:
             if refused.kind == "unknown_name":
                 refused.values |= listed_names(refused.values["name"], refused.values["names"])
@@ -302,16 +310,16 @@ class GraphToolbox:
         template: str | None,
         identifiers: Mapping[str, str | int],
         parameters: Mapping[str, Any],
-        most: int | None,
+        most: int,
     ) -> tuple[list[Row], int | None]:
-        """Return rows and their total number; with limits of the agent, at most `most` rows, in its time."""
+        """Return rows and their total number; with a timeout of the agent, at most `most` rows, in its time."""
         if template is None:
             return [], 0
         cypher, agent = self._store.render(template, identifiers), self._agent
-        if agent.fetched_rows is None or most is None:
+        if agent.call_seconds is None:
             rows = await self._store.run(cypher, parameters)
             return rows, len(rows)
-        return await self._store.first(cypher, parameters, rows=most, seconds=agent.call_seconds or math.inf)
+        return await self._store.first(cypher, parameters, rows=most, seconds=agent.call_seconds)
 
     async def _count(self, tool: Tool, result: _Matches) -> int | None:
         """Return the number of rows by the tool's counting query; None if it has none or takes too long."""
@@ -354,8 +362,7 @@ class GraphToolbox:
         return notes
 
     def _has_pages(self, tool: Tool) -> bool:
-        limited = self._agent.result_budget is not None or self._agent.result_tokens is not None
-        return limited and tool.operation is None
+        return self._agent.result_tokens is not None and tool.operation is None
 
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
@@ -367,7 +374,7 @@ class GraphToolbox:
             if parameter.role in ENUMS:
                 properties[name]["enum"] = list(ENUMS[parameter.role])
         if self._has_pages(tool):
-            description = self._say("page_parameter", budget=self._agent.result_budget)
+            description = self._say("page_parameter")
             properties["page"] = {"type": "integer", "minimum": 1, "description": description}
         parameters = {
             "type": "object",
@@ -378,7 +385,7 @@ class GraphToolbox:
         return ToolSpec(tool.name, self._description(tool), parameters)
 
     def _description(self, tool: Tool) -> str:
-        limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
+        limits = {} if tool.query is None else {QUERY_SECONDS: self._agent.query_seconds}
         text = tool.say("description", **self._switches, **limits).strip()
         if self._agent.tool_words == "short":
             return " ".join(text.partition("\n\n")[0].split())

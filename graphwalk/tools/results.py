@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.models.tokens import count_tokens
 from graphwalk.tools.arguments import ToolMistake
 from graphwalk.types.encodings import encode_result
@@ -15,6 +15,11 @@ SHORTEST = 40
 """Characters that are left of a value where a single row is longer than a page."""
 CHARACTERS_PER_TOKEN = 2
 """Characters per token of unknown text: few, so that a value shown whole fits a page."""
+VALUE_PART = 10
+"""A value of a result of several rows has at most this part of the page's tokens, in characters."""
+PAGE_ROWS = 100
+"""Largest number of rows on a page."""
+_ALL_ROWS = 2**31
 Sized = list[tuple[Row, int]]
 """Rows cut to fit a page, with their tokens."""
 
@@ -40,27 +45,36 @@ def _order(value: Any) -> tuple[int, Any, str]:
     return (3, str(value.get("key", "")) if isinstance(value, dict) else "", str(value))
 
 
-def rows_needed(agent: AgentConfig, page: int) -> int | None:
-    """Return the number of rows to read for this page; None: all."""
-    if agent.fetched_rows is None:
-        return None
-    return max(agent.fetched_rows, page * (agent.result_budget or agent.fetched_rows) + 1)
+def rows_needed(agent: AgentConfig, page: int) -> int:
+    """Return the number of rows to read for this page: all, unless calls have a timeout and results have pages."""
+    limited = agent.result_tokens is not None and agent.call_seconds is not None
+    return max(MOST_ROWS, page * PAGE_ROWS + 1) if limited else _ALL_ROWS
 
 
 def page_of(
-    rows: list[Row], page: int, agent: AgentConfig, *, total: int | None, complete: bool, measured: Sized | None = None
+    rows: list[Row],
+    page: int,
+    agent: AgentConfig,
+    *,
+    total: int | None,
+    complete: bool,
+    whole_values: bool = False,
+    measured: Sized | None = None,
 ) -> tuple[list[Row], list[str]]:
     """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
 
-    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `measured`: those of an earlier page,
-    which this one extends. Raise ToolMistake "bad_arguments" for
-    a page that does not exist.
+    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `whole_values`: none is cut;
+    `measured`: those of an earlier page, which this one extends. Raise ToolMistake "bad_arguments" for a page that
+    does not exist.
     """
-    longest = agent.value_characters
-    if longest is not None and len(rows) == 1:  # the only row may be as long as a page
-        longest = None if agent.result_tokens is None else agent.result_tokens * CHARACTERS_PER_TOKEN
-    until = page if agent.result_tokens is not None and page > 0 else None
-    laid, starts, ended = _lay_out(rows, longest, agent, until, [] if measured is None else measured)
+    tokens = agent.result_tokens
+    if tokens is None:
+        return rows, []
+    longest = None
+    if not whole_values:  # the only row may be as long as a page
+        longest = tokens * CHARACTERS_PER_TOKEN if len(rows) == 1 else max(SHORTEST, tokens // VALUE_PART)
+    until = page if page > 0 else None
+    laid, starts, ended = _lay_out(rows, longest, tokens, agent.encoding, until, [] if measured is None else measured)
     if not 1 <= page <= len(starts):
         raise ToolMistake("bad_arguments", "bad_page", page=page, rows=total or len(rows), pages=len(starts))
     first = starts[page - 1]
@@ -76,37 +90,35 @@ def page_of(
 
 
 def _lay_out(
-    rows: Sequence[Row], longest: int | None, agent: AgentConfig, last: int | None, measured: Sized
+    rows: Sequence[Row], longest: int | None, most: int, encoding: str, last: int | None, measured: Sized
 ) -> tuple[list[Row], list[int], bool]:
     """Return rows as they are shown up to the page `last`, where pages begin, and True if there are no further pages.
 
-    Counting the tokens of a thousand rows takes longer than the query.
+    `most`: tokens of a page. Counting the tokens of a thousand rows takes longer than the query.
     """
     readable: list[Row] = []
     starts: list[int] = []
     left_rows = left_tokens = 0
     for number, row in enumerate(rows):
         if number == len(measured):
-            measured.append(_readable(row, longest, agent))
+            measured.append(_readable(row, longest, most, encoding))
         short, tokens = measured[number]
         if not starts or left_rows == 0 or tokens > left_tokens:
             if len(starts) == last:
                 return readable, starts, False
             starts.append(number)
-            left_rows, left_tokens = agent.result_budget or len(rows), agent.result_tokens or 0
+            left_rows, left_tokens = PAGE_ROWS, most
         left_rows, left_tokens = left_rows - 1, left_tokens - tokens
         readable.append(short)
     return readable, starts or [0], True
 
 
-def _readable(row: Row, longest: int | None, agent: AgentConfig) -> tuple[Row, int]:
-    """Return the row, cut to fit a page, and its tokens; 0 if tokens are not counted."""
+def _readable(row: Row, longest: int | None, most: int, encoding: str) -> tuple[Row, int]:
+    """Return the row, cut to fit a page of `most` tokens, and its tokens."""
     while True:
         short = row if longest is None else _cut(row, longest)
-        if agent.result_tokens is None:
-            return short, 0
-        tokens = count_tokens(encode_result([short], (), agent.encoding))  # column names count with every row
-        if longest is None or longest <= SHORTEST or tokens <= agent.result_tokens:
+        tokens = count_tokens(encode_result([short], (), encoding))  # column names count with every row
+        if longest is None or longest <= SHORTEST or tokens <= most:
             return short, tokens
         longest = max(SHORTEST, longest // 2)
 

@@ -35,8 +35,8 @@ SEARCH = "search"
 """True where a tool searches: other tools take more arguments then, and name values that are near."""
 GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST, SEARCH)
 """Conditions: some node has not exactly one label; some node has none; see `IN_LIST` and `SEARCH`."""
-LIMITS = ("query_rows", "query_seconds")
-"""Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
+QUERY_SECONDS = "query_seconds"
+"""Timeout of a query of the model, for the texts of a tool with such queries."""
 _PATTERNS = frozenset({"any_node", "any_relationship"})
 """Names of a Cypher template that the store sets."""
 _QUERIES = ("cypher", "matches", "count")
@@ -146,7 +146,7 @@ class Tool(Strict):
     `search` (the parameter with a text that nodes are found by).
 
     `note_taking`: it returns the model's own text and shows nothing of the graph, so that its calls are counted
-    apart; it is not offered to an agent that does not think. `matches`: Cypher that finds a row where something matches
+    apart. `matches`: Cypher that finds a row where something matches
     although the tool's result is empty. `count`: Cypher that gives the number of `rows` of a result too large to be
     fetched whole. An empty result is explained by `empty` where something matches, else by
     `no_match`. `shows`: what its rows are, so that they are evidence; those of `query` are read by
@@ -354,7 +354,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     identifiers = {*tool.parameters, *switches} - values
     query = {*identifiers, *_PATTERNS}
     message = {*tool.parameters, *switches, "near"}
-    limits = LIMITS if tool.query is not None else ()
+    limits = {QUERY_SECONDS} if tool.query is not None else set()
     yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS
     yield "matches", tool.matches or "", query, FILTERS

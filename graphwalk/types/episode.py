@@ -75,7 +75,6 @@ class ExitStatus(StrEnum):
     NO_ANSWER = "no_answer"
     TURN_LIMIT = "turn_limit"
     CALL_LIMIT = "call_limit"
-    REPEAT_LIMIT = "repeat_limit"
     TOKEN_LIMIT = "token_limit"
     BUDGET = "budget"
     CONTEXT_OVERFLOW = "context_overflow"
@@ -90,7 +89,7 @@ class ExitStatus(StrEnum):
     @property
     def forced(self) -> bool:
         """Return True if a limit of turns, calls or repeats forced the answer."""
-        return self in (ExitStatus.TURN_LIMIT, ExitStatus.CALL_LIMIT, ExitStatus.REPEAT_LIMIT)
+        return self in (ExitStatus.TURN_LIMIT, ExitStatus.CALL_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)

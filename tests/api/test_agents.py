@@ -62,8 +62,8 @@ async def test_tools_in_a_langchain_agent() -> None:
 
 def test_tool_texts_equal_the_agents() -> None:
     with graphwalk.open_store(FILMS) as store:
-        structured = graphwalk.langchain_tools(store, result_budget=2, direction=False)
-        specs = graphwalk.openai_tools(store, result_budget=2, direction=False).specs
+        structured = graphwalk.langchain_tools(store, result_tokens=80, direction=False)
+        specs = graphwalk.openai_tools(store, result_tokens=80, direction=False).specs
         assert [tool.args_schema for tool in structured] == [spec["function"]["parameters"] for spec in specs]
         assert [tool.description for tool in structured] == [spec["function"]["description"] for spec in specs]
         neighbors = next(tool for tool in structured if tool.name == "get_all_nearest_neighbors")

@@ -100,7 +100,7 @@ def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: 
     [
         ("  tools: [./wrong.yaml]\n", "wrong.yaml:4: cypher: there is no colour", ""),
         ("  prompts: ./nowhere/\n", "own.yaml:5: agent.prompts: there is no file or folder", ""),
-        ("  prompts: ./prompts/\n", "graph_tools.j2:2: there is no colour; known: clock", "ours: "),
+        ("  prompts: ./prompts/\n", "graph_tools.j2:2: there is no colour; known: rows", "ours: "),
     ],
 )
 def test_wrong_files_are_errors_before_the_run(tmp_path: Path, agent: str, cause: str, next_step: str) -> None:

@@ -39,9 +39,9 @@ def test_messages_replace_ours_one_by_one(tmp_path: Path) -> None:
     [
         ("graph_tool.j2", "", "", "did you mean graph_tools.j2?"),
         ("conformance.yaml", "", "", "no prompt has this name"),
-        ("graph_tools.j2", "Rows:\n{{ colour }}", ":2", "there is no colour; known: clock, rows, samples"),
+        ("graph_tools.j2", "Rows:\n{{ colour }}", ":2", "there is no colour; known: rows, samples, search"),
         ("graph_tools.j2", "Rows:\n{% for %}", ":2", "line 2"),
-        ("graph_tools.j2", "{{ clock | loud }}", ":1", "No filter named 'loud'"),
+        ("graph_tools.j2", "{{ rows | loud }}", ":1", "No filter named 'loud'"),
         ("maze_question.j2", "{% include 'maze_fromat.j2' %}", "", "no maze_fromat.j2 to include"),
         (MESSAGES, "unknown_tol: None such.", "", "there is no message 'unknown_tol'"),
         (MESSAGES, "bad_json: >-\n  no\nunknown_tool: '{{ tool }}'", ":3", "unknown_tool: there is no tool; known:"),
@@ -66,7 +66,7 @@ def test_wrong_prompt_error_names_its_line(tmp_path: Path, name: str, text: str,
 def test_an_error_while_a_prompt_is_rendered_names_its_line(tmp_path: Path, text: str, problem: str) -> None:
     own = Prompts(folder(tmp_path, maze_tools__j2=text))
     with pytest.raises(ConfigError, match=rf"maze_tools\.j2{problem}"):
-        own.render("maze_tools.j2", rows=[1, 2, 3], size=1, start=0, goal=0, strict=False, clock="")
+        own.render("maze_tools.j2", rows=[1, 2, 3], size=1, start=0, goal=0, strict=False)
 
 
 def test_an_error_while_a_message_is_rendered_names_its_line(tmp_path: Path) -> None:

@@ -49,9 +49,7 @@ async def test_no_call_is_made_beyond_the_turn_limit() -> None:
     await stage.close()
 
 
-@pytest.mark.parametrize(
-    ("limit", "status"), [("turn", "turn_limit"), ("call", "call_limit"), ("repeat", "repeat_limit")]
-)
+@pytest.mark.parametrize(("limit", "status"), [("turn", "turn_limit"), ("call", "call_limit")])
 async def test_the_limit_that_ended_an_episode_is_its_status(limit: str, status: str) -> None:
     stage = await Stage.open(QUESTIONS, **{f"agent.{limit}_limit": 2})
     episode = await stage.begin(0)

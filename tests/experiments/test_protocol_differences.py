@@ -100,7 +100,7 @@ def test_a_question_has_a_wording_with_the_information_of_the_paper(kind: Any) -
 def test_fields_of_the_experiment_override_the_protocol(tmp_path: Path) -> None:
     prompts = tmp_path / "prompts"
     prompts.mkdir()
-    (prompts / "graph_tools.j2").write_text("Answer. {{ clock }}", encoding="utf-8")
+    (prompts / "graph_tools.j2").write_text("Answer. {{ samples }}", encoding="utf-8")
     run = graphwalk.run(
         "paper-table-2", protocol="paper", models=["scripted/expert"], agent={"prompts": f"{prompts}/"},
         settings=["tools"], out=tmp_path / "run", limit=2, **SMALL,
@@ -165,7 +165,7 @@ def test_the_order_of_the_differences_is_the_same_in_every_process() -> None:
     program = (
         "from graphwalk.experiments.loading import load_experiment;"
         "from graphwalk.experiments.protocol_differences import in_words, published_differences;"
-        "names = ('turn_limit=2', 'encoding=csv', 'think=false', 'direction=false', 'query_rows=5', 'schema_samples=1');"
+        "names = ('turn_limit=2', 'encoding=csv', 'call_limit=9', 'direction=false', 'result_tokens=500', 'schema_samples=1');"
         "config = load_experiment('paper-table-2', [f'agent.{name}' for name in names], {'protocol': 'paper'});"
         "print(in_words(published_differences(config.model_dump(mode='json'))))"
     )

@@ -92,7 +92,7 @@ async def test_an_episode_by_either_api(
 async def test_one_call_at_a_time_is_one_object(server: ModelServer, model: OpenAIModel) -> None:
     one = {"tool": "step", "arguments": {"key": "a"}}
     server.respond = holding_to_schema(json.dumps(one), '{"answer": "b"}')
-    trajectory, steps = await played(model, parallel_tool_calls=False)
+    trajectory, steps = await played(model, max_calls_per_turn=1)
     assert (len(steps.calls), trajectory.reply) == (1, "b")
     schema = schema_of(server.requests[0].body)
     assert allows(schema, {"thought": "…", **one})

@@ -65,7 +65,7 @@ def test_a_limit_ends_the_script_with_an_answer(store: graphwalk.Store) -> None:
 
 
 def test_one_call_at_a_time(store: graphwalk.Store) -> None:
-    state = graphwalk.build_agent("scripted/look", store, parallel_tool_calls=False).invoke(QUESTION)
+    state = graphwalk.build_agent("scripted/look", store, max_calls_per_turn=1).invoke(QUESTION)
     assert max(len(getattr(message, "tool_calls", ())) for message in state["messages"]) == 1
     assert ANSWER in state["messages"][-1].content
 

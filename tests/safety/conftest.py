@@ -56,7 +56,7 @@ class Place:
         if tool in MAZE_TOOLS:
             return MazeToolbox(self.maze, SMALL.size, str(SMALL.start))
         names = [*GOOD_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
-        agent = AgentConfig(query_seconds=2.0)
+        agent = AgentConfig(call_seconds=2.0)
         return GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
 
     async def call(self, toolbox: Toolbox, tool: str, arguments: str) -> ToolResult:

@@ -42,8 +42,8 @@ async def test_words_of_wrong_arguments(call: Call) -> None:
         "number": (await call(NODES, label=3, property_name=name, property_value="x")).content,
         "list": (await call(NODES, label="Zorep", property_name=name, property_value=["x"])).content,
         "object": (await call(NODES, label="Zorep", property_name=name, property_value={})).content,
-        "page": (await call(VALUES, AgentConfig(result_budget=5), **_VALUES, page="2")).content,
-        "page_boolean": (await call(VALUES, AgentConfig(result_budget=5), **_VALUES, page=True)).content,
+        "page": (await call(VALUES, AgentConfig(result_tokens=50), **_VALUES, page="2")).content,
+        "page_boolean": (await call(VALUES, AgentConfig(result_tokens=50), **_VALUES, page=True)).content,
     } == snapshot(
         {
             "nothing": "get_node_by_property needs the arguments label, property_name, property_value, not given in this call. All its arguments are: label, property_name, property_value.",

@@ -130,7 +130,7 @@ async def test_undirected_rows_show_no_direction(call: Call) -> None:
 async def test_pages_add_up_to_the_whole(call: Call) -> None:
     arguments = {"label": "Zorep", "property_name": "hue", "property_value": "vark"}
     whole = decode_rows((await call(NEIGHBORS, **arguments)).content)
-    agent = AgentConfig(result_budget=3)
+    agent = AgentConfig(result_tokens=100)
     rows, page = [], 1
     while page is not None:
         result = await call(NEIGHBORS, agent, page=page, **arguments)
@@ -142,9 +142,9 @@ async def test_pages_add_up_to_the_whole(call: Call) -> None:
 
 async def test_page_note_counts_rows(call: Call) -> None:
     arguments = {"property_name": "key", "entity_name": "Zorep", "entity_type": "node"}
-    agent = AgentConfig(result_budget=2)
+    agent = AgentConfig(result_tokens=20)
     assert (await call(VALUES, agent, **arguments)).content == snapshot("""\
-Note: page 1 of 2, rows 1 to 2 of 3 in all. For the next page repeat the call with "page": 2.
+Note: page 1, rows 1 to 2 of 3 in all. For the next page repeat the call with "page": 2.
 [{"values": "z1"}, {"values": "z2"}]\
 """)
     assert (await call(VALUES, agent, page=2, **arguments)).content == snapshot("""\
@@ -180,13 +180,13 @@ async def test_a_specification_has_the_form_of_the_api(store: GraphStore, schema
 
 
 async def test_descriptions_follow_the_switches(store: GraphStore, schema: Schema) -> None:
-    agent = AgentConfig(direction=False, relationship_properties=False, encoding="csv", result_budget=50)
+    agent = AgentConfig(direction=False, relationship_properties=False, encoding="csv", result_tokens=50)
     spec = GraphToolbox(store, schema, agent=agent).specs[1]
     assert '"direction"' not in spec.description
     assert "relationship_properties" not in spec.description
     assert spec.description.endswith('f7,DIRECTED,Person,"{""key"": ""p3"", ""name"": ""Ida""}"')
     page = spec.parameters["properties"]["page"]
-    assert (page["type"], page["minimum"], "more than 50 rows" in page["description"]) == ("integer", 1, True)
+    assert (page["type"], page["minimum"], "comes in pages" in page["description"]) == ("integer", 1, True)
     assert "page" not in spec.parameters["required"]
 
 
@@ -215,7 +215,7 @@ async def test_an_item_finds_the_nodes_whose_list_contains_it() -> None:
 async def test_later_pages_of_one_toolbox_have_the_rows_and_notes_of_a_new_one() -> None:
     nodes = [Node(key, ("A",), {"weight": 1000.5}) for key in "abcd"]
     graph = PropertyGraph.from_rows(nodes, [])
-    store, agent = await EmbeddedDatabase().load(graph), AgentConfig(result_budget=2)
+    store, agent = await EmbeddedDatabase().load(graph), AgentConfig(result_tokens=60)
     toolboxes = [GraphToolbox(store, await store.schema(), agent=agent) for _ in range(3)]
     arguments = {"label": "A", "property_name": "weight", "property_value": 1000.5}
     texts = []

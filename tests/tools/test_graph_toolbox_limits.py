@@ -54,9 +54,9 @@ async def test_slow_call_becomes_tool_text() -> None:
 
 
 def test_settings_of_the_user_stay() -> None:
-    agent = foreign_agent(AgentConfig(result_budget=None, schema_tokens=77))
-    assert (agent.result_budget, agent.schema_tokens) == (None, 77)
-    assert agent.fetched_rows == FOREIGN["fetched_rows"]
+    agent = foreign_agent(AgentConfig(result_tokens=None, schema_tokens=77))
+    assert (agent.result_tokens, agent.schema_tokens) == (None, 77)
+    assert agent.call_seconds == FOREIGN["call_seconds"]
     assert foreign_agent(agent) == agent
 
 

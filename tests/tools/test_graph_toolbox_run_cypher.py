@@ -30,7 +30,7 @@ class Asker:
 async def ask() -> AsyncIterator[Asker]:
     graph = generate_graph(GraphSpec(nodes=40), 1, 0)
     store = await EmbeddedDatabase().load(graph)
-    agent = AgentConfig(query_seconds=SECONDS, query_rows=20)
+    agent = AgentConfig(call_seconds=SECONDS)
     yield Asker(graph, GraphToolbox(store, await store.schema(), load_tools(["run_cypher"]), agent))
     await store.drop()
 
@@ -44,7 +44,8 @@ async def test_nothing_but_the_graph_is_seen(ask: Asker) -> None:
     assert {row["l"] for row in decode_rows(labels.content)} == {table.label for table in ask.graph.node_tables}
 
 
-async def test_rows_keep_their_order_and_a_note_counts_the_rest(ask: Asker) -> None:
+async def test_rows_keep_their_order_and_a_note_counts_the_rest(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphwalk.tools.graph_toolbox.MOST_ROWS", 20)
     ordered = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC")
     expected = sorted(ask.graph.keys, reverse=True)[:20]
     assert [row["n.key"] for row in decode_rows(ordered.content)] == expected

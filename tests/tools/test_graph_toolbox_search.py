@@ -45,7 +45,7 @@ async def test_a_search_shows_the_best_nodes(own: Caller) -> None:
         for key, count, match in (("z1", 4, "typing errors"), ("z2", 3, "typing errors"))
     ]
     assert result.rows == 2
-    cut = await own(SEARCH, AgentConfig(result_budget=1), text="vrak")
+    cut = await own(SEARCH, AgentConfig(result_tokens=40), text="vrak")
     assert (len(decode_rows(cut.content)), cut.rows) == (1, 2)
 
 
@@ -89,7 +89,7 @@ async def test_an_argument_that_is_null_or_empty_is_left_out(own: Caller, label:
 async def test_neighbors_of_one_type_or_direction(own: Caller, arguments: dict[str, Any], rows: int) -> None:
     result = await own(NEIGHBORS, **Z1, **arguments)
     assert result.rows == rows, result.content
-    few = AgentConfig(fetched_rows=1, result_budget=1)
+    few = AgentConfig(result_tokens=40, call_seconds=10)
     assert (await own(NEIGHBORS, few, **Z1, **arguments)).rows == rows
     seen = observed_graph([result])
     assert seen.complete_nodes() == set(), "a filtered result does not show all relationships"

@@ -102,7 +102,7 @@ async def test_the_value_of_a_look_up_keeps_its_type_whatever_notes_are_above_th
     note: str, text: str, name: str, argument: str | int, value: str | int, source: str
 ) -> None:
     store = await EmbeddedDatabase().load(SHOP)
-    agent = AgentConfig(value_characters=50 if note == "values cut" else None)
+    agent = AgentConfig(result_tokens=500 if note == "values cut" else None)
     toolbox: Any = GraphToolbox(store, await store.schema(), agent=agent)
     arguments = {"label": "Shop", "property_name": name, "property_value": argument}
     result = await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(arguments)))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.stores.base import GraphStore
@@ -13,7 +12,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.score import steps_of
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed_values import tool_evidence, waste_of
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message, ToolCall
@@ -91,12 +90,6 @@ async def test_notes_are_counted_apart_whatever_the_tool_is_called(
     trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
     assert waste_of(trajectory).think_calls == 1
     assert [tool_evidence(trajectory).holds(key) for key in ("z1", "z2")] == [False, True]
-
-
-def test_without_thinking_there_are_no_notes(tmp_path: Path, store: GraphStore, schema: Schema) -> None:
-    tools = load_tools([write(tmp_path, JOT), *GRAPH_TOOLS])
-    offered = GraphToolbox(store, schema, tools, AgentConfig(think=False)).specs
-    assert [spec.name for spec in offered] == [name for name in GRAPH_TOOLS if name != "think"]
 
 
 async def test_further_tools_in_a_maze(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
             missing.update(filter(None, [score.get("missing")]))
             unread += bool(score) and score.get("extraction_stage") is None
             ambiguous += score.get("lossy", False)
-            yield _with_limit(record, config)
+            yield record
 
     try:
         observed = observe(noted(), declared)
@@ -78,15 +78,6 @@ def origin_of(folder: RunFolder) -> str:
     version, seed = manifest["graphwalk_version"], manifest["config"].get("seed")
     graphs = counted(len((manifest.get("fingerprint") or {}).get("graphs", ())), "graph")
     return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
-
-
-def _with_limit(record: ResultRecord, config: Mapping[str, Any]) -> ResultRecord:
-    """Return the record with the limit that ended the episode: older logs call each limit `turn_limit`."""
-    turns, calls, repeats = (config["agent"].get(f"{name}_limit") for name in ("turn", "call", "repeat"))
-    turns_used_up = turns is not None and record["turns"] > turns
-    if record["exit_status"] != "turn_limit" or turns_used_up or not (calls or repeats) or config.get("vary"):
-        return record
-    return {**record, "exit_status": "call_limit" if calls and record["tool_calls"] >= calls else "repeat_limit"}
 
 
 def _published(

@@ -4,7 +4,6 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from graphwalk.agent import Watcher
@@ -165,7 +164,6 @@ def asking(
         "agent": {
             **FOREIGN,
             **profile.get("agent", {}),
-            "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             **(agent or {}),
         },
         "options": profile.get("options", {}),

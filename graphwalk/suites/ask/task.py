@@ -113,7 +113,7 @@ async def asked_in_words(question: str, earlier: Sequence[Exchange], about: Load
     """Return the prompt of a question about an own graph, after the earlier exchanges. Raise StoreError."""
     schema, toolbox = await about.schema(agent), await about.toolbox(agent, OWN_GRAPH_TOOLS)
     text = schema_text(schema, agent)
-    prompt = [Message("system", agent.render("ask.j2", schema=text, clock=agent.clock, search=toolbox.searches))]
+    prompt = [Message("system", agent.render("ask.j2", schema=text, search=toolbox.searches))]
     for exchange in earlier:
         prompt += [Message("user", exchange.question), Message("assistant", exchange.answer or "(no answer)")]
     return Prompt((*prompt, Message("user", question)), toolbox)

@@ -98,7 +98,6 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
         start=task.start,
         goal=task.goal,
         strict=task.strict,
-        clock=agent.clock,
     )
     return Message("system", system), Message("user", task.question)
 
@@ -106,5 +105,5 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
 def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
     """Return the system prompt with the drawn maze, and the question."""
     drawing, ends = draw_with_keys(task.maze, task.layout), {"start": task.start, "goal": task.goal}
-    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock, **ends)
+    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, **ends)
     return Message("system", system), Message("user", task.question)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.evaluation.rows import compare_rows, distinct
 from graphwalk.stores.base import GraphStore
@@ -100,7 +100,7 @@ class _UnknownNameError(ValueError):
 
 async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row]:
     """Return the rows of a query, which only reads. Raise ValueError if it is refused, fails, is slow or too large."""
-    seconds, most = agent.query_seconds, agent.query_rows
+    seconds, most = agent.query_seconds, MOST_ROWS
     try:
         check_cypher(cypher)
         if engine.takes_queries:

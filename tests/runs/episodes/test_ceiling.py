@@ -18,7 +18,7 @@ from tests.models.server import Answer, ModelServer, chat
 from tests.runs.playing.test_execute import local, served
 from tests.runs.runs import Notes, experiment, start
 
-ONE_CALL = {"agent.parallel_tool_calls": False, "agent.turn_limit": 60, "agent.compaction_window": 2}
+ONE_CALL = {"agent.max_calls_per_turn": 1, "agent.turn_limit": 60, "agent.compaction_window": 2}
 GRAPH = {"suite.graphs": [{"nodes": 40, "properties": 6}]}
 
 

@@ -87,7 +87,7 @@ def test_a_dry_run_counts_all_variants() -> None:
     ],
 )
 def test_a_wrong_variation_is_refused_with_file_and_field(tmp_path: Path, vary: str, message: str) -> None:
-    more = ", agent.repeat_limit: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]" if "121" in message else ""
+    more = ", agent.turn_limit: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]" if "121" in message else ""
     file = tmp_path / "mine.yaml"
     file.write_text(f"name: mine\nsuite: {{name: questions}}\nvary: {{{vary}{more}}}\n", encoding="utf-8")
     with pytest.raises(ConfigError) as error:

@@ -69,9 +69,9 @@ def test_settings_within_a_run_of_traces(played: Callable[..., Path]) -> None:
 
 
 def test_runs_with_other_pages_have_the_same_tasks_and_another_par(played: Callable[..., Path]) -> None:
-    paged = played("paged", models=["scripted/expert"], graphs=1, agent={"result_budget": 20})
+    paged = played("paged", models=["scripted/expert"], graphs=1, agent={"result_tokens": 900})
     comparison = compare_runs([one(played), paged], models=["scripted/flawed", "scripted/expert"])
-    assert any("agent.result_budget: None → 20" in note for note in comparison.notes)
+    assert any("agent.result_tokens: None → 900" in note for note in comparison.notes)
     for result in read_lines(paged / "results.jsonl"):
         assert result["task"]["reference_turns"] == len(result["trajectory"]["turns"])
 

@@ -40,7 +40,7 @@ def test_graphs_and_tools_that_cannot_be_opened(odd_file: Path, tmp_path: Path) 
         (("--graph", odd_file, "--labels", ""), "an empty list of labels keeps nothing"),
         (("--graph", odd_file, "--relationship-types", "DRIP"), "there are: DRAP, FLIN"),
         (("--graph", odd_file, "-o", "agent.turn_limit=3"), "the server has no setting agent.turn_limit"),
-        (("--graph", odd_file, "-o", "agent.result_budget=0"), "must be greater than 0"),
+        (("--graph", odd_file, "-o", "agent.result_tokens=0"), "must be greater than 0"),
         (("--graph", odd_file, "-o", "agent.prompts=./none"), "there is no file or folder"),
     ):
         code, errors = refused(*words)

@@ -101,7 +101,7 @@ async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
 
 
 async def test_settings_of_results(odd_file: Path) -> None:
-    settings = ("agent.result_budget=2", "agent.encoding=csv", "agent.direction=false")
+    settings = ("agent.result_tokens=80", "agent.encoding=csv", "agent.direction=false")
     arguments = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
     async with over_stdio("--graph", odd_file, *(word for one in settings for word in ("-o", one))) as client:
         content = (await client.call_tool("get_all_nearest_neighbors", arguments)).structured_content

@@ -41,7 +41,7 @@ def test_a_shortest_path_and_one_with_a_detour() -> None:
     assert (shortest.path_length, shortest.length_ratio, shortest.error_class) == (10, 1.0, None)
     assert (shortest.precision, shortest.recall, shortest.f1, shortest.false_positives) == (1.0, 1.0, 1.0, 0)
     assert (detour.valid, detour.path_length, detour.length_ratio, detour.repeated_cells) == (True, 12, 1.2, 2)
-    forced = score(json.dumps({"path": WAY}), exit_status=ExitStatus.REPEAT_LIMIT)
+    forced = score(json.dumps({"path": WAY}), exit_status=ExitStatus.CALL_LIMIT)
     assert (forced.correct, forced.strict_correct) == (True, False)
 
 

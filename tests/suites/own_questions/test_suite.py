@@ -138,7 +138,7 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
     path = tmp_path / "qa.jsonl"
     path.write_text("\n".join(MISTAKES))
     async with ModelServer(reply) as server:
-        played = config(path, **{"agent.query_seconds": 0.5})
+        played = config(path, **{"agent.call_seconds": 0.5})
         for attempt in (
             lambda: start(tmp_path / "run", played, variables(server)),
             lambda: estimate_run(resolve(played, variables(server))),

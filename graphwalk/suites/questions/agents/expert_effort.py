@@ -27,10 +27,10 @@ class ExpertReference:
     """
 
     def __init__(self, embedded: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> None:
-        by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
-        pages = AgentConfig(**agent.model_dump(include={"result_budget", *by_tokens}))
+        fields = {"result_tokens", "encoding"} if agent.result_tokens is not None else set[str]()
+        pages = AgentConfig(**agent.model_dump(include=fields))
         self._schema = schema_of(graph)
-        self._tools = CachedTools(GraphToolbox(embedded, self._schema, agent=pages))
+        self._tools = CachedTools(GraphToolbox(embedded, self._schema, agent=pages, whole_values=True))
         self._system = tools_system(self._schema, AgentConfig())
         self._count = cache(count_tokens)
 

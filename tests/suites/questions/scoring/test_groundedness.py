@@ -139,7 +139,7 @@ async def test_parallel_relationships_and_loops_are_counted_once() -> None:
 
 
 async def test_a_page_that_was_not_read_may_hold_anything() -> None:
-    here = await place(result_budget=2)
+    here = await place(result_tokens=80)
     first, second = near("A", "p", 1), near("A", "p", 1, page=2)
     most = [{"node_key": "a1", "rel_count": 2}]
     name, arguments = values("A")
@@ -204,11 +204,11 @@ JSON = st.recursive(
     [
         {},
         {"encoding": "csv"},
-        {"encoding": "compact", "result_budget": 7},
+        {"encoding": "compact", "result_tokens": 300},
         {"relationship_properties": False},
         {"compaction": "window", "compaction_window": 1},
         {"max_calls_per_turn": 10},
-        {"parallel_tool_calls": False, "turn_limit": 100},
+        {"max_calls_per_turn": 1, "turn_limit": 100},
     ],
     ids=str,
 )
