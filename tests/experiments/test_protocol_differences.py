@@ -177,7 +177,7 @@ def test_the_order_of_the_differences_is_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }  # fmt: skip
     assert len(texts) == 1
-    assert texts.pop().count("agent.") == 5
+    assert texts.pop().count("agent.") == 6
 
 
 @pytest.mark.parametrize(
