@@ -20,7 +20,6 @@ from graphwalk.config.jinja import (
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
-from graphwalk.files.writing import check_links
 
 MESSAGES = "tool_messages.yaml"
 """Messages about failed tool calls, many in one file."""
@@ -39,8 +38,6 @@ class Prompts:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        if folder is not None:
-            check_links(folder, ConfigError)
         own = {} if folder is None else _files(folder)
         ours = _defaults()
         self._paths = {**ours, **own}

@@ -12,7 +12,6 @@ import io
 import json
 import math
 import os
-import tempfile
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator
@@ -27,9 +26,6 @@ from graphwalk.files.writing import cannot_write, sync_folder
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _LEVEL, _GZIP = 6, 31
-_LONGEST_LINE = _LITTLE = 1 << 28
-_MOST_UNPACKED = 200
-"""Maximum ratio of uncompressed to compressed size above `_LITTLE`. Logs shrink to a tenth."""
 _BINARY = getattr(os, "O_BINARY", 0)
 """Windows would end lines otherwise."""
 RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
@@ -64,11 +60,6 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the records in order; an interrupted last line is skipped with a warning. Raise RunLogError for damage."""
-    return (record for record, _ in read_with_checksums(path))
-
-
-def read_with_checksums(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield each record with the checksum of its line, in order. Warn and raise as `read_lines`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -77,51 +68,36 @@ def read_with_checksums(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
             try:
                 record = decode_line(line)
             except (ValueError, RecursionError) as error:
-                raise RunLogError(
-                    f"{present_file(path)}:{number}: the line is damaged ({error})",
-                    hint=RESTORE,
-                ) from error
-            yield record, line[-_TAIL:]
+                damage = f"{present_file(path)}:{number}: the line is damaged ({error})"
+                raise RunLogError(damage, hint=RESTORE) from error
+            yield record
 
 
 @contextmanager
 def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
     """Yield the lines of a file, compressed or not, as bytes; none if it does not exist.
 
-    Raise RunLogError if the compressed file is damaged or too large.
+    Raise RunLogError if the compressed file is damaged.
     """
     with _open_log(path) as file:
-        yield _lines(file)
+        yield _lines(file, path)
 
 
 def _open_log(path: Path) -> BinaryIO | gzip.GzipFile:
-    # The file may be compressed between two looks at it.
     try:
-        for _ in range(2):
-            with suppress(FileNotFoundError):
-                return path.open("rb")
-            with suppress(FileNotFoundError):
-                return gzip.open(compressed_path(path))
+        if path.exists():
+            return path.open("rb")
+        packed = compressed_path(path)
+        return gzip.open(packed) if packed.exists() else io.BytesIO()
     except OSError as error:
         raise RunLogError(f"{path} cannot be read: {error.strerror}", hint="restore the file from a copy") from error
-    return io.BytesIO()
 
 
-def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
-    budget = math.inf
-    if isinstance(file, gzip.GzipFile):
-        budget = max(_LITTLE, _MOST_UNPACKED * os.fstat(file.fileno()).st_size)
+def _lines(file: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
     try:
-        while line := file.readline(_LONGEST_LINE):
-            budget -= len(line)
-            if budget < 0 or (len(line) == _LONGEST_LINE and not line.endswith(b"\n")):
-                raise ValueError("too large for a log")
-            yield line
-    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RunLogError(
-            f"{file.name}: the file is damaged ({error})",
-            hint=RESTORE,
-        ) from error
+        yield from file
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RunLogError(f"{present_file(path)}: the file is damaged ({error})", hint=RESTORE) from error
 
 
 def compressed_path(path: Path) -> Path:
@@ -146,12 +122,10 @@ class LineWriter:
 
     A line is flushed to disk half a second later by the running event loop, without one when the writer is closed.
     Raise RunLogError if a write or a flush fails, and from then on at every call: later lines could follow a gap.
-    Raise RunLogError if the file at its path was replaced; its content is then saved beside its folder.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._copy: Path | None = None
         self._failure: OSError | None = None
         self._timer: asyncio.TimerHandle | None = None
         try:
@@ -161,27 +135,15 @@ class LineWriter:
             raise cannot_write(path, error, RunLogError) from error
         sync_folder(path.parent)
 
-    def check(self) -> None:
-        """Raise RunLogError if the file was replaced, or cannot be written any more."""
-        self._keep_in_place(b"")
-        with self._fail_stop():
-            pass
-
     def append(self, record: dict[str, Any]) -> None:
-        line = encode_line(record)
-        self._keep_in_place(line)
-        self.write(line)
+        self.write(encode_line(record))
 
     def write(self, line: bytes) -> None:
         """Append a line of `encode_line`."""
         with self._fail_stop():
-            try:
-                written = os.write(self._file, line)
-                while written < len(line):
-                    written += os.write(self._file, line[written:])
-            except OSError:
-                _cut_torn_tail(self._file)
-                raise
+            written = os.write(self._file, line)
+            while written < len(line):
+                written += os.write(self._file, line[written:])
         if self._timer is None:
             with suppress(RuntimeError):  # no event loop
                 self._timer = asyncio.get_running_loop().call_later(_SYNC_SECONDS, self._sync_in_time)
@@ -196,32 +158,6 @@ class LineWriter:
         except OSError as error:
             self._failure = error
             raise cannot_write(self._path, error, RunLogError) from error
-
-    def _keep_in_place(self, line: bytes) -> None:
-        """Raise RunLogError if the file at the path is no longer the open one; a removed one is saved with `line`."""
-        opened, current = os.fstat(self._file), None
-        with suppress(OSError):
-            current = self._path.stat()
-        if current is None or not os.path.samestat(current, opened):
-            cause = f"{self._path} was {'replaced' if current else 'removed or moved'} while it was written to"
-            raise RunLogError(cause, hint="" if opened.st_nlink else f"what it held is in {self._save(line)}")
-
-    def _save(self, line: bytes) -> Path:
-        """Save the content of a deleted file, and the lines to append, beside its folder."""
-        if self._copy is None:
-            folder = self._path.parent.parent
-            folder = folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
-            name = f"{self._path.parent.name}-{self._path.stem}-"
-            number, place = tempfile.mkstemp(suffix=self._path.suffix, prefix=name, dir=folder)
-            os.close(number)
-            self._copy = Path(place)
-            with self._copy.open("wb") as copy:
-                os.lseek(self._file, 0, os.SEEK_SET)
-                while block := os.read(self._file, 1 << 20):
-                    copy.write(block)
-        with self._copy.open("ab") as copy:
-            copy.write(line)
-        return self._copy
 
     def sync(self) -> None:
         """Flush all lines to disk."""

@@ -59,10 +59,6 @@ class ReplyCache:
         self._writer.write(line)
         self._note(key, line)
 
-    def check(self) -> None:
-        """Raise RunLogError if further replies would be lost."""
-        self._writer.check()
-
     def close(self) -> None:
         self._reader.close()
         self._writer.close()

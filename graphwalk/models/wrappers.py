@@ -94,8 +94,7 @@ class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
     A call that takes longer than `seconds` fails, and may be retried.
-    `ready` is called before each request; if it raises, nothing is sent. `note` is called once if the provider does
-    not report its usage.
+    `note` is called once if the provider does not report its usage.
     """
 
     def __init__(
@@ -105,12 +104,11 @@ class Budgeted(Wrapper):
         price: KnownPrice | None,
         *,
         seconds: float,
-        ready: Callable[[], None],
         note: Callable[[str], object],
     ) -> None:
         super().__init__(inner)
         self._budget, self._price = budget, price
-        self._seconds, self._ready, self._note = seconds, ready, note
+        self._seconds, self._note = seconds, note
         self._announced = False
         self._largest: Usage | None = None
         """The largest usage of a reply so far, which is expected of the next one."""
@@ -118,7 +116,6 @@ class Budgeted(Wrapper):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError if the budget is spent."""
         async with self._budget.reservation(lambda: self._largest):
-            self._ready()
             try:
                 async with asyncio.timeout(self._seconds):
                     reply = await self.inner.complete(messages, tools, options)
@@ -325,12 +322,11 @@ def wrap(
     budget: Budget,
     price: KnownPrice | None = None,
     seed: int = 0,
-    ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
     seconds = limits.call_seconds
-    model: Model = Budgeted(provider, budget, price, seconds=seconds, ready=ready, note=note)
+    model: Model = Budgeted(provider, budget, price, seconds=seconds, note=note)
     model = RateLimited(model, limits, budget.check, note)
     return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
 

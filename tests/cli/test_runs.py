@@ -62,7 +62,7 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
     assert "nothing left to do: all 2 episodes have a score" in again.stderr
 
 
-@pytest.mark.parametrize("left", [None, (), ("run.lock", ".graphwalk-1.part")])
+@pytest.mark.parametrize("left", [None, (), ("run.lock", "run.json.part")])
 def test_a_run_that_was_killed_before_it_began_lost_nothing(left: tuple[str, ...] | None, tmp_path: Path) -> None:
     if left is not None:
         (tmp_path / "run").mkdir()
@@ -70,6 +70,6 @@ def test_a_run_that_was_killed_before_it_began_lost_nothing(left: tuple[str, ...
             (tmp_path / "run" / name).touch()
     resumed = graphwalk("resume", "run", folder=tmp_path)
     assert resumed.returncode == 3
-    assert "lost nothing: start it again" in resumed.stderr
+    assert "is not a run folder" in resumed.stderr
     started = graphwalk("run", "quickstart", "--limit", "1", "-m", "scripted/expert", "--out", "run", folder=tmp_path)
     assert started.returncode == 0, started.stderr

@@ -83,20 +83,6 @@ def test_prompts_are_a_folder(tmp_path: Path) -> None:
         AgentConfig(prompts=str(tmp_path / "nowhere"))
 
 
-def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
-    """A folder of another author must not choose which file of this machine a model reads."""
-    (tmp_path / "private").write_text("private")
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "answer_now.j2").symlink_to(tmp_path / "private")
-    with pytest.raises(ConfigError, match=r"answer_now\.j2 is a link to a place outside its folder"):
-        Prompts(own)
-    (own / "answer_now.j2").unlink()
-    (own / "magma_system.j2").write_text("Now!")
-    (own / "answer_now.j2").symlink_to("magma_system.j2")
-    assert Prompts(own).render("answer_now.j2") == "Now!"
-
-
 def test_every_prompt_that_can_be_replaced_is_rendered() -> None:
     shipped = Prompts().files
     code = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))

@@ -79,44 +79,27 @@ def test_damage_in_a_compressed_log_names_the_file_that_is_there(tmp_path: Path)
         list(read_lines(tmp_path / "log.jsonl"))
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_line_longer_than_any_is_damage_and_no_torn_tail(
-    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jsonlines, "_LONGEST_LINE", 1000)
-    line = encode_line({"text": " " * 1000})
-    path = tmp_path / ("log.jsonl.gz" if packed else "log.jsonl")
-    path.write_bytes(gzip.compress(line) if packed else line)
-    with pytest.raises(RunLogError, match="too large for a log"):
-        list(read_lines(tmp_path / "log.jsonl"))
-
-
-def test_a_compressed_log_that_unpacks_into_more_than_any_is_damage(
+async def test_a_line_is_written_before_append_returns_and_synced_within_half_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jsonlines, "_LITTLE", 1000)
-    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(encode_line({"n": 1}) * 10_000))
-    with pytest.raises(RunLogError, match="too large for a log"):
-        list(read_lines(tmp_path / "log.jsonl"))
+    path, synced = tmp_path / "log.jsonl", asyncio.Queue[bytes]()
 
+    def fsync(number: int) -> None:
+        assert os.path.samestat(os.fstat(number), path.stat())
+        synced.put_nowait(path.read_bytes())
 
-async def test_an_event_loop_flushes_lines_that_no_other_line_follows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flushed, fsync = asyncio.Event(), os.fsync
-
-    def recording(number: int) -> None:
-        fsync(number)
-        flushed.set()
-
-    writer = LineWriter(tmp_path / "log.jsonl")
-    monkeypatch.setattr(os, "fsync", recording)
-    for _ in range(2):
-        writer.append({"n": 1})
-        assert not flushed.is_set()
-        await asyncio.wait_for(flushed.wait(), 60)
-        flushed.clear()
+    writer = LineWriter(path)
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert jsonlines._SYNC_SECONDS == 0.5
+    for number in range(2):
+        writer.append({"n": number})
+        content = path.read_bytes()
+        assert content.endswith(encode_line({"n": number}))
+        assert synced.empty()
+        assert await asyncio.wait_for(synced.get(), 60) == content, "without a further line"
+    writer.append({"n": 2})
     writer.close()
+    assert synced.get_nowait() == path.read_bytes()
 
 
 @pytest.mark.parametrize("cause", [errno.EIO, errno.ENOSPC])
@@ -132,7 +115,7 @@ def test_nothing_is_written_after_a_failed_flush(cause: int, tmp_path: Path, mon
     writer.append({"n": 1})
     content = path.read_bytes()
     monkeypatch.setattr(os, "fsync", failing)
-    for call in (writer.sync, lambda: writer.append({"n": 2}), writer.check, writer.sync, writer.close):
+    for call in (writer.sync, lambda: writer.append({"n": 2}), writer.sync, writer.close):
         with pytest.raises(RunLogError, match=os.strerror(cause)) as raised:
             call()
         assert raised.value.hint

@@ -26,7 +26,6 @@ from tests.fuzzing.damage import altered, damaged
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning"),
-    pytest.mark.filterwarnings("ignore::graphwalk.runs.folder.run_folder.ForeignLinesWarning"),
 ]
 ROUNDS = 100
 SECONDS, MEGABYTES = 10, 1000

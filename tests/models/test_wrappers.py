@@ -138,16 +138,6 @@ async def test_an_endless_pause_fails(server: ModelServer, variables: Variables)
     await provider.close()
 
 
-async def test_nothing_is_sent_where_it_could_not_be_kept() -> None:
-    def ready() -> None:
-        raise OSError("the folder is gone")
-
-    player = Player()
-    with pytest.raises(OSError, match="the folder is gone"):
-        await in_run(player, ready=ready).complete(ASK, (), CallOptions())
-    assert player.sent == []
-
-
 async def test_the_callback_of_a_stream_is_no_part_of_the_key(tmp_path: Path) -> None:
     async def on_text(piece: str) -> None:
         raise AssertionError(piece)

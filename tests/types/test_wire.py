@@ -82,4 +82,5 @@ def test_unknown_is_left_out() -> None:
 def test_earlier_logs_are_rewritten_byte_for_byte(run: str) -> None:
     for line in (RUNS / run / "results.jsonl").read_bytes().splitlines(keepends=True):
         record = decode_line(line)
-        assert encode_line(Result.from_dict(record).as_line(record)) == line
+        first = {name: record[name] for name in ("run_id", "conditions")}
+        assert encode_line(first | Result.from_dict(record).as_dict()) == line

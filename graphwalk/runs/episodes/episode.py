@@ -45,7 +45,6 @@ class RunModels(AsyncExitStack):
     """All models of an experiment, an asynchronous context manager.
 
     `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses.
-    `check_results` is called before each request; it raises if results can no longer be written.
     """
 
     def __init__(
@@ -53,11 +52,10 @@ class RunModels(AsyncExitStack):
         experiment: Experiment,
         replies: Path | None = None,
         note: Callable[[str], object] = lambda text: None,
-        check_results: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__()
         self.experiment = experiment
-        self._check_results, self._note = check_results, note
+        self._note = note
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
@@ -73,7 +71,6 @@ class RunModels(AsyncExitStack):
                 budget=self.budget,
                 price=experiment.prices.get(spec),
                 seed=config.seed,
-                ready=self._check_files,
                 note=note,
             )
             self.push_async_callback(self._models[spec].close)
@@ -110,12 +107,6 @@ class RunModels(AsyncExitStack):
         if key not in self._with_tools:
             self._with_tools[key] = with_tools(self._models[spec], agent, self._note)
         return self._with_tools[key]
-
-    def _check_files(self) -> None:
-        """Raise RunLogError if replies or results could not be written."""
-        self._check_results()
-        if self._cache is not None:
-            self._cache.check()
 
 
 async def play(

@@ -44,7 +44,6 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
         "libraries": {name: metadata.version(name) for name in _LIBRARIES},
         "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
         "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
-        "conditions": _sha(json.dumps(_result_fields(experiment), sort_keys=True))[:16],
         "fingerprint": None,
     }
 

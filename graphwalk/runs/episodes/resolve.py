@@ -12,7 +12,6 @@ from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, RunLogError, did_you_mean
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.files.writing import check_links
 from graphwalk.levers.setup import check_levers
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
@@ -270,11 +269,9 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
 def kept_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
     """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
 
-    `store`: use another store. Raise ConfigError if this version cannot read the configuration, RunLogError for a link
-    that leads out of the folder.
+    `store`: use another store. Raise ConfigError if this version cannot read the configuration.
     """
     data = folder.read_manifest()["config"]
-    check_links(folder.path, RunLogError)
     texts = folder.texts_path.resolve()
     changed = {
         "suite": _kept_paths(data.get("suite"), texts),

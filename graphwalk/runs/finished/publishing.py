@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import compressed, encode_line, read_lines
-from graphwalk.files.writing import new_file
+from graphwalk.files.writing import check_links, new_file
 from graphwalk.runs.folder.published import DIGESTS, TEXTS
 from graphwalk.runs.folder.run_folder import RunFolder, read_kept
 from graphwalk.sanitise import Secrets, one_line
@@ -22,6 +22,7 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
     Raise RunLogError if a log is damaged, or if one of the secrets is in the run; no file is left then.
     """
     with folder.lock():
+        check_links(folder.path, RunLogError)
         manifest = folder.read_manifest()
         names = manifest["config"].get("names", {})
         readme = render_page(

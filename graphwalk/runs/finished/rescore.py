@@ -1,5 +1,6 @@
 """Score a run again with the current scorer; no model calls."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -56,7 +57,9 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
                 for instance in suite.graphs(config.suite, config.seed):
                     graphs[instance.digest] = LoadedGraph(instance)
         written = lines() if log == folder.results_path else compressed(lines())
-        write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
+        if log.exists():
+            shutil.copyfile(log, log.with_name(f"old-{log.name}"))
+        write_whole(log, written, error=RunLogError)
         if manifest["fingerprint"] is not None:
             manifest["fingerprint"]["scorer"] = code_version()
             folder.write_manifest(manifest)

@@ -11,11 +11,9 @@ from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.evaluation.statistics import outcomes_of
 from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.runs.folder.result import EpisodeKey, key_of
-from graphwalk.runs.folder.run_folder import RunFolder, is_own, own_episodes, shard_in_words
+from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
-State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
-_LISTING_SECONDS = 0.05
-"""A lock that is free within this time was that of another list."""
+State = Literal["finished", "not finished", "not begun", "unreadable"]
 _REST = b', "task": {'
 """Beginning of the part of a result that a list does not need: task, graph, conversation."""
 
@@ -62,7 +60,7 @@ def listed(folder: RunFolder) -> ListedRun:
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,
-        state=_state(folder, episodes, due),
+        state=_state(episodes, due),
         name=manifest["name"],
         created=manifest["created"],
         tags=tuple(config.get("tags", ())),
@@ -86,11 +84,10 @@ def _accuracy(results: Mapping[EpisodeKey, Mapping[str, Any]]) -> float | None:
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield the fields of each result before its task. Raise RunLogError for a damaged line."""
-    manifest = folder.read_manifest()
     with open_lines(folder.results_path) as file:
         for line in file:
-            if line.endswith(b"\n") and is_own(head := _head(line, folder.results_path), manifest):
-                yield head
+            if line.endswith(b"\n"):
+                yield _head(line, folder.results_path)
 
 
 def _head(line: bytes, path: Path) -> dict[str, Any]:
@@ -105,17 +102,7 @@ def _head(line: bytes, path: Path) -> dict[str, Any]:
         raise RunLogError(f"{path} has a damaged line ({error})", hint="restore the file from a copy") from error
 
 
-def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
-    from filelock import FileLock, Timeout  # slow to import
-
-    try:
-        if (path := folder.path / "run.lock").exists():
-            with FileLock(path, timeout=_LISTING_SECONDS, poll_interval=_LISTING_SECONDS / 5):
-                pass
-    except Timeout:
-        return "running"
-    except OSError:
-        pass  # the folder is read-only
+def _state(episodes: int | None, scored: int) -> State:
     if episodes is None:
         return "not finished" if scored else "not begun"
     return "finished" if scored >= episodes else "not finished"

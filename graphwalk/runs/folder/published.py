@@ -18,12 +18,11 @@ TEXTS = "texts"
 
 def unpacked(path: Path) -> Path:
     """Unpack a published run until the process ends. RunLogError if the file is damaged or contains anything else."""
-    state = path.stat()
-    return _unpacked(path.resolve(), state.st_mtime_ns, state.st_size)
+    return _unpacked(path.resolve(), path.stat().st_mtime_ns)
 
 
 @cache
-def _unpacked(path: Path, changed: int, size: int) -> Path:
+def _unpacked(path: Path, changed: int) -> Path:
     scratch = Path(tempfile.mkdtemp(prefix="graphwalk-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     folder = scratch / path.stem

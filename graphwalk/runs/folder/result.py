@@ -82,10 +82,6 @@ class Result:
             "trajectory": to_dict(self.trajectory),
         }
 
-    def as_line(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the record after run id and configuration hash, which come first so that lists read only them."""
-        return {"run_id": manifest["run_id"], "conditions": manifest["conditions"], **self.as_dict()}
-
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> "Result":
         return cls(

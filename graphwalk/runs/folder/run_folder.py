@@ -9,7 +9,6 @@ import json
 import secrets
 import shlex
 import shutil
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from zipfile import is_zipfile
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
-from graphwalk.errors import RunLogError, counted
+from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import (
     RESTORE,
     LineWriter,
@@ -30,17 +29,14 @@ from graphwalk.files.json_lines import (
     open_lines,
     present_file,
     read_lines,
-    read_with_checksums,
 )
-from graphwalk.files.writing import cannot_write, check_links, is_scratch, locked, make_folder, write_whole
+from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.folder.published import unpacked
 from graphwalk.runs.folder.result import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import ExitStatus
-
-_MOST_REPEATED_LINES = 3
 
 
 class _Checked(BaseModel):
@@ -70,7 +66,6 @@ class _Manifest(_Checked):
     name: str
     created: str
     config: _Config
-    conditions: str
     fingerprint: _Fingerprint | None
 
 
@@ -86,14 +81,6 @@ class _Record(_Checked):
     task: dict[str, Any]
     graph: dict[str, Any]
     trajectory: dict[str, Any]
-
-
-class RepeatedLinesWarning(UserWarning):
-    """Warning about lines that repeat the result of an episode; the first line counts."""
-
-
-class ForeignLinesWarning(UserWarning):
-    """Warning about lines of another run in a log, which are ignored."""
 
 
 @dataclass(frozen=True)
@@ -112,30 +99,8 @@ class NewRun:
         return cls(folder, run_id, now.isoformat(timespec="seconds"))
 
 
-def is_own(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
-    """Return True for a result of this run with this configuration."""
-    return all(record.get(name) == manifest.get(name) for name in ("run_id", "conditions"))
-
-
-def _no_run(path: Path) -> RunLogError:
-    """Return the error for a path without a run; a run that was killed in its first seconds leaves none."""
-    found = "has no run.json" if path.exists() else "does not exist"
-    killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
-    hint = "list run folders with  graphwalk list runs   (other folders than runs/:  graphwalk list runs FOLDER)"
-    if _has_only_results(path):
-        hint = "restore run.json; or, if a merge into this folder was killed, remove the folder and merge again"
-    lost = "; a run stopped in its first seconds has no folder and lost nothing: start it again"
-    return RunLogError(f"{path} is not a run folder: it {found}", hint=hint + lost * killed)
-
-
-def _has_only_results(path: Path) -> bool:
-    """Return True for results without run.json, which a merge writes last."""
-    return (path / "results.jsonl").exists() and not (path / "run.json").exists()
-
-
-def _may_be_left(entry: Path) -> bool:
-    """Return True for a file that a run writes before its run.json."""
-    return entry.name == "run.lock" or is_scratch(entry)
+_OF_KILLED_START = frozenset({"run.lock", f"run.json{SCRATCH}"})
+"""Files of a run that was killed before its run.json was complete."""
 
 
 @dataclass(frozen=True)
@@ -196,9 +161,8 @@ class RunFolder:
         if taken:
             raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
         make_folder(path, error=RunLogError)
-        if not all(map(_may_be_left, path.iterdir())):
-            left = f", or, if a merge into {path} was killed, remove this folder" * _has_only_results(path)
-            raise RunLogError(f"{path} is not empty", hint=f"choose another --out{left}")
+        if {entry.name for entry in path.iterdir()} - _OF_KILLED_START:
+            raise RunLogError(f"{path} is not empty", hint="choose another --out, or remove what a killed merge left")
         return folder
 
     @classmethod
@@ -206,7 +170,11 @@ class RunFolder:
         """Open the folder of a run or a published run. Raise RunLogError for anything else, or another version."""
         folder = cls(unpacked(path), path) if path.is_file() and is_zipfile(path) else cls(path)
         if not folder.manifest_path.exists():
-            raise _no_run(path)
+            missing = "has no run.json" if path.exists() else "does not exist"
+            raise RunLogError(
+                f"{path} is not a run folder: it {missing}",
+                hint="list run folders with  graphwalk list runs   (of another folder:  graphwalk list runs FOLDER)",
+            )
         manifest = folder.read_manifest()
         version = manifest.get("schema_version")
         if version != RUN_VERSION:
@@ -269,57 +237,33 @@ class RunFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Lock the folder until block or process end. RunLogError if locked or published, or for a link out of it."""
+        """Lock the folder until block or process end. Raise RunLogError if it is locked or published."""
         if self.archive is not None:
             raise RunLogError(
                 f"{self.archive} is a published run, which is read-only",
                 hint=f"unzip {self.quoted} -d FOLDER, and use the folder",
             )
-        check_links(self.path, RunLogError)
         busy = RunLogError(f"another process is working on {self.path}", hint="wait for it or stop it, then resume")
         with locked(self.path / "run.lock", RunLogError, busy):
             yield
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the run's records in the order of the file: failed tries of an episode, then at most one result of it.
+        """Yield the records in the order of the file: failed tries of an episode, then at most one result of it.
 
-        Lines of other runs, and lines that repeat an earlier one, are left out with a warning. Raise RunLogError for a
-        line that is no result, or another result of an episode that has one.
+        Raise RunLogError for a line that is no result, or that follows the result of its episode.
         """
-        foreign, repeated, manifest = 0, list[str](), self.read_manifest()
-        finished: dict[EpisodeKey, tuple[int, bytes]] = {}
-        for number, (record, checksum) in enumerate(read_with_checksums(self.results_path), 1):
-            if not is_own(record, manifest):
-                foreign += 1
-                continue
+        finished: dict[EpisodeKey, int] = {}
+        for number, record in enumerate(read_lines(self.results_path), 1):
             _check(record, _Record, f"{self.results_path}:{number}")
-            key, failed = key_of(record), ExitStatus(record["exit_status"]).infrastructure
+            key = key_of(record)
             if key in finished:
-                first, known = finished[key]
-                if failed or checksum == known:
-                    repeated.append(f"line {number} repeats line {first} ({key.in_words})")
-                    continue
                 raise RunLogError(
-                    f"{self.results_path}:{number}: another result of {key.in_words}, which line {first} has",
-                    hint=f"nothing was changed; remove line {first} or {number}, or restore the file from a copy",
+                    f"{self.results_path}:{number}: {key.in_words} has a result in line {finished[key]} already",
+                    hint="nothing was changed; remove one of the two lines, or restore the file from a copy",
                 )
-            if not failed:
-                finished[key] = number, checksum
+            if not ExitStatus(record["exit_status"]).infrastructure:
+                finished[key] = number
             yield record
-        if repeated:
-            warnings.warn(
-                f"{self.results_path}: {counted(len(repeated), 'repeated line')} left out: "
-                + "; ".join(repeated[:_MOST_REPEATED_LINES])
-                + ("; …" if len(repeated) > _MOST_REPEATED_LINES else ""),
-                RepeatedLinesWarning,
-                stacklevel=2,
-            )
-        if foreign:
-            warnings.warn(
-                f"{self.results_path}: {foreign} lines of another run or another configuration left out",
-                ForeignLinesWarning,
-                stacklevel=2,
-            )
 
     def results_digest(self) -> str:
         """Return the SHA-256 of key, exit status, answer and score of each episode; compressing does not change it."""

@@ -202,7 +202,7 @@ class Conversation:
         result = await play(planned, self._models, experiment, self._watcher)
         if self._log is not None and manifest is not None:
             with closing(self._log.folder.results_writer()) as writer:
-                writer.append(result.as_line(manifest))
+                writer.append(result.as_dict())
         self._earlier.append(Exchange(question=free.question, answer=result.answer or ""))
         return result
 
@@ -215,8 +215,6 @@ class Conversation:
         self._experiment = replace(self._experiment, config=config.model_copy(update={"suite": suite}))
         manifest = {
             **new_manifest(self._experiment, self._log.run_id, self._log.created),
-            # The configuration grows with every question.
-            "conditions": f"conversation {self._log.run_id}",
             "fingerprint": fingerprint(self._experiment, self._plan),
         }
         keep_texts(self._log.folder, self._experiment)

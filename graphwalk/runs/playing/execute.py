@@ -101,7 +101,7 @@ async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, m
         _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         counters = EpisodeCounters.of(folder)
         async with (
-            RunModels(experiment, folder.replies_path, note, lambda: results().check()) as models,
+            RunModels(experiment, folder.replies_path, note) as models,
             _graph_sources(experiment, manifest["run_id"], note) as sources,
         ):
             run = _PlayedRun(experiment, folder, progress, manifest, note, results, counters, models, sources)
@@ -174,10 +174,10 @@ class _PlayedRun:
             result = await play(planned, self.models, self.experiment)
             writer = self.results()
             try:
-                writer.append(result.as_line(self.manifest))
+                writer.append(result.as_dict())
             except (TypeError, ValueError, RecursionError) as error:
                 result = unrecorded(planned, self.experiment, error)
-                writer.append(result.as_line(self.manifest))
+                writer.append(result.as_dict())
             if self.counters.count(result):
                 stopped = f"stopped calling {planned.key.model}: {MOST_FAILURES} episodes without a reply"
                 self.note(f"{stopped}; {result.trajectory.error}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.files.json_lines import LineWriter
+from graphwalk.files.writing import check_links
 from graphwalk.runs.episodes.fingerprint import differences
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode
 from graphwalk.runs.folder.result import EpisodeKey, key_of
@@ -62,6 +63,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
             raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
         for folder in (*folders, new.folder):
             locks.enter_context(folder.lock())
+            check_links(folder.path, RunLogError)
         manifests = [folder.read_manifest() for folder in folders]
         for folder, manifest in zip(folders, manifests, strict=True):
             settled = manifest.get("fingerprint") or {}
@@ -85,7 +87,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
             for number, folder in enumerate(folders):
                 for place, record in enumerate(folder.records()):
                     if lines[key_of(record)] == (number, place):
-                        results.append({**record, "run_id": new.run_id})
+                        results.append(record)
                 for reply in folder.replies():
                     replies.append(reply)
         try:

@@ -1,12 +1,13 @@
-"""Run folders under all that can happen to them, in any order: commands, kills, torn lines, full disks, failing syncs,
-power cuts, repeated lines and second processes. No result is lost, doubled or changed, no reply is paid twice."""
+"""Run folders under commands, kills, torn lines, full disks and failing syncs, in any order.
+
+No result is lost, doubled or changed, no reply is paid twice.
+"""
 
 import asyncio
 import gzip
 import json
 import shutil
 import tempfile
-import threading
 import traceback
 import warnings
 from collections import Counter
@@ -16,7 +17,6 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from random import Random
 from typing import Any
 from unittest.mock import patch
 
@@ -36,7 +36,7 @@ from hypothesis.stateful import (
 from graphwalk.cli.app import _as_graphwalk_error
 from graphwalk.errors import ModelError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.files import json_lines, writing
+from graphwalk.files import json_lines
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.publishing import publish
@@ -61,7 +61,6 @@ FOLDERS = [*SHARDS, "merged"]
 EPISODES = MOST = 3
 """Traces, and episodes at the same time."""
 DONE, INTERNAL, REFUSED, FAILED, KILLED = 0, 1, 3, 4, "killed"
-WORKING = "another process is working on"
 EXPERIMENT = {
     "name": "tiny",
     "suite": {
@@ -91,7 +90,7 @@ class PaidModel:
 
 
 def complete_lines(content: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the records of a log, without what a kill or a power cut left of a line."""
+    """Yield the records of a log, without what a kill left of a line."""
     for line in content.split(b"\n")[:-1]:
         with suppress(ValueError):
             yield json.loads(line)
@@ -135,32 +134,23 @@ def opened(model: PaidModel) -> dict[str, Any]:
 
 @dataclass
 class Logged:
-    """Results and replies in the files of a run, which it must not lose, and those of them that were synced."""
+    """Results and replies in the files of a run, which it must not lose."""
 
     results: dict[EpisodeKey, str] = field(default_factory=dict)
     replies: set[str] = field(default_factory=set)
-    synced_results: set[EpisodeKey] = field(default_factory=set)
-    synced_replies: set[str] = field(default_factory=set)
-    repeated: bool = False
     texts: bool = False
-    """The texts are complete: a resume writes them, and a power cut soon after may lose them."""
+    """The texts are complete: the run or a resume of it has got that far."""
 
 
 def faults(*targets: str, most: int = 4) -> "st.SearchStrategy[Fault | None]":
     """A fault at one of the first operations on one of these files, or none."""
-    actions = st.sampled_from(["kill", "torn", "cut", "full", "sync error", "other"])
+    actions = st.sampled_from(["kill", "torn", "full", "sync error"])
     fault = st.builds(Fault, actions, st.sampled_from(targets), st.integers(1, most))
     return st.one_of(fault, fault, fault, st.none())
 
 
 LOGS = ("results.jsonl", "replies.jsonl", ".part", "run.json")
-seeds = st.integers(0, 2**32)
 names = st.sampled_from(["run", "run", "first", "second", "merged"])
-
-
-def others(*commands: str) -> "st.SearchStrategy[str]":
-    """The command of a second process."""
-    return st.sampled_from(commands)
 
 
 class RunFolderMachine(RuleBasedStateMachine):
@@ -171,62 +161,52 @@ class RunFolderMachine(RuleBasedStateMachine):
         self.root = Path(tempfile.mkdtemp())
         self.home = self.root / "runs"
         self.home.mkdir()
-        self.disk = Disk(self.home, self.second_process, self.synced)
+        self.disk = Disk(self.home)
         self.logged = {name: Logged() for name in FOLDERS}
         self.broken: list[str] = self.disk.broken
-        self.second = ("list", "run")
-        self.second_is_running = False
         self.error: Exception | None = None
 
     @initialize(
         seconds=st.sampled_from([0.0, 1e9]),
         first=st.sampled_from(["run", "shards"]),
-        fault=st.one_of(faults(*LOGS, most=6), faults("", "texts", most=100)),
-        seed=seeds,
+        fault=st.one_of(faults(*LOGS, most=6), faults("", most=100)),
     )
-    def start(self, seconds: float, first: str, fault: Fault | None, seed: int) -> None:
+    def start(self, seconds: float, first: str, fault: Fault | None) -> None:
         """Sync each line at once, or at the end of a process. Begin with a run or with its shards."""
-        self.synced_at_once = seconds == 0
-        self.patches = [patch.object(json_lines, "_SYNC_SECONDS", seconds), patch.object(writing, "_LOCK_SECONDS", 0)]
-        for one in self.patches:
-            one.start()
+        self.seconds = patch.object(json_lines, "_SYNC_SECONDS", seconds)
+        self.seconds.start()
         for name in ("run",) if first == "run" else ("first", "second"):
-            self.play(name, fault, False, "list", 1, seed)
+            self.play(name, fault, False, 1)
 
     # Commands.
 
     @rule(
         name=names,
-        fault=st.one_of(faults(*LOGS, most=6), faults("", "texts", most=100)),
+        fault=st.one_of(faults(*LOGS, most=6), faults("", most=100)),
         fails=st.sampled_from([False, False, True]),
-        second=others("list", "play", "rescore", "publish", "verify"),
         concurrency=st.sampled_from([1, MOST]),
-        seed=seeds,
     )
-    def play(self, name: str, fault: Fault | None, fails: bool, second: str, concurrency: int, seed: int) -> None:
+    def play(self, name: str, fault: Fault | None, fails: bool, concurrency: int) -> None:
         """Start or resume a run."""
         name = "run" if name == "merged" and not self.exists(name) else name
-        self.second = second, name
-        end = self.command(lambda: self.played(name, fails, concurrency), fault, seed, writes=name)
+        end = self.command(lambda: self.played(name, fails, concurrency), fault)
         if fault is None:
             assert end in ((DONE, FAILED) if fails else (DONE,)), (end, self.error)
             self.logged[name].texts = True
 
     @precondition(lambda self: self.existing())
-    @rule(name=names, fault=faults(*LOGS, ""), second=others("list", "play", "publish"), seed=seeds)
-    def rescore(self, name: str, fault: Fault | None, second: str, seed: int) -> None:
+    @rule(name=names, fault=faults(*LOGS, ""))
+    def rescore(self, name: str, fault: Fault | None) -> None:
         name = self.existing(name)
-        self.second = second, name
-        end = self.command(lambda: rescore_run(RunFolder.open(self.home / name)), fault, seed, writes=name)
+        end = self.command(lambda: rescore_run(RunFolder.open(self.home / name)), fault)
         if fault is None:
             assert end == (DONE if self.has_lines(name) else REFUSED), (end, self.error)
 
     @precondition(lambda self: self.existing())
-    @rule(name=names, fault=faults(".part", ".zip", "run.lock", most=9), second=others("list", "play"), seed=seeds)
-    def publish(self, name: str, fault: Fault | None, second: str, seed: int) -> None:
+    @rule(name=names, fault=faults(".part", ".zip", most=9))
+    def publish(self, name: str, fault: Fault | None) -> None:
         name = self.existing(name)
-        self.second = second, name
-        end = self.command(lambda: self.published(name), fault, seed)
+        end = self.command(lambda: self.published(name), fault)
         if fault is None:
             assert end == DONE or not self.logged[name].texts, (end, self.error)
         if end == DONE:
@@ -234,13 +214,12 @@ class RunFolderMachine(RuleBasedStateMachine):
             assert dict(results_in(read(published))) == self.logged[name].results
 
     @precondition(lambda self: self.exists("first") and self.exists("second"))
-    @rule(fault=faults(*LOGS, "texts", "", most=6), second=others("list", "play"), seed=seeds)
-    def merge(self, fault: Fault | None, second: str, seed: int) -> None:
-        self.second = second, "first"
+    @rule(fault=faults(*LOGS, "", most=6))
+    def merge(self, fault: Fault | None) -> None:
         if not self.exists("merged") and (self.home / "merged").exists():
-            self.disk.remove(self.home / "merged")  # the next step that the error names
+            shutil.rmtree(self.home / "merged")  # the next step that the error names
         whole = all(self.finished(name) for name in ("first", "second")) and not self.exists("merged")
-        end = self.command(self.merged, fault, seed, writes="merged")
+        end = self.command(self.merged, fault)
         if fault is None:
             assert end == DONE or (end == REFUSED and not whole), (end, self.error)
         if end == DONE:
@@ -258,28 +237,6 @@ class RunFolderMachine(RuleBasedStateMachine):
         assert end == DONE or not self.logged[name].texts, (end, self.error)
         assert self.command(lambda: [*list_runs(self.home)]) == DONE, self.error
 
-    # What happens between commands.
-
-    @precondition(lambda self: self.existing())
-    @rule(seed=seeds)
-    def cut_power(self, seed: int) -> None:
-        self.after_cut(seed)
-
-    @precondition(lambda self: self.existing())
-    @rule(name=names, number=st.integers(0, 9))
-    def repeat_line(self, name: str, number: int) -> None:
-        name = self.existing(name)
-        path = self.home / name / "results.jsonl"
-        packed = path.with_name("results.jsonl.gz")
-        lines = read(path).splitlines(keepends=True)
-        if lines and lines[-1].endswith(b"\n"):
-            lines.append(lines[number % len(lines)])
-            if path.exists():
-                self.disk.edit(path, b"".join(lines))
-            else:
-                self.disk.edit(packed, gzip.compress(b"".join(lines)))
-            self.logged[name].repeated = True
-
     # The invariants.
 
     @invariant()
@@ -290,12 +247,11 @@ class RunFolderMachine(RuleBasedStateMachine):
         """Resume every run to its end, which has the results of an undisturbed one."""
         try:
             for name in filter(self.exists, FOLDERS):
-                assert self.command(partial(self.played, name, False, 1), writes=name) == DONE, self.error
+                assert self.command(partial(self.played, name, False, 1)) == DONE, self.error
                 assert self.finished(name)
             assert not self.broken, self.broken
         finally:
-            for one in self.patches:
-                one.stop()
+            self.seconds.stop()
             shutil.rmtree(self.root)
 
     # Helpers.
@@ -315,19 +271,12 @@ class RunFolderMachine(RuleBasedStateMachine):
         expected = [*undisturbed().items()][shard.number - 1 :: shard.of]
         return self.logged[name].results == dict(expected)
 
-    def command(
-        self, work: Callable[[], object], fault: Fault | None = None, seed: int = 0, *, writes: str = ""
-    ) -> object:
-        """Run a command as a process; return its exit code. A command that succeeds synced the run that it `writes`."""
+    def command(self, work: Callable[[], object], fault: Fault | None = None) -> object:
+        """Run a command as a process; return its exit code."""
         end: object = KILLED
-        self.second_is_running = False
         with self.disk.process(fault), suppress(Killed):
             end = self.ended(work)
         self.look()
-        if end == DONE and writes:
-            self.logged[writes].synced_results |= self.logged[writes].results.keys()
-        if self.disk.fired and fault is not None and fault.action == "cut":
-            self.after_cut(seed)
         return end
 
     def ended(self, work: Callable[[], object]) -> int:
@@ -339,24 +288,7 @@ class RunFolderMachine(RuleBasedStateMachine):
             reported = self.error = _as_graphwalk_error(error)
             if reported.exit_code == INTERNAL:
                 self.broken.append("".join(traceback.format_exception(error)))
-            if WORKING in str(reported) and not self.second_is_running:
-                self.broken.append(f"refused without another process: {reported}")
             return reported.exit_code
-
-    def second_process(self) -> None:
-        """Run the second process to its end, while the first one waits."""
-        command, name = self.second
-        works: dict[str, Callable[[], object]] = {
-            "list": lambda: [*list_runs(self.home)],
-            "play": lambda: self.played(name, False, 1),
-            "rescore": lambda: rescore_run(RunFolder.open(self.home / name)),
-            "publish": lambda: self.published(name),
-            "verify": lambda: self.verified(name),
-        }
-        self.second_is_running = True
-        thread = threading.Thread(target=lambda: self.ended(works[command]))
-        thread.start()
-        thread.join()
 
     def played(self, name: str, fails: bool, concurrency: int) -> object:
         folder = self.home / name
@@ -388,19 +320,11 @@ class RunFolderMachine(RuleBasedStateMachine):
 
     def verified(self, name: str) -> None:
         verification = asyncio.run(verify_run(RunFolder.open(self.home / name), SETTINGS))
-        if verification.error is not None and not self.logged[name].repeated:
+        if verification.error is not None:
             raise verification.error
 
-    def synced(self, path: Path, content: bytes) -> None:
-        """Note what is safe from a power cut from now on."""
-        one = self.logged.get(path.parent.name, Logged())
-        if path.name == "results.jsonl":
-            one.synced_results |= {key for key, _ in results_in(content)}
-        if path.name == "replies.jsonl":
-            one.synced_replies |= replies_in(content)
-
-    def look(self, lost: bool = False) -> None:
-        """Compare the files with what was in them before; after a power cut (`lost`) with what was synced."""
+    def look(self) -> None:
+        """Compare the files with what was in them before."""
         for name, one in self.logged.items():
             if name == "merged" and not self.exists(name):
                 self.logged[name] = Logged()
@@ -408,27 +332,16 @@ class RunFolderMachine(RuleBasedStateMachine):
             folder = self.home / name
             lines = [*results_in(read(folder / "results.jsonl"))]
             results, replies = dict(lines), replies_in(read(folder / "replies.jsonl"))
-            times = Counter(key for key, _ in lines)
-            expected = {key: one.results[key] for key in one.results if not lost or key in one.synced_results}
             for key, result in lines:
                 if result != undisturbed()[key]:
                     self.broken.append(f"{name}: {key} has changed")
-            if missing := expected.keys() - results.keys():
+            if missing := one.results.keys() - results.keys():
                 self.broken.append(f"{name}: lost results: {missing}")
-            if missing_replies := (one.synced_replies if lost else one.replies) - replies:
+            if missing_replies := one.replies - replies:
                 self.broken.append(f"{name}: {len(missing_replies)} lost replies")
-            if lost and self.synced_at_once and max(len(one.replies - replies), len(one.results) - len(results)) > MOST:
-                self.broken.append(f"{name}: {len(one.replies - replies)} replies were lost that had time to be synced")
-            if not one.repeated and max(times.values(), default=1) > 1:
-                self.broken.append(f"{name}: doubled results: {times}")
+            if len(lines) > len(results):
+                self.broken.append(f"{name}: doubled results: {Counter(key for key, _ in lines)}")
             one.results, one.replies = results, replies
-            one.synced_results &= results.keys()
-
-    def after_cut(self, seed: int) -> None:
-        self.disk.cut_power(Random(seed))
-        for one in self.logged.values():
-            one.texts = False
-        self.look(lost=True)
 
 
 def try_sequences(number: int, steps: int, **settings: Any) -> None:
