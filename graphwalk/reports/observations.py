@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport, in_order
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
@@ -121,11 +120,9 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations
         _add(cases, result, suite)
         if result["task_id"] not in tasks:
             tasks.add(result["task_id"])
-            with suppressed("baselines", remarks.add):
-                for baseline in suite.baselines(result):
-                    _add(baselines, baseline, suite)
-        with suppressed("remarks", remarks.add):
-            remarks.add(suite.remark(result))
+            for baseline in suite.baselines(result):
+                _add(baselines, baseline, suite)
+        remarks.add(suite.remark(result))
         if result["usage"].get("estimated"):
             remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
     computed = _observations(baselines, suite)

@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any
 
 from graphwalk.evaluation.statistics import Outcomes, compare, holm, outcomes_of
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.common_plots import by_model, common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
 from graphwalk.reports.observations import Case, Observations, Player, player_order
@@ -92,16 +91,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     baselines, baseline_rows = observed.baselines, list[ReportRow]()
     if baselines:
         baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
-    comparisons: list[dict[str, Any]] = []
-    memorised: list[dict[str, Any]] = []
-    verdict: tuple[str, ...] = ()
-    missing: list[str] = []
-    with suppressed("comparison of models and settings", missing.append):
-        comparisons = comparisons_of(observed, seed=seed)
-    with suppressed("memorisation test", missing.append):
-        memorised = memorisation_test(observed, seed=seed)
-    with suppressed("verdict", missing.append):
-        verdict = verdict_on(observed, rows, comparisons, baseline_rows)
+    comparisons = comparisons_of(observed, seed=seed)
     return Report(
         suite=declared,
         observed=observed,
@@ -110,15 +100,14 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         groups=groups,
         baseline_groups=dict(_rows_by_grouping(baselines, exact_row)) if baselines else {},
         comparisons=comparisons,
-        memorisation_test=memorised,
+        memorisation_test=memorisation_test(observed, seed=seed),
         reference=_matching(reference, observed.players),
         notes=(
             *declared.notes,
             *method_notes(chain(rows, *groups.values()), comparisons),
             *observed.remarks,
-            *missing,
         ),
-        verdict=verdict,
+        verdict=verdict_on(observed, rows, comparisons, baseline_rows),
     )
 
 

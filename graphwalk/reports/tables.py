@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.measures import layout
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow
-from graphwalk.reports.text_table import Cell, Column, TextTable, signed, table_of, two_decimals
+from graphwalk.reports.text_table import Column, TextTable, signed, table_of, two_decimals
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
@@ -45,13 +44,7 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     }
     for title, columns in player_tables.items():
         yield from players_table(report, title, [c for c in columns if any(row.get(c.field) for row in report.rows)])
-    tables: list[TextTable] = []
-    with suppressed(
-        title := f"Tables of {report.suite.suite}",
-        lambda text: tables.append(TextTable(title, (Column("Note", ""),), ((Cell(text),),))),
-    ):
-        tables += report.suite.tables(report)
-    yield from tables
+    yield from report.suite.tables(report)
 
 
 def players_table(report: "Report", title: str, columns: Sequence[Column]) -> Iterator[TextTable]:

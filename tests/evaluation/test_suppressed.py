@@ -83,24 +83,6 @@ async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
     assert len(content.episodes) == 2
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        "reports.report.comparisons_of",
-        "reports.report.memorisation_test",
-        "reports.report.verdict_on",
-    ],
-)
-async def test_a_failing_part_of_a_report_leaves_the_rest(
-    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert", "scripted/random"], limit=2))
-    monkeypatch.setattr(f"graphwalk.{part}", fail)
-    report = report_of(RunFolder.open(tmp_path / "run"))
-    assert len(report.rows) == 2
-    assert " missing: TypeError" in as_text(report, explain=True)
-
-
 def test_an_error_is_raised_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
     with suppressed("plot", notes.append):
