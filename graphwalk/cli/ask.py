@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.options import BaseUrl, DatabaseName, GraphFile, Override, chosen_source, served_model
+from graphwalk.cli.options import BaseUrl, DatabaseName, GraphFile, KeyProperty, Override, chosen_source, served_model
 from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stderr
 from graphwalk.terminal.signals import run_async
@@ -26,6 +26,7 @@ def ask(
     ] = None,
     graph: GraphFile = None,
     database: DatabaseName = None,
+    key: KeyProperty = None,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
@@ -51,7 +52,7 @@ def ask(
     assert model is not None
     if small and model.startswith(("scripted/", "replay/")):
         raise ConfigError(f"--small: {model} is no language model", hint="leave --small out")
-    source = chosen_source(graph, database)
+    source = chosen_source(graph, database, key)
     experiment = asking(
         source,
         model,

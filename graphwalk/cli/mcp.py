@@ -5,7 +5,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
+from graphwalk.cli.options import (
+    DatabaseName,
+    GraphFile,
+    KeyProperty,
+    Labels,
+    RelationshipTypes,
+    chosen_source,
+    part_of,
+)
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.terminal.console import say
 from graphwalk.terminal.signals import run_async
@@ -17,6 +25,7 @@ def mcp(
     database: DatabaseName = None,
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
+    key: KeyProperty = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="stdio for clients that start the server, or http.")
     ] = "stdio",
@@ -39,7 +48,7 @@ def mcp(
 
     Clients over http need a token: GRAPHWALK_MCP_TOKEN, or one that is generated and printed once.
     """
-    source = part_of(chosen_source(graph, database), labels, relationship_types)
+    source = part_of(chosen_source(graph, database, key), labels, relationship_types)
     try:
         from graphwalk.serve.mcp import serve
     except ModuleNotFoundError as error:

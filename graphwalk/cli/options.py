@@ -83,6 +83,16 @@ RelationshipTypes = Annotated[
 ]
 
 
+KeyProperty = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="PROPERTY",
+        help="Property that names a node of --database (default: a unique one, else the id).",
+    ),
+]
+
+
 def part_of(source: "GraphSource", labels: list[str] | None, relationship_types: list[str] | None) -> "GraphSource":
     """Return the source restricted to labels and types. A name that contains a comma needs double quotes."""
     chosen = {"labels": labels, "relationship_types": relationship_types}
@@ -95,7 +105,7 @@ def part_of(source: "GraphSource", labels: list[str] | None, relationship_types:
     )
 
 
-def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
+def chosen_source(graph: Path | None, database: str | None, key: str | None = None) -> "GraphSource":
     """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
     Raise ConfigError if both are given, the file does not exist, or no Neo4j is known. Raise StoreError if Neo4j
@@ -103,6 +113,8 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
     """
     from graphwalk.config.graph_source import EXAMPLE, GraphSource
 
+    if key is not None and database is None:
+        raise ConfigError("--key needs --database", hint="--database neo4j --key PROPERTY")
     if graph is not None and database is not None:
         raise ConfigError("--graph and --database cannot be combined", hint="pass one of them")
     if graph is not None:
@@ -122,7 +134,7 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
                 "--database takes the name of a database, not an address",
                 hint="set NEO4J_URI to the address",
             )
-        return GraphSource(neo4j=database)
+        return GraphSource(neo4j=database, key=key)
     return _known_neo4j()
 
 

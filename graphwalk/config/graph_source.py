@@ -26,6 +26,8 @@ class GraphSource(Strict):
     """Keep only nodes with one of these labels. None: all."""
     relationship_types: tuple[str, ...] | None = None
     """Keep only relationships of these types. None: all."""
+    key: str | None = None
+    """Property that is the key of the nodes of an existing database. None: that of a uniqueness constraint."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:

@@ -16,7 +16,7 @@ from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.cypher import quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect, writable
+from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, lookup_values, read_dialect, writable
 from graphwalk.stores.neo4j.existing_search import NodeIndex, read_indexes, search_existing
 from graphwalk.stores.neo4j.values import SCALARS, native, plain
 from graphwalk.stores.search import SearchResult
@@ -104,7 +104,7 @@ class ExistingStore(Closing, GraphStore):
         except StoreError as error:
             raise await _no_database(source, variables, error) from error.__cause__
         try:
-            dialect = await read_dialect(connection, source.labels, source.relationship_types)
+            dialect = await read_dialect(connection, source.labels, source.relationship_types, source.key)
             store = cls(connection, dialect, timeout_seconds)
             store._indexes = await read_indexes(connection)
             return store
@@ -129,8 +129,8 @@ class ExistingStore(Closing, GraphStore):
         for name in set(_LOOKED_UP.findall(cypher)):
             key = parameters[name]
             text = key if isinstance(key, str) else json.dumps(shown(key))
-            node = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, text=text)
-            ids[ID_OF + name] = node[0][0] if node else None
+            nodes = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, values=lookup_values(text))
+            ids[ID_OF + name] = [node[0] for node in nodes]
         for name in (name for name, value in parameters.items() if value != value):
             # Only NaN differs from itself.
             cypher = re.sub(rf"(\w+\.`(?:[^`]|``)*`) = \${name}\b", r"\1 <> \1", cypher)
@@ -221,9 +221,13 @@ async def read_whole(connection: Connection, dialect: ExistingDialect) -> Proper
                 yield row
 
     keys: dict[str, str] = {}
+    seen = set[str]()
     nodes = []
     async for element_id, key, names, properties in pages(_NODES):
+        if key in seen:
+            raise StoreError(f"two nodes have the key {key!r}", hint="choose a property that is unique: --key PROPERTY")
         keys[element_id] = key
+        seen.add(key)
         values = _values(f"node {key}", properties)
         nodes.append(Node(key, tuple(sorted(names)), apart_from_key(values, key)))
     relationships = [
@@ -326,7 +330,7 @@ class SchemaReader:
         keys = await self._rows(self._render(_KEYS, node.label), samples=self._samples) if self._samples else []
         key = PropertyType(KEY, tuple(sorted(row[0] for row in keys)), kinds=("text",))
         # A property called `key` is shown under another name, unless it is the key.
-        is_key = any(node.label in unique.labels and unique.property == KEY for unique in self._dialect.uniques)
+        is_key = any(label in ("", node.label) and name == KEY for label, name in self._dialect.uniques)
         title = None if is_key else self._dialect.key_title
         others = [
             replace(p, name=title) if p.name == KEY and title else p for p in properties if title or p.name != KEY

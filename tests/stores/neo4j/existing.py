@@ -35,9 +35,11 @@ class OwnDatabase:
         self._constraints.append(name)
         await self.write(f"CREATE CONSTRAINT {name} FOR (n:`{label}`) REQUIRE n.`{property_name}` IS UNIQUE")
 
-    async def open(self, labels: list[str] | None = None, types: list[str] | None = None) -> ExistingStore:
+    async def open(
+        self, labels: list[str] | None = None, types: list[str] | None = None, key: str | None = None
+    ) -> ExistingStore:
         database = self._settings.neo4j_database or "neo4j"
-        source = GraphSource(neo4j=database, labels=labels, relationship_types=types)  # type: ignore[arg-type]
+        source = GraphSource(neo4j=database, labels=labels, relationship_types=types, key=key)  # type: ignore[arg-type]
         store = await ExistingStore.open(source, self._settings)
         self._stores.append(store)
         return store
