@@ -70,7 +70,7 @@ class ExperimentConfig(Strict, Generic[C]):
     models: Annotated[tuple[str, ...], Field(json_schema_extra=lambda schema: schema.update(items=_MODEL_ITEM))] = ()
     """Models as `provider/model`, or `{model: provider/model, name: NAME}`; none: the scripted agents."""
     names: dict[str, Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
-        default_factory=dict, exclude_if=lambda names: not names
+        default_factory=dict
     )
     """Names of models in reports, by model; usually written in `models`."""
     model_arguments: dict[str, LoggedSettings] = Field(default_factory=dict)
@@ -99,9 +99,7 @@ class ExperimentConfig(Strict, Generic[C]):
     scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
-    vary: Annotated[dict[str, Variation], AfterValidator(checked)] = Field(
-        default_factory=dict, exclude_if=lambda vary: not vary
-    )
+    vary: Annotated[dict[str, Variation], AfterValidator(checked)] = Field(default_factory=dict)
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
     played on the same tasks. Or named variants, with their fields: `base: {}`, `brief: {agent.turn_limit: 5}`."""
 

@@ -1,6 +1,5 @@
 """A task, the trajectory of a model that tries it, and the result that is logged."""
 
-import operator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any
@@ -17,7 +16,7 @@ SCHEMA_VERSION = 1
 
 
 def _name_in_files(field: str) -> str:
-    """Return the name of a task's field in files: `gold` for `target`, since the first version."""
+    """Return the name of a task's field in files: `gold` for `target`."""
     return field.replace("target", "gold") if field in ("target", "target_size", "published_target") else field
 
 
@@ -49,8 +48,8 @@ class TaskRecord(BaseModel):
     graph_digest: str
     reference_turns: int | None = None
     reference_calls: int | None = None
-    reference_input_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
-    reference_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
+    reference_input_tokens: int | None = None
+    reference_output_tokens: int | None = None
 
     def __repr__(self) -> str:
         """Return one line: name, question, and the size of the target."""
@@ -191,9 +190,8 @@ class Score(BaseModel):
     `correct` to `false_positives` compare the answer with the target; None without one.
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
     `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
-    tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
-    where true. `missing`: comments on the answer that an error prevented, for example "failure analysis missing:
-    TypeError"; written only if there are any.
+    tools, no rows). `lossy`: the reply holds something like an answer that was not read. `missing`: comments on the
+    answer that an error prevented, for example "failure analysis missing: TypeError".
     """
 
     model_config = ConfigDict(frozen=True)
@@ -204,6 +202,6 @@ class Score(BaseModel):
     f1: float | None = None
     false_positives: int | None = None
     extraction_stage: str | None
-    lossy: bool = Field(default=False, exclude_if=operator.not_)
+    lossy: bool = False
     grounded: float | None = None
-    missing: str = Field(default="", exclude_if=operator.not_)
+    missing: str = ""

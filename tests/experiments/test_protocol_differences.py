@@ -273,7 +273,7 @@ async def test_both_engines_have_the_same_targets(tmp_path: Path, neo4j_server: 
     embedded, neo4j = (
         {record["task_id"]: record["task"] for record in records(tmp_path / s)} for s in ("embedded", "neo4j")
     )
-    tied = {task_id for task_id, task in embedded.items() if task.get("rows_left_out")}
+    tied = {task_id for task_id, task in embedded.items() if task["rows_left_out"]}
     assert {one: task["gold"] for one, task in embedded.items() if one not in tied} == {
         one: task["gold"] for one, task in neo4j.items() if one not in tied
     }

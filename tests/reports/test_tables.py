@@ -65,7 +65,7 @@ def test_the_plot_by_size_has_the_ceiling_of_ties_and_the_mark_of_published_rows
         return [series.name for series in plot.panels[0].series]
 
     assert names() == ["test/one", "gpt-4.1 (paper, more graphs)"]
-    assert names(rows_left_out=[{"node_key": "z"}]) == [*names(), "expert (reference)"]
+    assert names(rows_left_out=[{"node_key": "a"}]) == [*names(), "expert (reference)"]
 
 
 def test_a_single_group_has_a_table_for_its_published_rows() -> None:
@@ -103,7 +103,7 @@ def test_chance_of_a_question_without_known_rows_is_unknown() -> None:
 
 def test_ties_under_the_papers_target_have_a_number_a_ceiling_and_a_score_of_any_tied_row() -> None:
     paper = {"key_fields": ("node_key",), "gold_size": 1, "candidates": None}
-    tied = result_of("node_with_most_relationships", "retrieval", 0, rows_left_out=[{"node_key": "z"}], **paper)
+    tied = result_of("node_with_most_relationships", "retrieval", 0, rows_left_out=[{"node_key": "a"}], **paper)
     tied["score"] = {**tied["score"], "correct": False, "any_tied_correct": True}
     other = result_of("node_with_most_relationships", "retrieval", 1, **paper)
     tables = by_title([tied, other])

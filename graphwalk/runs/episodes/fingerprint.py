@@ -88,7 +88,7 @@ def _result_fields(experiment: Experiment) -> dict[str, Any]:
         "config": {**measured, "models": [*experiment.models]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
         "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.variables))},
-        **({} if config.extractor is None else {"stage_2": experiment.extractor}),
+        "stage_2": experiment.extractor,
         "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
     }
 

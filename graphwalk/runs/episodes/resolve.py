@@ -274,10 +274,10 @@ def kept_experiment(folder: RunFolder, variables: Variables, store: str | None =
     data = folder.read_manifest()["config"]
     texts = folder.texts_path.resolve()
     changed = {
-        "suite": _kept_paths(data.get("suite"), texts),
-        "agent": {**_kept_paths(data.get("agent", {}), texts), "prompts": _prompts(data.get("agent", {}), texts)},
-        "store": data.get("store", "embedded") if store is None else store,
-        **({"vary": _kept_paths(data["vary"], texts)} if "vary" in data else {}),
+        "suite": _kept_paths(data["suite"], texts),
+        "agent": {**_kept_paths(data["agent"], texts), "prompts": _prompts(data["agent"], texts)},
+        "store": store or data["store"],
+        "vary": _kept_paths(data["vary"], texts),
     }
     config = experiment_from({**data, **changed}, str(folder.manifest_path))
     suite = suite_named(config.suite.name)

@@ -79,12 +79,12 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     }
     notes += ceiling_notes(ceilings)
 
-    names = {model: name for run in every for model, name in run.manifest["config"].get("names", {}).items()}
+    names = {model: name for run in every for model, name in run.manifest["config"]["names"].items()}
     models = [names.get(model, model) for model in models]
     players = sorted({player for one in observed.values() for player in one.players})
     return compare_players(
         merged(observed, set(chosen(players, models, settings))),
-        seed=every[0].manifest["config"].get("seed", 0),
+        seed=every[0].manifest["config"]["seed"],
         notes=notes,
     )
 
@@ -116,12 +116,12 @@ def short_names(paths: Sequence[Path]) -> list[str]:
 
 
 def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
-    """Describe the differences of two runs, but for new fields of tasks. RunLogError if they cannot be compared."""
+    """Describe the differences of two runs. Raise RunLogError if they cannot be compared."""
     common = first.tasks.keys() & second.tasks.keys()
     changed = {}
     for task in sorted(common):
         one, other = first.tasks[task], second.tasks[task]
-        if fields := [name for name in one if name in other and one[name].isdisjoint(other[name])]:
+        if fields := [name for name in one if one[name].isdisjoint(other[name])]:
             changed[task] = fields
     differences = list(_configuration_differences(first.manifest, second.manifest))
     names = f"{first.folder.path} and {second.folder.path}"

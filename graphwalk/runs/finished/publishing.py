@@ -24,7 +24,7 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
     with folder.lock():
         check_links(folder.path, RunLogError)
         manifest = folder.read_manifest()
-        names = manifest["config"].get("names", {})
+        names = manifest["config"]["names"]
         readme = render_page(
             "publish/README.md.j2",
             manifest=manifest,

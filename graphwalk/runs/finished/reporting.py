@@ -13,7 +13,6 @@ from graphwalk.experiments.protocol_differences import (
     protocol_note,
     published_differences,
 )
-from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
 from graphwalk.reports.observations import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
@@ -42,24 +41,24 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
 
     try:
         observed = observe(noted(), declared)
-        missing_extractor, extractor = None, config.get("extractor")
-        if extractor and (manifest.get("fingerprint") or {}).get("stage_2", extractor) is None:
+        missing_extractor, extractor = None, config["extractor"]
+        if extractor and (manifest["fingerprint"] or {}).get("stage_2", extractor) is None:
             missing_extractor = (
                 f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them."
             )
         reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
-        report = report_on(observed, reference=reference, seed=config.get("seed", 0))
+        report = report_on(observed, reference=reference, seed=config["seed"])
         incomplete = _missing_part(manifest, len(seen))
         first = [note for note in (incomplete, protocol_note(config)) if note]
         hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
         comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
         last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
         ceilings = manifest.get("ceilings", {})
-        named = ", ".join(f"{name} is {model}" for model, name in config.get("names", {}).items())
+        named = ", ".join(f"{name} is {model}" for model, name in config["names"].items())
         about = [*([f"Names of models: {named}."] if named else []), *ceiling_notes(ceilings)]
         every = (*first, *report.notes, *about, *last, *map(str, manifest.get("unplayed", ())))
         protocol = {
-            "name": config.get("protocol", DEFAULT_PROTOCOL),
+            "name": config["protocol"],
             "differences": [list(one) for one in deviations(config)],
         }
         shares = {setting: 100 * ceiling["share"] for setting, ceiling in ceilings.items()}
@@ -75,7 +74,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
 def origin_of(folder: RunFolder) -> str:
     """Return seed, graphs, version and digest of a run, for the captions of a paper."""
     manifest = folder.read_manifest()
-    version, seed = manifest["graphwalk_version"], manifest["config"].get("seed")
+    version, seed = manifest["graphwalk_version"], manifest["config"]["seed"]
     graphs = counted(len((manifest.get("fingerprint") or {}).get("graphs", ())), "graph")
     return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
 
@@ -88,7 +87,7 @@ def _published(
     A run with fewer graphs than the published one has the rows with a mark.
     `extractor_missed`: the run had no extractor, and some replies needed one.
     """
-    name = config.get("reference")
+    name = config["reference"]
     if not name:
         return None, []
     try:
@@ -102,14 +101,14 @@ def _published(
     others = [difference for difference in differences if difference not in fewer]
     if reference is None or not others:
         return reference and replace(reference, fewer=in_words(fewer)), []
-    hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
+    hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
     return None, [f"Published figures ({reference.source}) are not shown: {in_words(others)}.{hint}"]
 
 
 def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
     if not ambiguous:
         return None
-    hint = "" if config.get("extractor") else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
+    hint = "" if config["extractor"] else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
     return f"Ambiguous: {counted(ambiguous, 'answer')}; the reply may mean another one, and the last one counts.{hint}"
 
 

@@ -17,6 +17,9 @@ from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Task
 from graphwalk.variables import read_variables
 
+EXPLANATION = ("failure", "failure_detail", "ignored_condition")
+"""Fields of a score that need the graph."""
+
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
     """Score all results again and rewrite the log. Return the number of changed scores and of results.
@@ -35,11 +38,11 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
             task = suite.task_type.model_validate(result.task)
             reply, about = result.extractor_reply, graphs.get(task.graph_digest)
             answer, score = judge(task, result.key.setting, result.trajectory, reply, scoring, about)
-            if about is None and score is not None and score.items() <= (result.score or {}).items():
-                score = result.score
-            scored = {**record, "answer": answer, "score": score}
-            if (values := potentials_of(task, result.trajectory, scoring, score)) is not None:
-                scored["potentials"] = values
+            if about is None and score is not None:
+                explained = score | {name: (result.score or {})[name] for name in EXPLANATION if name in score}
+                score = explained if explained == result.score else score
+            potentials = potentials_of(task, result.trajectory, scoring, score)
+            scored = {**record, "answer": answer, "score": score, "potentials": potentials}
             changed += scored["score"] != record["score"]
             total += 1
             done()
@@ -50,7 +53,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
     with folder.lock():
         manifest = folder.read_manifest()
         suite, log = folder.suite, folder.results_file
-        scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
+        scoring = Scoring.model_validate(manifest["config"]["scoring"])
         if suite.task_type.with_cause is not Task.with_cause:
             with suppress(GraphwalkError):  # graphs that cannot be made without a database
                 config = kept_experiment(folder, read_variables()).config

@@ -244,10 +244,7 @@ class _VerifiedRun:
         if end.infrastructure or end is ExitStatus.CONTEXT_OVERFLOW:
             self.checks["turns"].unverified["ended by a failure of provider or store"] += 1
         else:
-            status = now["exit_status"]
-            if end is ExitStatus.TURN_LIMIT and ExitStatus(status).forced:
-                status = str(end)  # older logs call every limit so
-            self.checks["turns"].compare(f"{where}: exit_status", logged["exit_status"], status)
+            self.checks["turns"].compare(f"{where}: exit_status", logged["exit_status"], now["exit_status"])
 
     async def _check_replies(self, where: str, planned: PlannedEpisode, then: Result) -> None:
         """Play an episode again and compare the replies."""
@@ -272,7 +269,7 @@ class _VerifiedRun:
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
             return
-        logged = {"answer": record["answer"], "score": record["score"], "potentials": record.get("potentials")}
+        logged = {"answer": record["answer"], "score": record["score"], "potentials": record["potentials"]}
         now = {"answer": answer, "score": score, "potentials": steps}
         self.checks["scores"].compare(where, logged, _json(now))
 

@@ -63,7 +63,7 @@ def listed(folder: RunFolder) -> ListedRun:
         state=_state(episodes, due),
         name=manifest["name"],
         created=manifest["created"],
-        tags=tuple(config.get("tags", ())),
+        tags=tuple(config["tags"]),
         models=tuple(config["models"]),
         episodes=episodes,
         done=len(results),

@@ -51,7 +51,7 @@ class Result:
     graph: dict[str, Any] = field(default_factory=dict)
     extractor_reply: str | None = None
     potentials: list[float] | None = None
-    """Potential before the first turn and after each (`scoring.steps`); logged where known."""
+    """Potential before the first turn and after each (`scoring.steps`); None where unknown."""
 
     def __repr__(self) -> str:
         """Return one line: model, setting, task, outcome, answer, calls and seconds."""
@@ -78,7 +78,7 @@ class Result:
             "task": self.task,
             "graph": self.graph,
             "extractor_reply": self.extractor_reply,
-            **({} if self.potentials is None else {"potentials": self.potentials}),
+            "potentials": self.potentials,
             "trajectory": to_dict(self.trajectory),
         }
 
@@ -95,7 +95,7 @@ class Result:
             task=record["task"],
             graph=record["graph"],
             extractor_reply=record["extractor_reply"],
-            potentials=record.get("potentials"),
+            potentials=record["potentials"],
         )
 
 

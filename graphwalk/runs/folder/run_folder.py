@@ -52,7 +52,7 @@ class _Suite(_Checked):
 class _Config(_Checked):
     suite: _Suite
     models: list[Any]
-    names: dict[str, str] = {}
+    names: dict[str, str]
 
 
 class _Fingerprint(_Checked):
@@ -274,7 +274,7 @@ class RunFolder:
 
     def named_records(self) -> Iterator[dict[str, Any]]:
         """Yield `records()` with the names of models in place of the models, for reports."""
-        names = self.read_manifest()["config"].get("names", {})
+        names = self.read_manifest()["config"]["names"]
         yield from ({**record, "model": names.get(record["model"], record["model"])} for record in self.records())
 
     def replies(self) -> Iterator[dict[str, Any]]:

@@ -68,7 +68,7 @@ async def resume_run(
     with folder.lock():
         manifest = folder.read_manifest()
         data = manifest["config"]
-        limits = {**data.get("limits", {}), **(changes or {})}
+        limits = {**data["limits"], **(changes or {})}
         try:
             config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
         except ConfigError as error:
@@ -76,7 +76,7 @@ async def resume_run(
             raise
         manifest["config"] = config.model_dump(mode="json")
         try:
-            prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest.get("prices"))
+            prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest["prices"])
         except ValidationError as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
         experiment = resolve(config, variables, objects=objects, prices=prices)

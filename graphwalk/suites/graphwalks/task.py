@@ -45,9 +45,9 @@ class GraphwalksTask(Task):
     template: Operation
     target: list[str]
     prompt_chars: int = 0
-    row: int | None = Field(default=None, exclude_if=lambda row: row is None)
+    row: int | None = None
     """Row of the file, from 1 on."""
-    published_target: list[str] | None = Field(default=None, exclude_if=lambda keys: keys is None)
+    published_target: list[str] | None = None
     """Target of the file, if it differs."""
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:

@@ -55,7 +55,7 @@ def _kind(entry: Any) -> str:
 class GeneratedGraph(GraphSpec):
     """A graph to generate; `name` groups the graphs of an entry in the report."""
 
-    name: str | None = Field(default=None, min_length=1, exclude_if=lambda name: name is None)
+    name: str | None = Field(default=None, min_length=1)
     """Name of these graphs in the report."""
 
     def resolved(self, index: int = 0) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class QuestionsConfig(SuiteConfig):
     leave_out: bool | None = None
     """Skip questions that a generated graph cannot host, with a note in the report; false: stop the run. None: skip
     them if graphs of several sizes are generated. On your own graphs they are always skipped."""
-    text_tokens: bool = Field(default=False, exclude_if=lambda counted: not counted)
+    text_tokens: bool = False
     """Count the tokens of every generated graph as text, to plot them next to those of the walks."""
 
     @field_validator("answer_rows", mode="before", json_schema_input_type=RowBounds | tuple[RowBounds, ...])

@@ -28,7 +28,8 @@ def _with_paper_target(read: Reader) -> Reader:
 
 def _any_tied(result: ResultRecord) -> float:
     score = result["score"]
-    return float(score.get("any_tied_correct", score["correct"]))
+    correct = score.get("any_tied_correct") if result["task"].get("rows_left_out") else score["correct"]
+    return None if correct is None else float(correct)
 
 
 def _evidence_unused(result: ResultRecord) -> float:
@@ -45,7 +46,7 @@ def _counts_ignored(name: str) -> Reader:
 
 
 READERS: Mapping[str, Reader] = {
-    "tied": _with_paper_target(lambda result: float("rows_left_out" in result["task"])),
+    "tied": _with_paper_target(lambda result: float(bool(result["task"].get("rows_left_out")))),
     "any_tied_accuracy": _with_paper_target(_any_tied),
     "false_positives_per_answered": if_scored(_per_answer),
     "evidence_unused": _evidence_unused,
@@ -58,7 +59,7 @@ READERS: Mapping[str, Reader] = {
 def remark(result: ResultRecord) -> str | None:
     """Return a note on a question with one oracle, on the paper's query, or on questions that were skipped."""
     task, graph = result["task"], result.get("graph", {})
-    if "rows_left_out" in task:
+    if task.get("rows_left_out"):
         return (
             f"{task['template']}: the paper's query returns one of several tied rows, and only this one is correct."
             f" The accuracy of {REFERENCE}, which names one of them at random, is the most that can be expected."

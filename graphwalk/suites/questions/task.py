@@ -49,19 +49,19 @@ class QuestionTask(Task):
     template_version: int
     candidates: int | None = None
     """Number of possible rows; None if rows have computed values."""
-    oracles: Literal[1, 2] = Field(default=2, exclude_if=lambda oracles: oracles == 2)
-    """1 if the target comes from Cypher alone, without an evaluator. Written only then."""
-    computed: tuple[str, ...] | None = Field(default=None, exclude_if=lambda computed: computed is None)
+    oracles: Literal[1, 2] = 2
+    """1 if the target comes from Cypher alone, without an evaluator."""
+    computed: tuple[str, ...] | None = None
     """Answer fields that are in no tool result; None: those of the built-in question of this name."""
-    answer_rows: RowBounds | None = Field(default=None, exclude_if=lambda bounds: bounds is None)
+    answer_rows: RowBounds | None = None
     """Row bounds used in drawing the question; None: any number of rows."""
-    key_fields: tuple[str, ...] | None = Field(default=None, exclude_if=lambda fields: fields is None)
+    key_fields: tuple[str, ...] | None = None
     """Fields that identify a row; None: the scored fields."""
-    repeated_rows: int = Field(default=0, exclude_if=lambda rows: rows == 0)
+    repeated_rows: int = 0
     """With the paper's query: rows that repeat an earlier one; they count once."""
-    rows_left_out: list[Row] = Field(default_factory=list, exclude_if=lambda rows: not rows)
+    rows_left_out: list[Row] = Field(default_factory=list)
     """With the paper's query: correct rows that its LIMIT leaves out."""
-    twin_of: str | None = Field(default=None, exclude_if=lambda twin_of: twin_of is None)
+    twin_of: str | None = None
     """Id of the same question about the original graph, for tasks about its anonymised copy."""
 
     @property

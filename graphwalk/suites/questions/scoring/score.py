@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
-
 from graphwalk.evaluation.extraction import Extraction, strip_thinking
 from graphwalk.evaluation.rows import RowScore, compare_rows, missing_fields, row_set, typed_rows, unknown_fields
 from graphwalk.evaluation.suppressed import suppressed
@@ -33,11 +31,6 @@ _MOST_ROWS = 10_000
 """Rows of an answer that are checked for groundedness."""
 
 
-def _is_none(value: object) -> bool:
-    """Leave a field out of the log, which is empty for correct answers."""
-    return value is None
-
-
 class QuestionScore(Score):
     """The score of one answer (docs/method.md, Scores).
 
@@ -57,7 +50,7 @@ class QuestionScore(Score):
     strict_correct: bool
     all_properties_correct: bool | None = None
     keys_correct: bool | None = None
-    any_tied_correct: bool | None = Field(default=None, exclude_if=_is_none)
+    any_tied_correct: bool | None = None
     answered: bool
     rows_given: int
     extra_fields: tuple[str, ...] = ()
@@ -71,9 +64,9 @@ class QuestionScore(Score):
     tool_errors: int = 0
     think_calls: int = 0
     parallel_calls: int = 0
-    failure: Cause | None = Field(default=None, exclude_if=_is_none)
-    failure_detail: str | None = Field(default=None, exclude_if=_is_none)
-    ignored_condition: str | None = Field(default=None, exclude_if=_is_none)
+    failure: Cause | None = None
+    failure_detail: str | None = None
+    ignored_condition: str | None = None
 
 
 def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
