@@ -353,23 +353,17 @@ def correct(name: str, setting: str) -> str:
     return str(next(row["correct"] for row in together(name).rows if row["setting"] == setting))
 
 
-def ceilings(name: str) -> Mapping[str, float]:
-    """Return the ceiling of each setting of a published run in percent."""
-    manifest = RunFolder.open(RESULTS / f"{name}.zip").read_manifest()
-    return {setting: 100 * ceiling["share"] for setting, ceiling in manifest["ceilings"].items()}
-
-
 def untaught_table() -> str:
-    """Return how the untaught model did, and why answers were wrong; a row per run and setting, with its ceiling."""
+    """Return how the untaught model did, and why answers were wrong; a row per run and setting."""
 
     def rows() -> Iterator[list[str]]:
         for name in UNTAUGHT:
-            report, what, highest = together(name), name.partition("-")[0], ceilings(name)
+            report, what = together(name), name.partition("-")[0]
             for row in report.rows:
-                yield [what, row["setting"], *cells(row, report), f"{highest[row['setting']]:.0f}"]
+                yield [what, row["setting"], *cells(row, report)]
             row = next((row for row in report.baselines if row["model"] == CHANCE), None)
             if row is not None:
-                yield [what, row["model"], str(row["tasks"]), number(row, "accuracy"), number(row, "f1", 2), *["–"] * 4]
+                yield [what, row["model"], str(row["tasks"]), number(row, "accuracy"), number(row, "f1", 2), *["–"] * 3]
 
     def cells(row: Row, report: Report) -> Iterator[str]:
         causes = {cause.text.lower(): row.get(cause.field) or 0 for cause in report.suite.causes}
@@ -379,7 +373,7 @@ def untaught_table() -> str:
         yield str(refused_calls(report, row["setting"]))
         yield ", ".join(f"{words} {causes[words]}" for words in commonest if causes[words]) or "–"
 
-    head = "task, setting, answers, correct %, F1, calls, refused, causes of wrong answers, ceiling %"
+    head = "task, setting, answers, correct %, F1, calls, refused, causes of wrong answers"
     return table(head.split(", "), rows())
 
 

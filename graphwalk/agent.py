@@ -114,25 +114,7 @@ async def run_episode(episode: Episode) -> Trajectory:
     manager = callback_manager()
     config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT, "run_name": "agent", "callbacks": manager}
     # Version 2 of LangGraph's streams returns the state alone.
-    return _trajectory(
-        episode, (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
-    )
-
-
-async def simulate_episode(episode: Episode) -> Trajectory:
-    """Run one episode as `run_episode` does, without reporting it to the callbacks of the environment."""
-    from langgraph.runtime import Runtime
-
-    runtime, state, node = Runtime(context=episode), dict[str, Any](messages=[]), "model"
-    while node != "__end__":
-        turn, after = (model_turn, _after_model) if node == "model" else (tool_turn, _after_tools)
-        update = await turn(state, runtime, {})
-        state = {**update, "messages": [*state["messages"], *update["messages"]]}
-        node = after(state)
-    return _trajectory(episode, state)
-
-
-def _trajectory(episode: Episode, end: Mapping[str, Any]) -> Trajectory:
+    end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     status = ExitStatus(end["exit_status"])
     return Trajectory(episode.prompt.messages, tuple(_turns(episode, end["messages"])), status, end.get("error"))
 

@@ -55,23 +55,14 @@ def by_model(report: "Report") -> Iterator[Plot]:
         for model in sorted(models[:_MOST_MODELS])
     )
     chance = (row for row in report.baseline_groups.get(size, report.baselines) if row["model"] == CHANCE)
-    levels = (*_ceilings(report, size, settings), *series(chance))
-    about = "Bars: 95 % intervals, clustered by graph." + " Thin lines: ceiling, chance." * bool(levels)
+    levels = tuple(series(chance))
+    about = "Bars: 95 % intervals, clustered by graph." + " Thin line: chance." * bool(levels)
     if (len(panels), len(settings)) != (len(models), len(every)):
         about += f" {len(panels)} of {len(models)} models, {len(settings)} of {len(every)} settings and variants."
     wide = bool(size) and is_wide(float(p.x) for panel in panels for one in panel.series for p in one.points)
     names, axes = ("accuracy-by-model", "Accuracy by model and setting"), (_SIZES.get(size, ""), "accuracy in %")
     if len(settings) == len(every) or len(settings) > 1:  # else the variants have a plot of their own
         yield Plot(*names, "models", panels, *axes, about, percent=True, logarithmic=wide, levels=levels)
-
-
-def _ceilings(report: "Report", size: str, settings: Sequence[str]) -> Iterator[Series]:
-    """Yield the ceilings of settings as lines over all sizes; equal ones are one line."""
-    shares = {setting: report.ceilings[setting] for setting in settings if setting in report.ceilings}
-    xs = sorted({float(row[size]) for row in report.groups[size]}) if size else [""]
-    for share in dict.fromkeys(shares.values()):
-        of = " of " + ", ".join(one_line(setting) for setting in shares if shares[setting] == share)
-        yield Series("ceiling" + of * (len({*shares.values()}) > 1), tuple(PlotPoint(x, share) for x in xs))
 
 
 def player_name(row: Mapping[str, Any], settings: int = 2) -> str:

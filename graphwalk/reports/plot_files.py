@@ -17,7 +17,6 @@ from graphwalk.errors import ConfigError, install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.reports.plots import AND, COLUMNS, Plot, PlotKind, Series
-from graphwalk.reports.suite_report import CHANCE
 from graphwalk.reports.text_table import csv_text
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
 _DASHES = ("solid", (0, (1, 1.3)), (0, (6, 1.5, 1, 1.5)), (0, (4, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
 _ROUNDS = tuple(zip("os^DvX", _DASHES, strict=True))
 """Marker and dashes by setting, else by series."""
-_LEVELS = ("solid", (0, (8, 3)), (0, (5, 2, 1, 2)))
-"""Dashes of ceilings; those of chance are dots."""
 _CORRECT, _FAILED = "#2a9d8f", "#444b54"
 _INCHES_WIDE = 7.2
 _COLUMN, _CHARACTERS = 3.3, 52
@@ -163,10 +160,9 @@ def _models(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
 
 
 def _thin(plot: Plot) -> Iterator[tuple[Series, dict[str, Any]]]:
-    """Yield each level with the style of its line."""
-    for level, dashes in zip(plot.levels, cycle(_LEVELS), strict=False):
-        style = (0, (1, 2)) if level.name == CHANCE else dashes
-        yield level, {"color": _SOFT, "linewidth": 0.8, "zorder": 1, "linestyle": style}
+    """Yield each level with the style of its dotted line."""
+    for level in plot.levels:
+        yield level, {"color": _SOFT, "linewidth": 0.8, "zorder": 1, "linestyle": (0, (1, 2))}
 
 
 def _key(plot: Plot, canvas: "Canvas", styles: Styles, models: bool, **how: Any) -> float:

@@ -43,8 +43,6 @@ class Report:
     """Sentences on failed episodes, differences, and causes of wrong answers (reports/verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
-    ceilings: Mapping[str, float] = field(default_factory=dict)
-    """Setting → share of tasks, in percent, that an agent without mistakes solves (runs/episodes/ceiling.py)."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
 

@@ -84,11 +84,6 @@ def test_what_the_page_calls_not_shown_is_not_shown(results: ModuleType) -> None
         assert low <= 0 <= high, (first, second)
 
 
-def test_setups_that_are_compared_have_equal_ceilings(results: ModuleType) -> None:
-    assert {*results.ceilings(results.QWEN).values()} == {100.0}
-    assert {*results.ceilings("walking-walk-0").values(), *results.ceilings("walking-read-0").values()} == {100.0}
-
-
 def test_leads_on_the_page_are_shown(results: ModuleType) -> None:
     for first, second, measure in (
         (("walking-*", "walk-0 tools"), ("walking-*", "read-0 no_tools"), "accuracy"),

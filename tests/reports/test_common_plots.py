@@ -1,7 +1,5 @@
 """The first plot of a run: models in their settings."""
 
-from dataclasses import replace
-
 from graphwalk.reports.common_plots import by_model
 from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import Report
@@ -46,21 +44,6 @@ def test_several_sizes_have_a_point_each() -> None:
         [(100.0, 50.0), (500.0, 50.0)],
     ]
     assert plot.x == "nodes of the graph"
-
-
-def test_equal_ceilings_are_one_line_and_different_ones_are_named() -> None:
-    shown = report(graphs=(0, 1))
-    same = first(replace(shown, ceilings={"tools": 100.0, "no_tools": 100.0}))
-    assert [(one.name, [point.x for point in one.points]) for one in same.levels] == [
-        ("ceiling", [100.0, 500.0]),
-        ("chance", [100.0, 500.0]),
-    ]
-    different = first(replace(shown, ceilings={"tools": 100.0, "no_tools": 90.0}))
-    assert [(one.name, one.points[0].y) for one in different.levels[:2]] == [
-        ("ceiling of tools", 100.0),
-        ("ceiling of no_tools", 90.0),
-    ]
-    assert {"ceiling of tools", "ceiling of no_tools", "chance"} <= {row[1] for row in different.rows}
 
 
 def test_many_models_and_variants_are_limited_and_counted() -> None:

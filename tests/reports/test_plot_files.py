@@ -76,7 +76,7 @@ def models(count: int, sizes: int, settings: int = 2) -> Plot:
         )
         for number in range(count)
     )
-    levels = tuple(Series(name, tuple(PlotPoint(x, y) for x in xs)) for name, y in (("ceiling", 100), ("chance", 5)))
+    levels = (Series("chance", tuple(PlotPoint(x, 5) for x in xs)),)
     return Plot("models", "Models", "models", panels, "nodes", "accuracy in %", percent=True, levels=levels)
 
 
@@ -90,7 +90,7 @@ def test_long_names_of_models_fit_a_column_and_do_not_overlap(count: int, sizes:
         boxes = [text.get_window_extent() for text in texts]
         names = [text.get_text().replace("\n", "") for text in texts]
         assert all(any(panel.title in name for name in names) for panel in models(count, sizes).panels)
-        assert {"setting_0", "setting_1", "ceiling", "chance"} <= set(names)
+        assert {"setting_0", "setting_1", "chance"} <= set(names)
         assert all(box.x0 >= -1 and box.x1 <= canvas.bbox.x1 + 1 and box.y0 >= -1 for box in boxes)
         assert not any(one.shrunk(0.9, 0.7).overlaps(other) for one, other in combinations(boxes, 2))
 

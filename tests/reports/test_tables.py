@@ -56,7 +56,7 @@ def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
         assert [row["Correct"] for row in rows if row["Model"] == model] == counts
 
 
-def test_the_plot_by_size_has_the_ceiling_of_ties_and_the_mark_of_published_rows() -> None:
+def test_the_plot_by_size_has_the_expert_of_ties_and_the_mark_of_published_rows() -> None:
     def names(**task: Any) -> list[str]:
         entry = result_of("node_with_most_relationships", "retrieval", key_fields=("node_key",), gold_size=1, **task)
         reference = replace(DECLARED.reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
@@ -101,7 +101,7 @@ def test_chance_of_a_question_without_known_rows_is_unknown() -> None:
     assert chance(result_of("a_question_of_my_own", "retrieval", candidates=None, gold_size=1)) is None
 
 
-def test_ties_under_the_papers_target_have_a_number_a_ceiling_and_a_score_of_any_tied_row() -> None:
+def test_ties_under_the_papers_target_have_a_number_an_expert_and_a_score_of_any_tied_row() -> None:
     paper = {"key_fields": ("node_key",), "gold_size": 1, "candidates": None}
     tied = result_of("node_with_most_relationships", "retrieval", 0, rows_left_out=[{"node_key": "a"}], **paper)
     tied["score"] = {**tied["score"], "correct": False, "any_tied_correct": True}

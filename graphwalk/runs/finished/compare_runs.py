@@ -14,7 +14,6 @@ from graphwalk.experiments.protocol_differences import protocol_note
 from graphwalk.reports.compare import RunComparison, compare_players
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.runs.episodes.ceiling import ceiling_notes
 from graphwalk.runs.episodes.fingerprint import differences
 from graphwalk.runs.folder.run_folder import RunFolder
 
@@ -70,14 +69,6 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
         [protocol_note(every[0].manifest["config"])] if same else [f"{name}: {one}" for name, one in followed.items()]
     )
     notes += [line for other in every[1:] for line in _differences(every[0], other)]
-
-    ceilings = {
-        setting if len(every) == 1 else f"{setting} @ {name}": ceiling
-        for name, run in runs.items()
-        for setting, ceiling in run.manifest.get("ceilings", {}).items()
-        if not settings or setting in settings
-    }
-    notes += ceiling_notes(ceilings)
 
     names = {model: name for run in every for model, name in run.manifest["config"]["names"].items()}
     models = [names.get(model, model) for model in models]

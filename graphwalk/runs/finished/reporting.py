@@ -16,7 +16,6 @@ from graphwalk.experiments.protocol_differences import (
 from graphwalk.reports.observations import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
-from graphwalk.runs.episodes.ceiling import ceiling_notes
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
@@ -53,16 +52,14 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
         hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
         comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
         last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
-        ceilings = manifest.get("ceilings", {})
         named = ", ".join(f"{name} is {model}" for model, name in config["names"].items())
-        about = [*([f"Names of models: {named}."] if named else []), *ceiling_notes(ceilings)]
+        about = [f"Names of models: {named}."] if named else []
         every = (*first, *report.notes, *about, *last, *map(str, manifest.get("unplayed", ())))
         protocol = {
             "name": config["protocol"],
             "differences": [list(one) for one in deviations(config)],
         }
-        shares = {setting: 100 * ceiling["share"] for setting, ceiling in ceilings.items()}
-        return replace(report, notes=every, incomplete=incomplete, protocol=protocol, ceilings=shares)
+        return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(

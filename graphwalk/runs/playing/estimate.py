@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from itertools import takewhile
-from typing import Any
 
-from graphwalk.agent import Episode, simulate_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
 from graphwalk.errors import StoreError
 from graphwalk.evaluation.statistics import minimum_detectable_effect
@@ -20,15 +19,16 @@ from graphwalk.models.text_protocol import ToolProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.models.wrappers import Wrapper
 from graphwalk.reports.text_table import OVER_QUESTIONS
-from graphwalk.runs.episodes.ceiling import ceiling_notes, ceilings_of, expert_of
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, per_episode
+from graphwalk.runs.episodes.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus
 
+EXPERTS = ("expert", "cypher")
+"""Scripted agents that play without mistakes, each in its own settings."""
 PLAYED_WHOLE = 600
 """Pairs of task and setting up to which a plan is played whole; of larger plans a sample is played."""
 SAMPLE = 6
@@ -95,8 +95,6 @@ class RunEstimate:
     pairs: int
     minimum_detectable_effect: float | None
     """The smallest difference of two accuracies, in points, that the plan can show; None with only one question."""
-    ceilings: dict[str, dict[str, Any]]
-    """Setting → share of the tasks that can be solved under this setup, number of tasks, fields that limit it."""
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> str:
@@ -143,21 +141,31 @@ class _CountingModel(Wrapper):
 async def _of_expert(
     planned: PlannedEpisode, experiment: Experiment, size: TokenCounter, price: Price | None
 ) -> Figures:
-    """Play an episode with the first expert that can. Raise StoreError if graph or tool fails."""
+    """Play an episode with the first expert that can, without a trace. Raise StoreError if graph or tool fails."""
+    from langsmith import tracing_context
+
     experiment = experiment.of(planned.key.setting)
     task, agent = planned.task, experiment.agent
-    expert = expert_of(planned, experiment)
+    expert = _expert_of(planned, experiment)
     target = ScriptedModel("target", _answer_target(json.dumps(task.target, ensure_ascii=False, default=str)))
     player = await planned.scripted(expert, experiment) if expert else target
     model = _CountingModel(player, protocol_of(agent), size, price)
     try:
         prompt = await planned.prompt(experiment)
-        trajectory = await simulate_episode(Episode(prompt, model, agent, experiment.options))
+        with tracing_context(enabled=False):
+            trajectory = await run_episode(Episode(prompt, model, agent, experiment.options))
     finally:
         await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
     return replace(model.figures, tool_calls=len(trajectory.results), assumed=expert is None)
+
+
+def _expert_of(planned: PlannedEpisode, experiment: Experiment) -> str | None:
+    """Return the scripted agent that plays an episode without mistakes, None if the suite has none."""
+    suite, setting = experiment.suite, planned.key.setting
+    able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, planned.task))
+    return next(able, None)
 
 
 def _answer_target(target: str) -> Policy:
@@ -196,10 +204,9 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
     by_template = Counter(task.template for task, _ in plan.tasks)
     points, detectable = _detectable_effect(plan, experiment)
     prices, sums = dict(experiment.prices), list(rows.values())
-    ceilings = await ceilings_of(plan.episodes, experiment)
     counts = (len(played), len(pairs))
-    estimate = RunEstimate(experiment.config.name, dict(by_template), sums, prices, *counts, points, ceilings)
-    estimate.notes += [*plan.notes(), *ceiling_notes(ceilings), *_assumptions(experiment, estimate), detectable]
+    estimate = RunEstimate(experiment.config.name, dict(by_template), sums, prices, *counts, points)
+    estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), detectable]
     return estimate
 
 

@@ -11,18 +11,16 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from graphwalk.errors import ConfigError, RunLogError, StoreError
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.experiments.protocol_differences import deviations, protocol_note
 from graphwalk.files.json_lines import LineWriter
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
-from graphwalk.runs.episodes.ceiling import Ceilings, ceiling_notes
 from graphwalk.runs.episodes.episode import RunModels, play, unrecorded
 from graphwalk.runs.episodes.fingerprint import check_unchanged, fingerprint, keep_texts, new_manifest
 from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, grow
-from graphwalk.runs.episodes.resolve import Experiment, per_episode, resolve
+from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.counters import MOST_FAILURES, EpisodeCounters, RunSummary
 from graphwalk.runs.playing.run_log import run_log
@@ -216,12 +214,7 @@ class _PlayedRun:
         plan, then, settled = self.plan, self.manifest.get("fingerprint"), 0
         finished = frozenset(self.counters.status_of)
         is_new = then is None and not self.counters.lines
-        ceilings = Ceilings(self.experiment)
-        has_models = not all(map(per_episode, self.experiment.models))
         async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
-            if has_models and "ceilings" not in self.manifest:
-                with suppressed("ceilings", self.note):
-                    await ceilings.add(episodes)
             if is_new:
                 if settled == 0:
                     keep_texts(self.folder, self.experiment)
@@ -235,11 +228,8 @@ class _PlayedRun:
             check_unchanged(self.folder, self.experiment, plan, then)
         if not is_new:
             keep_texts(self.folder, self.experiment)
-        if has_models and "ceilings" not in self.manifest:
-            with suppressed("ceilings", self.note):
-                self.manifest["ceilings"] = await ceilings.as_data()
         self._write_fingerprint(whole=True)
-        for text in (*plan.notes(), *ceiling_notes(self.manifest.get("ceilings", {}))):
+        for text in plan.notes():
             self.note(text)
         if not is_new:
             keys = {planned.key for planned in plan.episodes}

@@ -1,4 +1,4 @@
-"""Reports of a run folder: names of models, ceilings, and what identifies the run."""
+"""Reports of a run folder: names of models, and what identifies the run."""
 
 from pathlib import Path
 
@@ -15,7 +15,6 @@ def named(folder: Path) -> RunFolder:
     run = copied("questions", folder)
     manifest = run.read_manifest()
     manifest["config"]["names"] = {"scripted/expert": "Alpha_1"}
-    manifest["ceilings"] = {"tools": {"share": 0.75, "tasks": 4, "because": []}}
     run.write_manifest(manifest)
     return run
 
@@ -27,7 +26,6 @@ def test_a_report_has_the_names_of_models_and_the_log_has_the_models(tmp_path: P
     assert "Names of models: Alpha_1 is scripted/expert." in report.notes
     assert "scripted/expert" not in as_text(report).replace(report.notes[-1], "").replace("is scripted/expert", "")
     assert {record["model"] for record in run.records()} == {"scripted/expert", "scripted/flawed"}
-    assert report.ceilings == {"tools": 75.0}
     assert any("Alpha_1" in panel.title for panel in report.plots[0].panels)
 
 
