@@ -14,9 +14,13 @@ from urllib.parse import quote, unquote
 
 SECRET_NAME = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
 """The end of the name of an environment variable, or of a field, that holds a secret."""
-SHORTEST_SECRET = 8
-"""Characters; shorter values are placeholders for servers without keys: none, ollama, …"""
-_LONG_SECRET = 20
+_SHORTEST_SECRET, _LONG_SECRET = 4, 20
+_PLACEHOLDERS = frozenset(
+    ("none", "null", "true", "false", "empty", "dummy", "local", "test", "ollama", "vllm", "lm-studio", "not-needed")
+)
+"""Values, in any case, of keys for servers that need none."""
+_SHORT_SECRET = 8
+"""Characters; shorter values may be part of any word."""
 _URL_USER = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 _LONGEST_ERROR = 600
 """Characters, most of them from a server; some servers send a web page."""
@@ -39,7 +43,7 @@ class Secrets:
         """Secret, as it is, in JSON or in a URL → variable."""
         for name, setting in variables.items():
             for value in _secrets_in(name, setting):
-                if len(value) >= SHORTEST_SECRET:
+                if len(value) >= _SHORTEST_SECRET and value.lower() not in _PLACEHOLDERS:
                     in_json = json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]
                     self._variables |= dict.fromkeys((value, *in_json, quote(value, safe="")), name)
         self._all = _pattern(self._variables)
@@ -96,9 +100,12 @@ def _may_be_a_word(value: str) -> bool:
 
 
 def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
-    """Return a pattern of the values, longest first, words only as whole words; None if there are no values."""
+    """Return a pattern of the values, longest first; None if there are no values.
+
+    Words and short values match only whole words.
+    """
     escaped = [
-        rf"(?<!\w){re.escape(value)}(?!\w)" if _may_be_a_word(value) else re.escape(value)
+        rf"(?<!\w){re.escape(value)}(?!\w)" if len(value) < _SHORT_SECRET or _may_be_a_word(value) else re.escape(value)
         for value in sorted(values, key=len, reverse=True)
     ]
     return re.compile("|".join(escaped)) if escaped else None

@@ -34,6 +34,7 @@ from graphwalk.models.provider_replies import (
     usage,
     without_surrogates,
 )
+from graphwalk.sanitise import Secrets
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 LONGEST_BODY = 16 * 2**20
 """Bytes of one decompressed reply: several times the longest context."""
 _ENCODINGS = ("", "identity", "gzip", "deflate")
-_SHORTEST_KEY = 8
-"""Characters; shorter values are placeholders for servers without keys."""
 _SHOWN_CHARACTERS = 200
 _ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
@@ -113,8 +112,8 @@ class OpenAIModel(ABC):
                     raise reported_error(answer["error"], self._source)
                 message, reason = self._read(answer, len(messages))
             except ModelError as error:
-                if len(key := self._client.api_key) >= _SHORTEST_KEY:  # a key given in code is in no variable
-                    error.args = (str(error).replace(key, "***"),)
+                # A key given in code is in no variable.
+                error.args = (Secrets({"API_KEY": self._client.api_key}).redact(str(error)),)
                 change = form.change_after(error, options.on_text is not None, self._state_fields(messages))
                 if not change:
                     raise
