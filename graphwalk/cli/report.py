@@ -8,13 +8,11 @@ import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
 from graphwalk.errors import counted
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.terminal.console import data, print_tables, say
 from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.reports.formats import Printed
-    from graphwalk.reports.plots import Plot
     from graphwalk.runs.folder.run_folder import RunFolder
 
 OVERVIEW = 2
@@ -55,10 +53,7 @@ def report(
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.runs.finished.reporting import report_of
 
-    figures, of_run = list["Plot"](), report_of(run)
-    with suppressed("plots", say):
-        figures = of_run.plots
-    written = save_plots(figures, plots)
+    written = save_plots(report_of(run).plots, plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")

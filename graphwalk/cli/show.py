@@ -6,7 +6,6 @@ import typer
 
 from graphwalk.cli.options import RunOrFile
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.terminal.console import say, stdout
 
 if TYPE_CHECKING:
@@ -72,9 +71,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
     for number, key in enumerate(sorted(records)):
         if number:
             stdout().print("\n")
-        record, scene = records[key], None
-        with suppressed("picture", say, raises=(OSError,)):
-            scene = folder.suite.task_type.model_validate(record["task"]).scene(record)
-        scene = scene or scene_of(record)
+        record = records[key]
+        scene = folder.suite.task_type.model_validate(record["task"]).scene(record) or scene_of(record)
         for part in shown_episode(Result.from_dict(record), scene, most_rows=most_rows, prompt=prompt):
             stdout().print(part)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, starmap
+from itertools import chain
 from operator import itemgetter
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -88,8 +88,8 @@ def declared_report(
     """
     own, shared = report_file(suite), report_file("shared")
     tables, plain = layout(suite), layout("shared")["plain"]
-    own_columns = (Column(m.name, m.name, two_decimals, optional=6) for m in _own_measures(score_type))
-    plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer, 1) for name in causes_of(score_type))
+    own_columns = (Column(m.name, m.name, two_decimals) for m in _own_measures(score_type))
+    plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer) for name in causes_of(score_type))
     declared: dict[str, Any] = {
         "measures": tuple(_measures(own.get("measures", shared["plain"]), score_type, {**_READERS, **readers})),
         "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
@@ -154,13 +154,13 @@ def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
     """Return the tables of templates/reports/NAME.yaml by name; columns that it lacks are those of shared.yaml."""
     own, shared = report_file(name), report_file("shared")
 
-    def column(field: str, level: int) -> Column:
+    def column(field: str) -> Column:
         fields = own["columns"].get(field) or shared["columns"][field]
         title = fields["title"].replace("question", own.get("task", "question"))
         interval = FORMATS.get(fields.get("interval"))
-        return Column(title, field, FORMATS[fields["format"]], level, interval, legend=fields.get("legend", ""))
+        return Column(title, field, FORMATS[fields["format"]], interval, legend=fields.get("legend", ""))
 
-    return {table: tuple(starmap(column, levels.items())) for table, levels in own.get("tables", {}).items()}
+    return {table: tuple(map(column, fields)) for table, fields in own.get("tables", {}).items()}
 
 
 @cache

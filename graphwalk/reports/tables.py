@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.measures import layout
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow
-from graphwalk.reports.text_table import Column, TextTable, signed, table_of, two_decimals
+from graphwalk.reports.text_table import FEWEST_FIGURES, Column, TextTable, signed, table_of, two_decimals
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
@@ -30,7 +30,7 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
         tested = [
             {**row, "intervals": {"difference": row["interval"]}, "no_interval": ()} for row in report.memorisation_test
         ]
-        columns = (PLAYER[0], replace(PLAYER[1], optional=1), *layout("comparisons")["memorisation"])
+        columns = (*PLAYER, *layout("comparisons")["memorisation"])
         yield table_of("Memorisation test", columns, tested, note)
     for grouping in report.suite.groupings:
         groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
@@ -69,7 +69,7 @@ def _mark_published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
 def _table(
     report: "Report",
     title: str,
-    columns: Iterable[Column],
+    columns: Sequence[Column],
     rows: Sequence[ReportRow],
     grouping: Grouping | None = None,
     *,
@@ -81,7 +81,8 @@ def _table(
     if k := next((row["k"] for row in rows if "k" in row), None):
         passes = layout("shared")["passes"]
         scales |= dict.fromkeys((column.field for column in passes), 100.0)
-        columns = (*columns, *(replace(column, title=column.title.replace("k", str(k))) for column in passes))
+        titled = [replace(column, title=column.title.replace("k", str(k))) for column in passes]
+        columns = (*columns[:FEWEST_FIGURES], *titled, *columns[FEWEST_FIGURES:])
     shown = [column for column in columns if _is_known(column, rows)]
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:
@@ -148,10 +149,10 @@ def comparison_table(
     columns = (
         *([Column(capitalised(group), group, name=True)] if group else []),
         *_SIDES,
-        *table["counts"],
         _difference(measures[0]),
         *(() if note else table["tests"]),
-        *(_difference(name, 3) for name in measures[1:]),
+        *table["counts"],
+        *map(_difference, measures[1:]),
     )
     return table_of(title, columns, rows, note or "")
 
@@ -177,6 +178,5 @@ def _names(pair: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _difference(measure: str, optional: int = 0) -> Column:
-    title = measure.replace("_", " ")
-    return Column(f"Δ {title}", measure, signed, optional, two_decimals)
+def _difference(measure: str) -> Column:
+    return Column(f"Δ {measure.replace('_', ' ')}", measure, signed, two_decimals)

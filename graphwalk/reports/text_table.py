@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any
 
 from rich import box
@@ -24,6 +23,8 @@ _NARROWEST_NAME = 24
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _PAGE = 110
 """Characters across a page of a paper, without intervals."""
+FEWEST_FIGURES = 3
+"""Columns of figures that a table has at any width."""
 MOST_ROWS = 100
 """Maximum number of rows on a terminal."""
 
@@ -110,7 +111,7 @@ def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. `optional` columns are dropped first in a narrow table, highest number first.
+    """A column of a table.
 
     `interval` formats the ends of the interval; None: the interval is not shown. `name`: it contains names, not
     numbers. `legend` explains the title.
@@ -119,7 +120,6 @@ class Column:
     title: str
     field: str
     format: Callable[[Any], str] = one_line
-    optional: int = 0
     interval: Callable[[Any], str] | None = None
     name: bool = False
     legend: str = ""
@@ -197,16 +197,9 @@ def latex_table(table: TextTable, about: str) -> str:
 
 
 def fitted(table: TextTable, width: int) -> TextTable:
-    """Return what fits: without the intervals of optional columns, then without these columns, highest level first."""
-    if _width(table) > width:
-        rows = (zip(table.headers, row, strict=True) for row in table.rows)
-        cells = (tuple(replace(c, interval="") if header.optional else c for header, c in row) for row in rows)
-        table = replace(table, rows=tuple(cells))
-    for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
-        if _width(table) > width:
-            shown = [header.optional != level for header in table.headers]
-            short_rows = tuple(tuple(compress(row, shown)) for row in table.rows)
-            table = replace(table, headers=tuple(compress(table.headers, shown)), rows=short_rows)
+    """Return what fits: the last columns are left out first, but never names nor the first figures."""
+    while _width(table) > width and sum(not header.name for header in table.headers) > FEWEST_FIGURES:
+        table = replace(table, headers=table.headers[:-1], rows=tuple(row[:-1] for row in table.rows))
     return table
 
 

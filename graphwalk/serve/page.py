@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.config.jinja import render_page
-from graphwalk.errors import ConfigError, install_hint
-from graphwalk.evaluation.suppressed import suppressed
+from graphwalk.errors import install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
@@ -29,23 +28,16 @@ from graphwalk.suites.suite import Suite
 from graphwalk.types.encodings import decode_notes
 from graphwalk.types.episode import ExitStatus
 
-_MOST_ROWS = 300
-"""Rows of one tool result that the page holds."""
-
 
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
-    scene, missing = None, list[str]()
-    with suppressed("step-by-step picture", missing.append):
-        scene = suite.task_type.model_validate(record["task"]).scene(record)
-    scene = scene or scene_of(record)
+    scene = suite.task_type.model_validate(record["task"]).scene(record) or scene_of(record)
     return {
         "question": record["task"]["question"],
         "parameters": record["task"].get("parameters", {}),
         "score": record["score"],
         "extractor": record.get("extractor_reply"),
         "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
-        "missing": "; ".join(missing),
         **asdict(replace(scene, turns=()), dict_factory=_known),
         "turns": [_known({**vars(turn), "calls": list(map(_call, turn.calls))}.items()) for turn in scene.turns],
     }
@@ -59,15 +51,14 @@ def _known(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 def _call(call: SceneCall) -> dict[str, Any]:
     fields = {name: value for name, value in vars(call).items() if name not in ("table", "thought")}
     if call.table:
-        rows = call.table[:_MOST_ROWS]
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        fields |= {"columns": columns, "values": [[row.get(name) for name in columns] for row in rows]}
-        fields |= {"more": len(call.table) - len(rows), "notes": decode_notes(call.result), "result": ""}
+        columns = list(dict.fromkeys(name for row in call.table for name in row))
+        fields |= {"columns": columns, "values": [[row.get(name) for name in columns] for row in call.table]}
+        fields |= {"notes": decode_notes(call.result), "result": ""}
     return _known(fields.items())
 
 
-_LONGEST_QUESTION, _LONGEST_ANSWER = 400, 160
-"""Characters that can be searched for."""
+_LONGEST_ANSWER = 160
+"""Characters of an answer that can be searched for."""
 _RAW = -15
 """Deflate without a header, which a browser inflates as "deflate-raw"."""
 
@@ -101,22 +92,20 @@ class RunContent:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
-        figures, notes = [], list[str]()
-        with suppressed("plots", notes.append):
-            plots = self.report.plots
-            styles = styles_of(plots)
-            for figure in plots:
-                figures.append(
-                    {
-                        "name": figure.name,
-                        "title": figure.title,
-                        "about": figure.about,
-                        "columns": list(COLUMNS),
-                        "rows": [list(row) for row in figure.rows],
-                        "svg": page_svg(figure, styles) if can_draw() else None,
-                    }
-                )
-        return {"figures": figures, "missing": None if can_draw() else install_hint("plots"), "notes": notes}
+        plots = self.report.plots
+        styles = styles_of(plots)
+        figures = [
+            {
+                "name": figure.name,
+                "title": figure.title,
+                "about": figure.about,
+                "columns": list(COLUMNS),
+                "rows": [list(row) for row in figure.rows],
+                "svg": page_svg(figure, styles) if can_draw() else None,
+            }
+            for figure in plots
+        ]
+        return {"figures": figures, "missing": None if can_draw() else install_hint("plots")}
 
 
 def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:
@@ -147,7 +136,7 @@ def _episode(record: Record, suite: Suite[Any, Any], cause: Callable[[Record], s
         task.get("graph_digest", ""),
         task["template"],
         task.get("category") or "",
-        task["question"][:_LONGEST_QUESTION],
+        task["question"],
         task.get("reference_calls"),
     )
     return PageEpisode(key_of(record), shared, _line(record, cause), block)
@@ -256,13 +245,9 @@ def _run(run: RunContent) -> dict[str, Any]:
 
 
 def _table(table: TextTable) -> dict[str, Any]:
-    headers = [(header.title, header.name, header.optional) for header in table.headers]
+    headers = [(header.title, header.name) for header in table.headers]
     rows = [[asdict(cell, dict_factory=_known) for cell in row] for row in table.rows]
     return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
-
-
-LARGEST_PAGE = 150_000_000
-"""Maximum size of the episodes in a file, in bytes."""
 
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
@@ -279,11 +264,5 @@ def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
 
 
 def write_page(runs: Sequence[RunContent], path: Path) -> None:
-    """Write the page. Raise ConfigError if it cannot be written, or has too many episodes for one file."""
-    size = sum(len(episode.block) for run in runs for episode in run.episodes) * 4 / 3
-    if size > LARGEST_PAGE:
-        raise ConfigError(
-            f"{path}: a page of {size / 1e6:.0f} MB is more than a browser opens",
-            hint="choose episodes with --task, --model or --setting",
-        )
+    """Write the page. Raise ConfigError if it cannot be written."""
     write_whole(path, page_texts(runs))

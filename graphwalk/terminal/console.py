@@ -73,7 +73,7 @@ def data(text: str) -> None:
 
 
 def print_tables(tables: "RenderableType", *, all_columns: bool = False) -> None:
-    """Print tables that drop optional columns, as wide as the terminal or COLUMNS, else 120 columns wide.
+    """Print tables without the columns that do not fit, as wide as the terminal or COLUMNS, else 120 columns wide.
 
     `all_columns`: as wide as their content.
     """

@@ -96,7 +96,6 @@ function columnView(episode, content, state) {
     "div",
     { class: "seen" },
     player && player.view,
-    content.missing && html("p", { class: "note" }, plain(content.missing)),
     causeView(episode, content.score),
     html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer, MOST_COMPARED)),
     content.error && html("section", {}, html("h3", {}, "What went wrong"), longText(content.error, "result")),

@@ -12,7 +12,6 @@ function runPlots(run, number) {
   return [
     runTitle(number),
     run.missing && html("p", { class: "about" }, WITHOUT_MATPLOTLIB, html("code", {}, run.missing)),
-    run.notes.map((note) => html("p", { class: "about" }, plain(note))),
     run.figures.length === 0 && html("p", { class: "empty" }, "There is nothing to plot yet."),
     html("div", { class: "plots" }, run.figures.map(plotView)),
   ];

@@ -1,6 +1,6 @@
 // Tables as the papers print them; intervals are drawn under the figures.
 import { page } from "./data.js";
-import { button, byId, counted, fadeEdges, html, plain, scroller, tableOf } from "./dom.js";
+import { button, byId, counted, html, plain, scroller, tableOf } from "./dom.js";
 
 export const resultsView = () => [jumpView(), page.index.runs.map(runView)];
 
@@ -51,12 +51,11 @@ function tableView(table, place) {
     const cells = row.map((cell, column) => figureCell(cell, table.headers[column]));
     return html("tr", { class: row.some((cell) => cell.dim) ? "published" : null }, cells);
   });
-  const levels = table.headers.map(([, , optional]) => optional);
   return html(
     "section",
     { class: "table" },
     html(place ? "h3" : "h2", {}, plain(table.title)),
-    wideTable(table.title, tableOf(titles, rows), levels),
+    scroller(table.title, {}, tableOf(titles, rows)),
     table.note && html("p", { class: "note" }, plain(table.note)),
   );
 }
@@ -70,56 +69,6 @@ function figureCell(cell, [, isName]) {
     cell.interval && html("span", { class: "interval" }, plain(cell.interval)),
     cell.drawn && rangeView(cell.drawn),
   );
-}
-
-// A table that is too wide first folds its columns, those of the highest level first, as a terminal does; then it
-// scrolls, and its edge fades.
-function wideTable(name, table, levels) {
-  const box = scroller(name, {}, table);
-  const toggle = button("Show more columns", { class: "quiet columns-toggle", hidden: true, onclick: open });
-  let isOpen = false;
-  let width = -1;
-
-  function open() {
-    isOpen = !isOpen;
-    fit();
-  }
-
-  function fit() {
-    const folded = isOpen ? [] : columnsToFold();
-    for (const row of table.rows) {
-      [...row.cells].forEach((cell, column) => {
-        cell.hidden = folded.includes(column);
-      });
-    }
-    toggle.hidden = !isOpen && folded.length === 0;
-    toggle.textContent = isOpen ? "Fewer columns" : `Show ${counted(folded.length, "more column")}`;
-    toggle.setAttribute("aria-expanded", isOpen);
-    fadeEdges(box);
-  }
-
-  function columnsToFold() {
-    for (const cell of table.querySelectorAll("[hidden]")) cell.hidden = false;
-    const widths = [...table.rows[0].cells].map((cell) => cell.offsetWidth);
-    const optional = levels.map((level, column) => ({ level, column })).filter(({ level }) => level);
-    optional.sort((a, b) => b.level - a.level || b.column - a.column);
-    const folded = [];
-    let whole = table.offsetWidth;
-    for (const { column } of optional) {
-      if (whole <= box.clientWidth) break;
-      folded.push(column);
-      whole -= widths[column];
-    }
-    return folded;
-  }
-
-  function fitIfResized() {
-    if (box.clientWidth === width) return;
-    width = box.clientWidth;
-    fit();
-  }
-  new ResizeObserver(fitIfResized).observe(box);
-  return [box, toggle];
 }
 
 // The whole scale as a rule, the interval as a bar on it, the figure as a mark.

@@ -129,8 +129,7 @@ function rowsView(call) {
   const rows = call.values.map((row) => html("tr", {}, row.map(cellView)));
   const [box, more] = longTable(`Rows of ${call.call}`, titles, rows, FEW_ROWS);
   box.firstChild.className = "rows-table";
-  const note = call.more > 0 && html("p", { class: "note" }, `and ${call.more} more rows, which the run folder has`);
-  return html("div", {}, box, more, note);
+  return html("div", {}, box, more);
 }
 
 function cellView(value) {

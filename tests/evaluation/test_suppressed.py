@@ -7,13 +7,10 @@ import pytest
 
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.formats import as_text
-from graphwalk.reports.report import Report
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.serve.page import content_of, page_texts
 from graphwalk.suites.questions import task
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks import make_tasks as generate
 from tests.commands import graphwalk
 from tests.runs.runs import experiment, records, resume, start
@@ -68,19 +65,6 @@ async def test_failing_reference_figures_cost_no_task(tmp_path: Path, monkeypatc
     assert summary.finished == summary.episodes == 12
     assert all(record["task"]["reference_calls"] is None for record in records(tmp_path / "run"))
     as_text(report_of(RunFolder.open(tmp_path / "run")))
-
-
-async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
-    monkeypatch.setattr(QuestionTask, "scene", fail)
-    monkeypatch.setattr(Report, "plots", property(fail))
-    content = content_of(RunFolder.open(tmp_path / "run"))
-    assert content.figures["notes"] == ["plots missing: TypeError"]
-    page = "".join(page_texts([content]))
-    assert "plots missing: TypeError" in page
-    assert len(content.episodes) == 2
 
 
 def test_an_error_is_raised_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:

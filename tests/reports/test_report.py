@@ -227,7 +227,7 @@ def test_interactions_are_pairs_of_gains_in_the_same_family():
     smallest = min(pair["measures"]["accuracy"]["p_value"] for pair in report.comparisons)
     assert min(pair["measures"]["accuracy"]["p_holm"] for pair in report.comparisons) == pytest.approx(7 * smallest)
     assert json.loads(to_json(report))["comparisons"][-1]["contrast"] == ["tools", "no_tools"]
-    assert "| a tools − no\\_tools | b tools − no\\_tools | 14 |" in to_markdown(report)
+    assert "| a tools − no\\_tools | b tools − no\\_tools |" in to_markdown(report)
     line = [line for line in csv.DictReader(io.StringIO(to_csv(report))) if line["table"] == "comparison"][-1]
     assert (line["first_setting"], float(line["accuracy"])) == ("tools − no_tools", accuracy["difference"])
     assert [float(line["accuracy_low"]), float(line["accuracy_high"])] == accuracy["interval"]

@@ -185,10 +185,8 @@ def size_tables(report: Report) -> Iterator[TextTable]:
         if with_paper[-1:] == [algorithm]:
             note = " ".join([note, *reference.notes])
         columns = [Column(name, name, name=True) for name in ("setting", "model", "states")]
-        for place, size in enumerate(sorted({int(name) for line in lines for name in line if name.isdecimal()})):
-            # A narrow terminal drops every second column, then every second of the rest.
-            optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
-            columns.append(Column(str(size), str(size), one_decimal, optional, one_decimal))
+        for size in sorted({int(name) for line in lines for name in line if name.isdecimal()}):
+            columns.append(Column(str(size), str(size), one_decimal, one_decimal))
         yield table_of(f"{algorithm}: exact match in % by number of nodes", columns, lines, note)
 
 

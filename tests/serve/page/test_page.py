@@ -208,19 +208,3 @@ def test_the_page_needs_nothing_from_elsewhere(browser: Browser, page_of: PageOf
     policy = browser.run("document.querySelector('[http-equiv]').content")
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-
-
-@pytest.mark.parametrize("width", [400, 980])
-def test_wide_tables_fold_their_less_important_columns(browser: Browser, page_of: PageOf, width: int) -> None:
-    browser.window(width, 800)
-    browser.open(page_of("questions"))
-    folded = "document.querySelectorAll('.table thead')[0].querySelectorAll('th[hidden]').length"
-    browser.until(f"{folded} > 0")
-    assert "Accuracy %" in text(browser, ".table thead")
-    browser.run("document.querySelector('.columns-toggle').click()")
-    assert browser.run(folded) == 0
-    assert browser.run("document.querySelector('.table .scroller').classList.contains('cut-right')")
-    browser.run("document.querySelector('.table .scroller').scrollLeft = 9999")
-    browser.until("document.querySelector('.table .scroller').classList.contains('cut-left')")
-    assert not browser.run("document.querySelector('.table .scroller').classList.contains('cut-right')")
-    assert browser.complaints == []
