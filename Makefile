@@ -11,7 +11,7 @@ CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) an
 CREATE_VENV := $(CHECK_PYTHON) && $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 
-.PHONY: help quickstart test test-all check style types layers words generated figures audit docs format lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
+.PHONY: help quickstart test test-all check style types layers words generated figures audit docs format lock release bench coverage soak truth bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -148,10 +148,6 @@ ray: ## A run on two nodes of a Ray cluster on this machine, one of which is kil
 openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name; the lock has the newest
 	$(BIN)/uv pip install --quiet --target build/openai-2.44.0 'openai[aiohttp]==2.44.0'
 	PYTHONPATH=build/openai-2.44.0 $(BIN)/pytest tests/api/test_agents.py tests/models
-
-mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
-	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
-	$(BIN)/python -m benchmarks.mcp_sessions
 
 $(USER_STAMP): pyproject.toml ## Install what running takes
 	@test -d $(VENV) || { $(CREATE_VENV) $(VENV); }

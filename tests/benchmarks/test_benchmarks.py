@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks import graphs, graphwalks, model_calls, start_up, tool_calls, where_walking_pays
+from benchmarks import graphs, model_calls, start_up, tool_calls, where_walking_pays
 from benchmarks.measure import Row, table
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.variables import Variables
@@ -50,12 +50,6 @@ def test_tool_calls_on_neo4j() -> None:
 @pytest.mark.usefixtures("server_in_environment")
 def test_loading() -> None:
     assert all(row.ratio for row in graphs.measure_loading(quick=True, full=False))
-
-
-async def test_graphwalks_is_measured_and_laid_out() -> None:
-    costs = await graphwalks.costs(100)
-    assert costs["bfs 1 calls"] == 1 < costs["bfs 2 calls"]
-    assert "| 100 |" in graphwalks.table({100: costs})
 
 
 async def test_where_walking_pays_is_measured_and_laid_out() -> None:
