@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.cli.terminals import on_terminal
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
@@ -140,20 +139,17 @@ async def test_an_answer_after_failed_look_ups_only_is_no_success(tmp_path: Path
     assert json.loads(plain.stdout)["unsupported"] == "every look-up failed"
 
 
-async def test_an_answer_from_elsewhere_is_marked_in_red_before_it(tmp_path: Path) -> None:
+async def test_an_answer_from_elsewhere_is_marked_before_it(tmp_path: Path) -> None:
     def invents(request: Request) -> Answer:
         again = request.body["messages"][-1]["role"] == "tool"
         reply = chat("The Quiet Harbour was directed by Greta Garbo.")
         return Answer(reply if again else chat("", [("get_all_nearest_neighbors", HARBOUR)]))
 
     async with ModelServer(invents) as server:
-        words = ("ask", QUESTION, "--graph", FILMS, "-m", "openai-api/local/m", "--no-log")
-        variables = {"LOCAL_BASE_URL": server.url, "NO_COLOR": ""}
-        exit_code, shown = await asyncio.to_thread(on_terminal, 80, *words, folder=tmp_path, raw=True, **variables)
+        plain = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
         data = json.loads((await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)).stdout)
-    assert exit_code == 0
-    mark = "\x1b[1;31mNot supported by the graph: no result contains Greta, Garbo\x1b[0m"
-    assert shown.rindex(mark) < shown.rindex("The Quiet Harbour was directed by Greta Garbo.")
+    assert plain.returncode == 0
+    assert plain.stdout.startswith("Not supported by the graph: no result contains Greta, Garbo\n")
     assert data["unsupported"] == "no result contains Greta, Garbo"
 
 
@@ -171,12 +167,6 @@ async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp
     assert done.stdout.strip().startswith("Ida Holm [p1] directed it.")
     agent = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["agent"]
     assert (agent["prompts"], agent["encoding"]) == ("short", "csv")
-
-
-def test_the_small_profile_is_for_language_models(tmp_path: Path) -> None:
-    done = asked(QUESTION, "-m", "scripted/look", "--small", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "scripted/look is no language model" in done.stderr
 
 
 async def test_the_address_of_a_server_is_an_option(tmp_path: Path) -> None:

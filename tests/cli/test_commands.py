@@ -1,6 +1,7 @@
 """The command line as a person uses it: real processes, exit codes, words."""
 
 import json
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from graphwalk.cli.doctor import EXTRAS
 from graphwalk.graphs.files import load_graph
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.commands import graphwalk
+from tests.integration.test_kills import command
 
 
 def test_unreachable_database_error_names_the_next_step(tmp_path: Path) -> None:
@@ -107,3 +109,9 @@ def test_doctor_lists_working_parts(tmp_path: Path) -> None:
 def test_doctor_knows_every_extra_for_users() -> None:
     declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert set(EXTRAS) == set(declared["optional-dependencies"]) - {"dev", "docs", "truth"}
+
+
+def test_a_full_disk_behind_stdout() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command("list", "questions"), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, "No space left" in done.stderr) == (3, True), done.stderr

@@ -1,14 +1,11 @@
 """`graphwalk export`: traces of runs, the check of their splits, and formats of other packages."""
 
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.config import registry
 
 
 def export(*words: object) -> Any:
@@ -27,11 +24,3 @@ def test_traces_of_a_run_are_counted_and_splits_of_one_graph_are_refused(tmp_pat
     refused = export("check-splits", first, second)
     assert refused.exit_code != 0
     assert "share" in str(refused.exception) + refused.output
-
-
-def test_a_format_that_cannot_be_imported_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = EntryPoint("broken", "no_such_package:export", "graphwalk.exports")
-    monkeypatch.setattr(registry, "entry_points", lambda group, **named: [broken] if group == broken.group else [])
-    listed = export("--help")
-    assert listed.exit_code == 0
-    assert "warning: the export format 'broken'" in " ".join(listed.output.split())

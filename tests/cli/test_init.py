@@ -5,10 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from graphwalk.files.resources import data_path
-from graphwalk.tools.tool import load_tool
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import log_bytes
 
@@ -53,12 +50,3 @@ def test_a_folder_that_holds_something_is_left_alone(mine: Path) -> None:
     assert done.returncode == 2
     assert "not an empty folder" in done.stderr
     assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
-
-
-def test_every_part_is_named_in_the_experiment() -> None:
-    folder = data_path("templates") / "init"
-    experiment = yaml.safe_load((folder / "experiment.yaml").read_text())
-    assert "./my_question.yaml" in experiment["suite"]["questions"]
-    assert "./my_tool.yaml" in experiment["agent"]["tools"]
-    assert experiment["agent"]["prompts"] == "./prompts/"
-    assert load_tool(folder / "my_tool.yaml").name == "my_tool"

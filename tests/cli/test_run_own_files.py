@@ -58,18 +58,6 @@ def test_a_maze_with_a_tool_and_a_prompt(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "texts" / "tools" / "list_labels.yaml").is_file()
 
 
-def test_magma_with_a_prompt(tmp_path: Path) -> None:
-    experiment(tmp_path, "magma", "ish", "  prompts: ./prompts/\n")
-    prompt(tmp_path, "magma_problem.j2", "Do {{ algorithm }} on {{ edges }}. {% include 'magma_format.j2' %}")
-    prompt(tmp_path, "magma_turn.j2", "Step {{ step }}?")
-    run(tmp_path)
-    user = first(tmp_path)["trajectory"]["prompt"][1]["content"]
-    assert user.startswith("Do bfs on [(")
-    assert "Answer format: one line" in user
-    assert user.endswith("\n\nStep 1?")
-    assert first(tmp_path)["task"]["question"] == user.removesuffix("\n\nStep 1?")
-
-
 def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: Path) -> None:
     (tmp_path / "list_labels.yaml").write_text(TOOL.format(name="list_labels"))
     shipped = data_path("templates")
@@ -123,52 +111,3 @@ def test_tools_shows_a_file(tmp_path: Path) -> None:
     (tmp_path / "list_labels.yaml").write_text(text.replace("no_match", "no_mach"))
     done = graphwalk("list", "tools", "./list_labels.yaml", folder=tmp_path)
     assert (done.returncode, "did you mean no_match" in done.stderr) == (2, True)
-
-
-CUT = "{{ 'text' | truncate(-5) }}"
-QUESTION = f"""\
-name: cut
-class: retrieval
-version: 1
-parameters:
-  label: {{role: label}}
-wording: WORDING
-cypher: "MATCH (n:{{{{ label | label }}}}) RETURN count(n) AS count"
-answer_fields: [count]
-computed: [count]
-other_wordings:
-  training: ["{CUT}"]
-"""
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "options", "place"),
-    [
-        (
-            "cut.yaml",
-            QUESTION.replace("WORDING", '"How many?\\n\\n[]"'),
-            "suite.questions=[FILE] suite.wording=training",
-            "cut.yaml:11: other_wordings.training",
-        ),
-        (
-            "cut.yaml",
-            TOOL.format(name="cut").replace("MATCH", CUT),
-            "agent.tools=[FILE]",
-            "cut.yaml:4: cypher",
-        ),
-        ("graph_tools.j2", f"Good\n{CUT}", "agent.prompts=FOLDER", "graph_tools.j2:2"),
-    ],
-)
-def test_an_error_while_a_text_is_rendered_names_file_line_and_field(
-    tmp_path: Path, file: str, text: str, options: str, place: str
-) -> None:
-    (tmp_path / file).write_text(text)
-    words = [word for option in options.split() for word in ("-o", option)]
-    names = {"FILE": str(tmp_path / file), "FOLDER": str(tmp_path)}
-    for name, path in names.items():
-        words = [word.replace(name, path) for word in words]
-    base = ("run", "quickstart", "--limit", "1", "--out", "run", "-m", "scripted/random")
-    done = graphwalk(*base, *words, folder=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert f"{tmp_path / place}: " in done.stderr
-    assert "AssertionError: expected length >= 3, got -5" in done.stderr

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import RUNS
 
@@ -39,25 +37,3 @@ def test_a_part_of_several_ids_lists_their_episodes() -> None:
     assert "scripted/expert tools" in graphwalk("show", RUNS / "questions", "-m", "x/y").stderr
     both = graphwalk("show", RUNS / "questions", "node_count").stdout
     assert both.count("node_count-0  scripted/") == 2
-
-
-@pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
-@pytest.mark.parametrize(
-    "columns", ["60", *(pytest.param(columns, marks=pytest.mark.extended) for columns in ("80", "200"))]
-)
-def test_a_run_at_a_glance_fits_the_window(suite: str, columns: str) -> None:
-    done = graphwalk("show", RUNS / suite, COLUMNS=columns)
-    assert done.returncode == 0, done.stderr
-    assert "correct" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= int(columns)
-    task = re.search(r"^(\S+-\S+) *$", done.stdout, re.M)
-    assert task is not None
-    episode = graphwalk("show", RUNS / suite, task[1], COLUMNS=columns)
-    assert episode.returncode == 0
-    assert ("+------------+" in episode.stdout) == (suite == "mazes")
-
-
-def test_colours_only_where_they_are_wanted() -> None:
-    plain = graphwalk("show", RUNS / "questions", "node_count").stdout
-    assert "\x1b" not in plain
-    assert "\x1b[1m" in graphwalk("show", RUNS / "questions", "node_count", NO_COLOR="", FORCE_COLOR="1").stdout

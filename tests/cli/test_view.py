@@ -44,12 +44,6 @@ def test_a_browser_is_opened_only_from_a_terminal(
     assert opened == ([two_runs[0].with_name("first.html").as_uri()] if from_terminal else [])
 
 
-def test_only_pages_are_written(two_runs: tuple[Path, Path], tmp_path: Path) -> None:
-    refused = view(two_runs[0], "--out", tmp_path / "one.svg")
-    assert "one.svg: unsupported format; expected .html" in str(refused.exception)
-    assert not (tmp_path / "one.svg").exists()
-
-
 def test_a_page_without_plots_says_what_they_need(
     two_runs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
