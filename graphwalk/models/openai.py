@@ -18,7 +18,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import (
@@ -44,18 +44,17 @@ LONGEST_BODY = 16 * 2**20
 """Bytes of one decompressed reply: several times the longest context."""
 _ENCODINGS = ("", "identity", "gzip", "deflate")
 _SHOWN_CHARACTERS = 200
-_ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
+_ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s|_options)?\b", re.IGNORECASE)
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 TextCallback = Callable[[str], Awaitable[None]] | None
 
 
 class _Form(NamedTuple):
-    """The form of request that a server accepts: field of the output limit, streams, provider state, stop texts."""
+    """The form of request that a server accepts: field of the output limit, streams, provider state."""
 
     limit: str
-    stream: Literal["no", "with_usage", "bare"] = "with_usage"
+    stream: bool = True
     state: bool = True
-    stop: bool = True
 
     def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
         """Return the changes that a server asks for with this error; {} for an error with another cause."""
@@ -64,19 +63,11 @@ class _Form(NamedTuple):
             return {}
         if self.limit == "max_tokens" and "max_completion_tokens" in message:
             return {"limit": "max_completion_tokens"}
-        if live and self.stream == "with_usage" and "stream_options" in message:
-            return {"stream": "bare"}
-        if live and self.stream != "no" and _ABOUT_STREAMS.search(message):
-            return {"stream": "no"}
+        if live and self.stream and _ABOUT_STREAMS.search(message):
+            return {"stream": False}
         if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
             return {"state": False}
-        if self.stop and re.search(r"\bstop\b", message) and _UNKNOWN_FIELD.search(message):
-            return {"stop": False}
         return {}
-
-    def as_fields(self, live: bool) -> dict[str, Any]:
-        usage_last = {"stream_options": {"include_usage": True}} if self.stream == "with_usage" else {}
-        return {"stream": True, **usage_last} if live and self.stream != "no" else {}
 
 
 class OpenAIModel(ABC):
@@ -224,10 +215,14 @@ class ChatModel(OpenAIModel):
     ) -> dict[str, Any]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
         parallel = options.parallel_tool_calls is False or form.limit == "max_tokens"
+        # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
+        stop = options.stop and form.limit == "max_tokens"
+        live = options.on_text is not None and form.stream
         schema = _schema(options)
         return {
             "messages": [self._wire(message, form.state) for message in messages],
-            **form.as_fields(options.on_text is not None),
+            "stream": live or None,
+            "stream_options": {"include_usage": True} if live else None,
             "temperature": options.temperature,
             "top_p": options.top_p,
             form.limit: options.max_output_tokens,
@@ -236,7 +231,7 @@ class ChatModel(OpenAIModel):
             "tools": [tool.as_openai() for tool in tools] or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
             "tool_choice": options.tool_choice if tools else None,
-            "stop": [*options.stop] if options.stop and form.stop else None,
+            "stop": [*options.stop] if stop else None,
             "response_format": {"type": "json_schema", "json_schema": schema} if schema else None,
         }
 
@@ -334,7 +329,7 @@ class ResponsesModel(OpenAIModel):
             "store": False,
             "include": ["reasoning.encrypted_content"],
             "input": [item for message in messages for item in self._items(message, form.state)],
-            "stream": form.as_fields(options.on_text is not None).get("stream"),
+            "stream": (options.on_text is not None and form.stream) or None,
             "temperature": options.temperature,
             "top_p": options.top_p,
             "max_output_tokens": options.max_output_tokens,

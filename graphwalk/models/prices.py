@@ -11,7 +11,7 @@ from graphwalk.models.openai_servers import SERVERS, base_url
 from graphwalk.variables import Variables
 
 if TYPE_CHECKING:
-    from genai_prices.types import PriceCalculation
+    from genai_prices.types import ModelPrice
 
 STATED = "the experiment"
 
@@ -38,8 +38,7 @@ class KnownPrice(Strict):
 
 def published_price(model: str, variables: Variables) -> KnownPrice | None:
     """Return the price of `provider/model` in `genai-prices`, of other servers by their address; None if unknown."""
-    listed = _listed(model, variables)
-    model_price = None if listed is None else listed.model_price
+    model_price = _listed(model, variables)
     if model_price is None or model_price.input_mtok is None or model_price.output_mtok is None:
         return None  # some prices are not per token
     rates: dict[str, Any] = {
@@ -52,14 +51,8 @@ def published_price(model: str, variables: Variables) -> KnownPrice | None:
     return KnownPrice(price=price, source="genai-prices", version=metadata.version("genai-prices"), date=today)
 
 
-def context_window(model: str, variables: Variables) -> int | None:
-    """Return the most input tokens of `provider/model` in `genai-prices`; None if unknown."""
-    listed = _listed(model, variables)
-    return None if listed is None else listed.model.context_window
-
-
-def _listed(model: str, variables: Variables) -> "PriceCalculation | None":
-    """Return what `genai-prices` has about a model, by server address or provider id; None if it has nothing."""
+def _listed(model: str, variables: Variables) -> "ModelPrice | None":
+    """Return the price of a model in `genai-prices`, by server address or provider id; None if it has none."""
     provider, _, name = model.partition("/")
     url = base_url(model, variables)
     where: dict[str, Any] = {} if url is None else {"provider_api_url": url}
@@ -75,7 +68,7 @@ def _listed(model: str, variables: Variables) -> "PriceCalculation | None":
     import genai_prices
 
     try:
-        return genai_prices.calc_price(genai_prices.Usage(), name, **where)
+        return genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
     except LookupError:
         return None
 

@@ -146,7 +146,6 @@ def text(value: Any) -> str | None:
         return value
     if isinstance(value, list) and all(isinstance(part, str | dict) for part in value):
         texts = (part if isinstance(part, str) else part.get("text") for part in value)
-        texts = (part.get("value") if isinstance(part, dict) else part for part in texts)
         return "".join(part for part in texts if isinstance(part, str))
     return json.dumps(value)
 

@@ -17,7 +17,7 @@ from graphwalk.models.wrappers import Cached
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from tests.models.player import ASK, LOOK, Player, in_run
 from tests.models.protocol_servers import check_tools, in_turn
-from tests.models.server import Answer, ModelServer, Request, chat, error, responses
+from tests.models.server import ModelServer, chat, responses
 
 REQUIRED = CallOptions(tool_choice="required")
 FIND = ToolSpec(
@@ -53,20 +53,6 @@ async def test_a_call_is_required_by_either_api(
         got = await calling(opened).complete(ASK, (LOOK,), REQUIRED)
         assert [call.name for call in got.message.tool_calls] == ["look"]
         await opened.complete(ASK, (), REQUIRED)  # with tool_choice alone a server refuses it
-
-
-async def test_a_server_that_refuses_stop_gets_it_no_longer(server: ModelServer, model: OpenAIModel) -> None:
-    def respond(request: Request) -> Answer:
-        if "stop" in request.body:
-            return error(400, "Unsupported parameter: 'stop' is not supported with this model.")
-        return Answer(CALL)
-
-    server.respond = respond
-    for _ in range(2):
-        reply = await model.complete(ASK, (LOOK,), CallOptions(tool_choice="required", stop=("\nResult of ",)))
-        assert reply.message.tool_calls
-    assert server.served == {400: 1, 200: 2}
-    assert "stop" not in server.requests[-1].body
 
 
 async def test_strict_schemas_are_sent_and_nulls_are_left_out(

@@ -132,7 +132,7 @@ ODD_CALLS = with_calls(
     {"function": {"name": 5}},
     "nonsense",
 )
-PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": {"value": "b"}}, "c"]
+PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, "c"]
 MESSAGES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "text": ("chat", chat("x"), {"content": "x"}),
     "null": ("chat", chat(None), {"content": None}),

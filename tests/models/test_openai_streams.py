@@ -68,11 +68,11 @@ async def test_calls_at_the_same_time_learn_what_others_learned(model: OpenAIMod
     assert len(server.requests) == sent + 1
 
 
-async def test_a_server_without_usage_in_streams_is_not_asked_for_it(model: OpenAIModel, server: ModelServer) -> None:
+async def test_a_server_without_usage_in_streams_is_asked_for_none(model: OpenAIModel, server: ModelServer) -> None:
     words = "extra fields not permitted: stream_options"
     server.respond = refusing(words, lambda body: "stream_options" in body, stream(*WORDS))
     assert (await model.complete(ASK, (), CallOptions(on_text=take_text))).message.content == "Grüße"
-    assert "stream_options" not in server.requests[-1].body
+    assert "stream" not in server.requests[-1].body
 
 
 @pytest.mark.parametrize("answer", [stream(chunk(content="yes"), chunk("stop"), done=False), Answer(chat("yes"))])

@@ -3,7 +3,7 @@
 import pytest
 
 from graphwalk.config.calls import Price
-from graphwalk.models.prices import KnownPrice, context_window, published_price
+from graphwalk.models.prices import KnownPrice, published_price
 from graphwalk.variables import Variables
 
 
@@ -48,8 +48,3 @@ def test_unknown_prices_stay_unknown(model: str, variables: dict[str, str]) -> N
 )
 def test_servers_that_are_known_by_name_have_listed_prices(model: str) -> None:
     assert price(model, ROUTER_BASE_URL="https://openrouter.ai/api/v1") is not None
-
-
-@pytest.mark.parametrize(("model", "tokens"), [("openai/gpt-4o", 128_000), ("openai/none", None), ("scripted/a", None)])
-def test_context_windows_are_those_of_the_list(model: str, tokens: int | None) -> None:
-    assert context_window(model, Variables()) == tokens

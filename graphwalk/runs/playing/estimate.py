@@ -12,7 +12,7 @@ from graphwalk.config.calls import Price
 from graphwalk.errors import StoreError
 from graphwalk.evaluation.statistics import minimum_detectable_effect
 from graphwalk.models.base import Model
-from graphwalk.models.prices import KnownPrice, context_window
+from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import ToolProtocol
@@ -54,8 +54,6 @@ class Figures:
     usd: float | None = 0.0
     assumed: float = 0
     """Episodes without an expert; replies are the target alone."""
-    longest_request: float = 0
-    """Input tokens of the longest request that was played."""
 
     @property
     def input_tokens(self) -> float:
@@ -73,8 +71,7 @@ class ModelEstimate(Figures):
     def add(self, episodes: int, sample: Sequence[Figures]) -> None:
         """Add episodes, with the mean figures of a sample of them."""
         self.episodes += episodes
-        self.longest_request = max(self.longest_request, *(figures.longest_request for figures in sample))
-        for name in (each.name for each in fields(Figures) if each.name != "longest_request"):
+        for name in (each.name for each in fields(Figures)):
             values = [getattr(self, name), *(getattr(figures, name) for figures in sample)]
             total = None if None in values else values[0] + sum(values[1:]) * episodes / len(sample)
             setattr(self, name, total if total is None or name == "usd" else round(total))
@@ -128,7 +125,6 @@ class _CountingModel(Wrapper):
         self.figures.new_tokens += read - repeated
         self.figures.repeated_tokens += repeated
         self.figures.output_tokens += written
-        self.figures.longest_request = max(self.figures.longest_request, read)
         if self._price is None or self.figures.usd is None:
             self.figures.usd = None
         else:
@@ -246,13 +242,6 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
         yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
     if real:
         yield f"Tokens are estimated by a rule: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
-    for row in real:
-        window = context_window(row.model, experiment.variables)
-        if window is not None and row.longest_request > window:
-            yield (
-                f"Too long for {row.model}, setting {row.setting}: a request has {row.longest_request:,.0f} tokens or "
-                f"more, and the model reads {window:,}. Such episodes fail; choose smaller graphs or another model."
-            )
     if any(row.repeated_tokens and row.usd is not None for row in real):
         yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from graphwalk.cli.run import dry_run_text
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.runs.episodes.resolve import recorded_episodes, resolve
 from graphwalk.runs.folder.run_folder import NewRun
@@ -104,20 +103,3 @@ async def test_the_text_fits_a_terminal_and_the_json_holds_all() -> None:
     assert len(wire["rows"]) == 4
     assert set(ModelEstimate.__dataclass_fields__) <= set(wire["rows"][0])
     assert wire["prices"]["openai/gpt-4.1-mini"]["source"] == "genai-prices"
-
-
-@pytest.mark.parametrize(("nodes", "longest"), [(5, 0), (50, 128_000)])
-async def test_a_request_longer_than_the_context_is_noted(nodes: int, longest: int) -> None:
-    traces = [{"algorithm": "floyd_warshall", "nodes": nodes, "count": 1}]
-    flags = {"suite.traces": traces, "settings": ["io", "is"], "models": ["openai/gpt-4o"], "suite.io_steps": False}
-    estimate = await estimate_run(resolve(load_experiment("magma-paper", flags=flags), NOTHING_SET, keys=False))
-    notes = [note for note in estimate.notes if note.startswith("Too long")]
-    if not longest:
-        assert notes == []
-        return
-    once, stepwise = sorted(estimate.rows, key=lambda row: row.longest_request)
-    assert once.longest_request < longest < stepwise.longest_request <= stepwise.input_tokens
-    assert notes == [
-        f"Too long for openai/gpt-4o, setting is: a request has {stepwise.longest_request:,.0f} tokens or more, and "
-        "the model reads 128,000. Such episodes fail; choose smaller graphs or another model."
-    ]
