@@ -21,9 +21,9 @@ class AgentConfig(Strict):
 
     turn_limit: PositiveInt | None = None
     """Turns after which the answer is requested. None: the default of the experiment's suite, else no limit."""
-    tool_protocol: Literal["native", "text", "json", "auto"] = "auto"
-    """How tools are called: by the server's API, in the text of the reply, in a reply that the server holds to a JSON
-    schema, or (auto) by the API if the server has one, else in the text."""
+    tool_protocol: Literal["native", "text", "json"] = "native"
+    """How tools are called: by the server's API, in the text of the reply, or in a reply that the server holds to a
+    JSON schema."""
     tool_choice: Literal["auto", "required"] = "auto"
     """required: each reply calls a tool until the model calls `answer`."""
     strict_tools: bool = False

@@ -150,14 +150,13 @@ def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> Stage:
 
 
 def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
-    """Raise ConfigError for a field in `lacks` that is switched on. Native tools are what all harnesses have."""
-    usual = {**{name: one.default for name, one in AgentConfig.model_fields.items()}, "tool_protocol": "auto"}
-    values = {**vars(agent), "tool_protocol": agent.tool_protocol.replace("native", "auto")}
+    """Raise ConfigError for a field in `lacks` that is switched on."""
     for name in lacks:
-        if values[name] != usual[name]:
+        value, default = getattr(agent, name), AgentConfig.model_fields[name].default
+        if value != default:
             raise ConfigError(
-                f"agent.{name}: {values[name]} needs the loop of a run; here another program calls the model",
-                hint=f"-o agent.{name}={usual[name]}; docs/training.md, Environments, lists the levers of each program",
+                f"agent.{name}: {value} needs the loop of a run; here another program calls the model",
+                hint=f"-o agent.{name}={default}; docs/training.md, Environments, lists the levers of each program",
             )
 
 

@@ -21,7 +21,7 @@ from graphwalk.tools.toolbox import Toolbox
 def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[str]) -> None:
     """Raise ConfigError for levers that contradict each other, or that this suite or these settings do not have."""
     required, protocol = agent.tool_choice == "required", agent.tool_protocol
-    native = protocol in ("native", "auto")
+    native = protocol == "native"
     answers_in_words = suite.task_type.answer_form is Task.answer_form
     rules = (
         ("tool_choice", required and protocol == "text", f"not with tool_protocol: {protocol}"),

@@ -15,7 +15,7 @@ import yaml
 from graphwalk.errors import ModelError
 from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
-from graphwalk.models.provider_replies import NoSchemaError, mapping
+from graphwalk.models.provider_replies import mapping
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 Status = Literal["ok", "failed", "absent"]
@@ -101,8 +101,10 @@ async def _response_format(model: Model) -> Finding:
     }
     try:
         content = (await _ask(model, "response_format", response_schema=schema)).message.content or ""
-    except NoSchemaError as error:
-        return "absent", f"refused; tool_protocol json becomes text: {error}"
+    except ModelError as error:
+        if error.retryable:
+            raise
+        return "absent", f"refused; use tool_protocol native or text: {error}"
     with suppress(ValueError, RecursionError):
         if mapping(json.loads(content)).get("answer") in words["allowed"]:
             return "ok", content

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.config.prompts import Prompts
-from graphwalk.models.provider_replies import NoSchemaError
 from graphwalk.models.text_calls import find_calls, visible
-from graphwalk.models.text_protocol import CALL_PREFIX, Request, TextProtocol, ToolProtocol
+from graphwalk.models.text_protocol import CALL_PREFIX, Request, TextProtocol
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 ANY_TEXT: Mapping[str, Any] = {"type": "string"}
@@ -28,12 +27,8 @@ class JsonProtocol(TextProtocol):
     `tool_choice: required`: the first reply has calls, since small models answer before they have seen anything.
     """
 
-    refusal = NoSchemaError
-    after_refusal = "takes no response_format; replies are free text now"
-
-    def __init__(self, prompts: Prompts, fallback: ToolProtocol, most_calls: int) -> None:
+    def __init__(self, prompts: Prompts, most_calls: int) -> None:
         super().__init__(prompts)
-        self.fallback = fallback
         self._most_calls = min(most_calls, _MOST_CALLS)
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
@@ -128,7 +123,7 @@ def _calls(content: str, tools: Sequence[ToolSpec]) -> Sequence[tuple[str, str]]
         return [(str(item[_TOOL]), json.dumps(item.get(_ARGUMENTS) or {})) for item in items]
     if _ANSWER in fields:
         return []
-    calls = find_calls(content, {tool.name: tool.parameters.get("properties", ()) for tool in tools}, lenient=True)
+    calls = find_calls(content, {tool.name: tool.parameters.get("properties", ()) for tool in tools})
     return calls.calls or [(NO_CALL, content)]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.provider_replies import (
-    NoSchemaError,
+    TEXT_HINT,
     count,
     json_object,
     mapping,
@@ -137,8 +137,7 @@ class LangchainModel(Model):
                 runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **binding)
             reply = await _ask(runnable, [to_langchain(_encodable(message)) for message in messages], options)
         except NotImplementedError:
-            hint = "set tool_protocol to text"
-            raise ModelError(f"{self.name} cannot call tools by itself", hint=hint) from None
+            raise ModelError(f"{self.name} cannot call tools by itself", hint=TEXT_HINT) from None
         except Exception as error:
             raise _failure(error, self.name) from error
         return _reply(reply, time.perf_counter() - started, len(messages))
@@ -286,6 +285,5 @@ def _failure(error: Exception, name: str) -> ModelError:
         return status_error(status, headers, str(error), name)
     retryable = isinstance(error, OSError | TimeoutError)
     message = f"{name} failed: {type(error).__name__}: {error}"
-    if isinstance(error, TypeError | ValueError) and "response_format" in message:
-        return NoSchemaError(message)
-    return ModelError(message, hint=_key_hint(message), retryable=retryable)
+    hint = TEXT_HINT if "response_format" in message else _key_hint(message)
+    return ModelError(message, hint=hint, retryable=retryable)

@@ -45,14 +45,8 @@ _NO_TOOLS = re.compile(
 """Messages of vLLM without a tool call parser, Ollama, OpenRouter, LM Studio and TGI."""
 _NO_SCHEMA = re.compile(r"response.?format|json.?schema|text\.format|structured.?output|\bgrammar\b", re.IGNORECASE)
 """Messages of OpenAI, DeepSeek, Groq, vLLM and llama.cpp about the schema of a reply."""
-
-
-class NoToolsError(ModelError):
-    """Error of a server or model that takes no tools."""
-
-
-class NoSchemaError(ModelError):
-    """Error of a server or model that does not hold replies to this JSON schema, or to any."""
+TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_protocol=text"
+"""For a server or model without native tool calls, or without JSON schemas."""
 
 
 class OverloadedError(ModelError):
@@ -79,10 +73,8 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     hint, kind = _HINTS.get(status, ""), ModelError
     if retryable and status in _OVERLOADED:
         kind = OverloadedError
-    elif 400 <= status < 500 and _NO_TOOLS.search(message):
-        kind, hint = NoToolsError, "describe the tools in the prompt instead: -o agent.tool_protocol=text"
-    elif 400 <= status < 500 and not overflow and _NO_SCHEMA.search(message):
-        kind = NoSchemaError
+    elif 400 <= status < 500 and not overflow and (_NO_TOOLS.search(message) or _NO_SCHEMA.search(message)):
+        hint = TEXT_HINT
     return kind(
         f"{source} answered {status}: {message or 'no reason given'}",
         hint=hint,

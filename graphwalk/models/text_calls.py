@@ -47,15 +47,11 @@ def visible(text: str) -> str:
     return text[text.rfind("</think>") + len("</think>") :] if "</think>" in text else text
 
 
-def find_calls(text: str, tools: Tools, *, lenient: bool) -> CallsInText:
-    """Find the calls in a reply.
-
-    Only well-formed calls to known tools count. `lenient`: unknown tools and broken calls count too, so that the model
-    gets an error; for models that have no other way to call.
-    """
+def find_calls(text: str, tools: Tools) -> CallsInText:
+    """Find the calls in a reply. Calls to unknown tools and broken calls count, so that the model gets an error."""
     values = list(_json_values(text))
-    spans = _spans(text, values, tools, lenient)
-    if lenient and (broken := _broken_call(text, values, tools)):
+    spans = _spans(text, values, tools)
+    if broken := _broken_call(text, values, tools):
         spans.append(broken)
     if not spans:
         return CallsInText((), text)
@@ -67,7 +63,7 @@ def find_calls(text: str, tools: Tools, *, lenient: bool) -> CallsInText:
 
 def first_calls(text: str, tools: Tools) -> str:
     """Return a reply up to the end of its first calls, with nothing but fences and tags between these."""
-    spans = _spans(text, list(_json_values(text)), tools, lenient=True)
+    spans = _spans(text, list(_json_values(text)), tools)
     if not spans:
         return text
     end = spans[0].end
@@ -94,12 +90,12 @@ def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
             yield start, position, value
 
 
-def _spans(text: str, values: list[tuple[int, int, Any]], tools: Tools, lenient: bool) -> list[_Span]:
+def _spans(text: str, values: list[tuple[int, int, Any]], tools: Tools) -> list[_Span]:
     spans = []
     for start, end, value in values:
         tag = _FUNCTION_TAG.search(text, max(0, start - 100), start)
         call = {"name": tag[1], "arguments": value} if tag is not None and isinstance(value, dict) else value
-        if calls := _calls_in(call, tools, lenient):
+        if calls := _calls_in(call, tools):
             spans.append(_Span(start, end, calls))
     return spans
 
@@ -115,15 +111,15 @@ def _broken_call(text: str, values: list[tuple[int, int, Any]], tools: Tools) ->
     return None
 
 
-def _calls_in(value: Any, tools: Tools, lenient: bool) -> list[tuple[str, str]]:
+def _calls_in(value: Any, tools: Tools) -> list[tuple[str, str]]:
     """Return the calls of a JSON value; none if a part of it is not a call."""
     if isinstance(value, dict) and isinstance(value.get("calls"), list):  # of the JSON protocol
         value = value["calls"]
-    calls = [_call(item, tools, lenient) for item in (value if isinstance(value, list) else [value])]
+    calls = [_call(item, tools) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(calls) else []
 
 
-def _call(value: Any, tools: Tools, lenient: bool) -> tuple[str, str] | None:
+def _call(value: Any, tools: Tools) -> tuple[str, str] | None:
     if isinstance(value, dict) and isinstance(value.get("function"), dict):  # as in the API of OpenAI
         value = value["function"]
     if not isinstance(value, dict):
@@ -135,9 +131,9 @@ def _call(value: Any, tools: Tools, lenient: bool) -> tuple[str, str] | None:
     key = next((key for key in _ARGUMENTS if key in value), None)
     if key is None:
         others = {key: item for key, item in value.items() if key != name_key}
-        flat = lenient and others and all(key in tools.get(name, ()) for key in others)
+        flat = others and all(key in tools.get(name, ()) for key in others)
         return (name, json.dumps(others)) if flat else None
     arguments = value[key]
-    if name not in tools and not (lenient and isinstance(arguments, dict) and len(value) <= 4):
+    if name not in tools and not (isinstance(arguments, dict) and len(value) <= 4):
         return None
     return name, arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)

@@ -20,7 +20,7 @@ from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.provider_replies import OverloadedError, bounded
 from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.text_protocol import ToolProtocol
+from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
@@ -251,25 +251,15 @@ class Retrying(Wrapper):
 
 
 class TextTools(Wrapper):
-    """A model with tools by a protocol. If the server refuses it, the protocol's fallback is used from then on."""
+    """A model with tools by a protocol."""
 
-    def __init__(self, inner: Model, protocol: ToolProtocol, note: Callable[[str], object]) -> None:
+    def __init__(self, inner: Model, protocol: TextProtocol) -> None:
         super().__init__(inner)
-        self._protocol, self._note = protocol, note
+        self._protocol = protocol
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        while True:
-            protocol = self._protocol
-            try:
-                reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
-            except ModelError as error:
-                if protocol.fallback is None or not isinstance(error, protocol.refusal):
-                    raise
-                if self._protocol is protocol:  # another call may have changed it meanwhile
-                    self._protocol = protocol.fallback
-                    self._note(f"{self.name}: its server {protocol.after_refusal} (-o agent.tool_protocol=text)")
-            else:
-                return protocol.incoming(reply, tools, len(messages))
+        reply = await self.inner.complete(*self._protocol.outgoing(messages, tools, options))
+        return self._protocol.incoming(reply, tools, len(messages))
 
 
 class Cached(Wrapper):

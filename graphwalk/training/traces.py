@@ -99,7 +99,7 @@ def _sent(
 def _protocol(form: ChatForm, agent: AgentConfig) -> TextProtocol | None:
     """Return the protocol that writes calls into texts; None for native calls."""
     if form.protocol == "json":
-        return JsonProtocol(agent.texts, TextProtocol(agent.texts), agent.max_calls_per_turn)
+        return JsonProtocol(agent.texts, agent.max_calls_per_turn)
     return TextProtocol(agent.texts) if form.protocol == "text" else None
 
 

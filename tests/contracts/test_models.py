@@ -70,7 +70,7 @@ def _react(heard: str, cities: list[str]) -> tuple[str | None, list[tuple[str, A
 async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, ModelServer]]:
     async with ModelServer(clever) as server:
         variables = Variables({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
-        protocol = "text" if request.param == "text protocol" else "auto"
+        protocol = "text" if request.param == "text protocol" else "native"
         agent = AgentConfig(tool_protocol=protocol)
         provider = open_model(SPECS[request.param], variables)
         model = in_run(provider, Limits(retries=0, call_seconds=60), agent)

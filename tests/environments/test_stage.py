@@ -160,11 +160,6 @@ async def test_levers_that_need_the_loop_of_a_run_are_refused(agent: dict[str, A
         await Stage.open(varied, lacks=LOOP_OF_ANOTHER)
 
 
-async def test_native_tools_are_what_every_harness_has() -> None:
-    stage = await Stage.open({**QUESTIONS, "agent": {"tool_protocol": "native"}}, lacks=LOOP_OF_ANOTHER)
-    await stage.close()
-
-
 async def test_tools_of_all_tasks_are_compared() -> None:
     two = {**QUESTIONS, "suite": {**QUESTIONS["suite"], "graphs": [{"nodes": 20, "count": 2}]}}
     plain, named = await Stage.open(two), await Stage.open({**two, "agent": {"names_in_tools": 200}})

@@ -66,8 +66,7 @@ def in_run(
     """A model as one episode of a run calls it."""
     budget = budget or Budget()
     shared = wrap(model, limits or Limits(), budget=budget, **rest)
-    note = rest.get("note", lambda text: None)
-    return Cached(with_tools(shared, agent or AgentConfig(), note), cache, budget, key)
+    return Cached(with_tools(shared, agent or AgentConfig()), cache, budget, key)
 
 
 def texts(messages: Iterable[Message]) -> list[tuple[str, str | None]]:

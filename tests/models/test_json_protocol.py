@@ -17,7 +17,7 @@ from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.protocol_servers import allows, cut_off, holding_to_schema, schema_of
-from tests.models.server import Answer, ModelServer, chat, error
+from tests.models.server import ModelServer, chat
 
 KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"], "additionalProperties": False}
 KEYS = {"type": "array", "items": KEY}
@@ -40,9 +40,8 @@ class Steps:
 
 
 def speaking(model: Any, protocol: str = "json", **agent: Any) -> Cached:
-    notes = agent.pop("note", lambda text: None)
     config = AgentConfig.model_validate({"tool_protocol": protocol, **agent})
-    return in_run(model, Limits(retries=0), config, note=notes)
+    return in_run(model, Limits(retries=0), config)
 
 
 async def played(model: OpenAIModel, form: AnswerForm | None = None, **agent: Any) -> tuple[Trajectory, Steps]:
@@ -202,37 +201,8 @@ async def test_examples_are_written_in_the_form_of_the_protocol() -> None:
     assert second[0] == {"thought": "Let me see.", **call}
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "This response_format type is unavailable now",
-        "This model does not support response format `json_schema`. See supported models",
-        "Failed to parse grammar",
-        "The provided JSON schema contains features not supported by xgrammar.",
-    ],
-    ids=["DeepSeek", "Groq", "llama.cpp", "vLLM"],
-)
-async def test_a_refused_schema_leads_to_the_text_protocol(
-    server: ModelServer, model: OpenAIModel, message: str
-) -> None:
-    def respond(request: Any) -> Answer:
-        if "response_format" in request.body:
-            return error(400, message)
-        return Answer(chat('```json\n{"name": "look", "arguments": {"key": "a"}}\n```'))
-
-    server.respond = respond
-    notes: list[str] = []
-    speaker = speaking(model, note=notes.append)
-    for _ in range(2):
-        reply = await speaker.complete(ASK, (LOOK,), CallOptions())
-        assert [call.name for call in reply.message.tool_calls] == ["look"]
-    assert len(notes) == 1
-    assert "takes no response_format" in notes[0]
-    assert "response_format" not in server.requests[-1].body
-
-
 async def test_other_protocols_send_no_schema() -> None:
-    for protocol in ("native", "auto", "text"):
+    for protocol in ("native", "text"):
         player = Player()
         await speaking(player, protocol).complete(ASK, (LOOK,), CallOptions(answer_schema=KEYS))
         assert player.sent[0][2].response_schema is None

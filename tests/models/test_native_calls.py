@@ -97,17 +97,14 @@ async def test_other_agents_send_neither(server: ModelServer, model: OpenAIModel
 
 
 class Bound(GenericFakeChatModel):
-    """A chat model that keeps what it is called with; `takes`: the arguments that its API knows."""
+    """A chat model that keeps what it is called with."""
 
-    takes: tuple[str, ...] = ("tools", "tool_choice", "response_format")
     calls: list[Any] = Field(default_factory=list)
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         return self.bind(tools=tools, **kwargs)
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
-        for name in kwargs.keys() - {*self.takes}:
-            raise TypeError(f"create() got an unexpected keyword argument {name!r}")
         self.calls.append({"stop": stop, **kwargs})
         return super()._generate(messages, stop, run_manager)
 
@@ -121,14 +118,3 @@ async def test_langchain_is_asked_in_its_own_words() -> None:
     required, held = chat_model.calls
     assert (required["tool_choice"], required["stop"]) == ("any", ["\nResult"])
     assert held["response_format"]["json_schema"]["schema"] == schema
-
-
-async def test_a_langchain_model_without_response_format_gets_the_text_protocol() -> None:
-    chat_model = Bound(messages=iter([AIMessage("[]")] * 2), takes=())
-    notes: list[str] = []
-    agent = AgentConfig(tool_protocol="json")
-    reply = await in_run(LangchainModel(chat_model), Limits(retries=0), agent, note=notes.append).complete(
-        ASK, (LOOK,), CallOptions()
-    )
-    assert reply.message.content == "[]"
-    assert ["takes no response_format" in note for note in notes] == [True, False]

@@ -41,38 +41,34 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("lenient", [False, True])
 @pytest.mark.parametrize("text", CALLS.values(), ids=CALLS.keys())
-def test_calls(text: str, lenient: bool) -> None:
-    assert find_calls(text, KNOWN, lenient=lenient).calls == (LOOK_A,)
+def test_calls(text: str) -> None:
+    assert find_calls(text, KNOWN).calls == (LOOK_A,)
 
 
-@pytest.mark.parametrize("lenient", [False, True])
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS.keys())
-def test_answers(text: str, lenient: bool) -> None:
-    found = find_calls(text, KNOWN, lenient=lenient)
+def test_answers(text: str) -> None:
+    found = find_calls(text, KNOWN)
     assert found.calls == ()
     assert found.rest == text
 
 
 def test_several_calls_in_order_and_what_remains() -> None:
     text = f"First this.\n{CALLS['fenced']}\nThen that.\n{CALLS['tool_call tag']}\n{CALLS['bare']}"
-    found = find_calls(text, KNOWN, lenient=False)
+    found = find_calls(text, KNOWN)
     assert found.calls == (LOOK_A,) * 3
     assert found.rest == "First this.\n\nThen that."
 
 
-def test_an_unknown_tool_is_called_only_where_text_is_the_way_to_call() -> None:
+def test_an_unknown_tool_is_called() -> None:
     text = '{"name": "count_nodes", "arguments": {"label": "A"}}'
-    assert find_calls(text, KNOWN, lenient=True).calls == (("count_nodes", '{"label": "A"}'),)
-    assert find_calls(text, KNOWN, lenient=False).calls == ()
+    assert find_calls(text, KNOWN).calls == (("count_nodes", '{"label": "A"}'),)
 
 
-def test_arguments_beside_the_name_count_where_text_is_the_way_to_call() -> None:
+def test_arguments_beside_the_name_count() -> None:
     text = 'So:\n```json\n{"name": "look", "key": "a", "rows": [1]}\n```'
-    found = find_calls(text, KNOWN, lenient=True)
+    found = find_calls(text, KNOWN)
     assert (found.calls, found.rest) == ((("look", '{"key": "a", "rows": [1]}'),), "So:")
-    assert find_calls(text, KNOWN, lenient=False).calls == ()
 
 
 @pytest.mark.parametrize(
@@ -83,9 +79,8 @@ def test_arguments_beside_the_name_count_where_text_is_the_way_to_call() -> None
         ('<tool_call>{"name": "look", "arguments": {\'key\': 1}}</tool_call>', "{'key': 1}}"),
     ],
 )
-def test_broken_call_is_passed_on(text: str, arguments: str) -> None:
-    assert find_calls(text, KNOWN, lenient=True).calls == (("look", arguments),)
-    assert find_calls(text, KNOWN, lenient=False).calls == ()
+def test_a_broken_call_is_returned(text: str, arguments: str) -> None:
+    assert find_calls(text, KNOWN).calls == (("look", arguments),)
 
 
 JSON = st.recursive(
@@ -104,17 +99,17 @@ def test_a_reply_is_cut_after_its_first_block_of_calls() -> None:
 
 
 @settings(deadline=None)
-@given(JSON, st.booleans())
-def test_json_without_arguments_is_never_a_call(value: object, lenient: bool) -> None:
-    assert find_calls(json.dumps(value), {"": (), "look": ()}, lenient=lenient).calls == ()
+@given(JSON)
+def test_json_without_arguments_is_never_a_call(value: object) -> None:
+    assert find_calls(json.dumps(value), {"": (), "look": ()}).calls == ()
 
 
 @settings(deadline=None)
-@given(st.text(st.sampled_from('{}[]":,\\`<>/ abcnamelookarguments\n'), max_size=200), st.booleans())
-def test_any_text_is_parsed(text: str, lenient: bool) -> None:
-    find_calls(text, KNOWN, lenient=lenient)
+@given(st.text(st.sampled_from('{}[]":,\\`<>/ abcnamelookarguments\n'), max_size=200))
+def test_any_text_is_parsed(text: str) -> None:
+    find_calls(text, KNOWN)
 
 
 @pytest.mark.parametrize("piece", ["{", '{"a":', "[{", '{"name": "look", "arguments": ', "```", "<tool_call>"])
 def test_hostile_text_takes_no_time(piece: str) -> None:
-    find_calls(piece * (10_000_000 // len(piece)), KNOWN, lenient=True)
+    find_calls(piece * (10_000_000 // len(piece)), KNOWN)

@@ -1,4 +1,4 @@
-"""The text protocol and the automatic one, seen from both sides."""
+"""The text protocol, seen from both sides."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said, texts
 from tests.models.protocol_servers import in_turn
 from tests.models.server import ModelServer
@@ -64,32 +64,9 @@ async def test_calls_made_natively_are_written_out() -> None:
     ]
 
 
-async def test_auto_sends_tools_natively_and_reads_a_call_from_the_text() -> None:
-    player = Player(said(CALL), said("done"))
-    model = speaking(player, "auto")
-    reply = await model.complete(PROMPT, (LOOK,), CallOptions())
-    assert reply.message.content == CALL
-    assert [call.name for call in reply.message.tool_calls] == ["look"]
-    assert player.sent[0][1] == [LOOK]
-    await model.complete([*PROMPT, reply.message], (LOOK,), CallOptions())
-    sent = player.sent[1][0][-1]
-    assert (sent.content, sent.tool_calls) == ("Let me see.", reply.message.tool_calls)
-
-
-async def test_auto_leaves_alone_what_is_no_call() -> None:
-    native = Reply(Message("assistant", CALL, (ToolCall("1", "walk", "{}"),)))
-    unknown = said('{"name": "count", "arguments": {}}')
-    broken = said('{"name": "look", "arguments": {"key": ')
-    rows = said('[{"name": "look", "key": "a"}]')
-    for reply in (native, unknown, broken, rows, said(None), said("")):
-        read = await speaking(Player(reply), "auto").complete(ASK, (LOOK,), CallOptions())
-        assert read.message is reply.message
-
-
 async def test_without_tools_nothing_is_a_call() -> None:
-    for protocol in ("text", "auto"):
-        reply = await speaking(Player(said(CALL)), protocol).complete(ASK, (), CallOptions())
-        assert reply.message.tool_calls == ()
+    reply = await speaking(Player(said(CALL)), "text").complete(ASK, (), CallOptions())
+    assert reply.message.tool_calls == ()
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 import asyncio
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -13,7 +15,7 @@ from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.provider_replies import NoToolsError, OverloadedError
+from graphwalk.models.provider_replies import OverloadedError
 from graphwalk.models.registry import open_model
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.wrappers import Guarded, Wrapper
@@ -78,32 +80,26 @@ async def test_an_episode_does_not_close_the_model_of_all(tmp_path: Path) -> Non
     assert player.closed
 
 
-def tools_are_unknown(request: Request) -> Answer:
-    return error(400, "m does not support tools") if "tools" in request.body else Answer(chat(CALL))
+REFUSALS = {
+    "Ollama": "m does not support tools",
+    "vLLM": '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    "DeepSeek": "This response_format type is unavailable now",
+    "Groq": "This model does not support response format `json_schema`. See supported models",
+    "llama.cpp": "Failed to parse grammar",
+}
 
 
-async def test_tools_move_into_the_prompt_where_a_server_takes_none(server: ModelServer, variables: Variables) -> None:
-    server.respond = tools_are_unknown
-    notes: list[str] = []
+@pytest.mark.parametrize("message", REFUSALS.values(), ids=REFUSALS)
+@pytest.mark.parametrize("protocol", ["native", "json"])
+async def test_the_error_of_a_server_without_tools_or_schemas_names_the_text_protocol(
+    server: ModelServer, variables: Variables, protocol: Literal["native", "json"], message: str
+) -> None:
+    server.respond = lambda _: error(400, message)
     provider = open_model(LOCAL, variables)
-    model = in_run(provider, note=notes.append)
-    # Calls at the same time all find out; it is noted once.
-    replies = await asyncio.gather(*(model.complete(ASK, (LOOK,), CallOptions()) for _ in range(4)))
-    replies.append(await model.complete(ASK, (LOOK,), CallOptions()))
-    assert [reply.message.tool_calls[0].name for reply in replies] == ["look"] * 5
-    assert len(notes) == 1
-    assert "takes no tools" in notes[0]
-    assert server.served == {400: 4, 200: 5}
-    assert "tools" not in server.requests[-1].body
-    assert "look" in server.requests[-1].body["messages"][0]["content"]
-    await provider.close()
-
-
-async def test_tools_stay_where_they_are_asked_for_by_their_protocol(server: ModelServer, variables: Variables) -> None:
-    server.respond = tools_are_unknown
-    provider = open_model(LOCAL, variables)
-    with pytest.raises(NoToolsError, match="does not support tools"):
-        await in_run(provider, agent=AgentConfig(tool_protocol="native")).complete(ASK, (LOOK,), CallOptions())
+    agent = AgentConfig(tool_protocol=protocol)
+    with pytest.raises(ModelError, match=re.escape(message)) as failure:
+        await in_run(provider, agent=agent).complete(ASK, (LOOK,), CallOptions())
+    assert "-o agent.tool_protocol=text" in failure.value.hint
     assert len(server.requests) == 1
     await provider.close()
 

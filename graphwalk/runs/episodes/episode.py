@@ -55,7 +55,6 @@ class RunModels(AsyncExitStack):
     ) -> None:
         super().__init__()
         self.experiment = experiment
-        self._note = note
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
@@ -105,7 +104,7 @@ class RunModels(AsyncExitStack):
         fields = ("tool_protocol", "tool_choice", "strict_tools", "max_calls_per_turn", "prompts")
         key = (spec, *(getattr(agent, field) for field in fields))
         if key not in self._with_tools:
-            self._with_tools[key] = with_tools(self._models[spec], agent, self._note)
+            self._with_tools[key] = with_tools(self._models[spec], agent)
         return self._with_tools[key]
 
 

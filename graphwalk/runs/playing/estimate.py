@@ -15,7 +15,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.models.text_protocol import ToolProtocol
+from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.models.wrappers import Wrapper
 from graphwalk.reports.text_table import OVER_QUESTIONS
@@ -107,7 +107,7 @@ class _CountingModel(Wrapper):
     or of the text of the tool specifications.
     """
 
-    def __init__(self, inner: Model, protocol: ToolProtocol | None, size: TokenCounter, price: Price | None) -> None:
+    def __init__(self, inner: Model, protocol: TextProtocol | None, size: TokenCounter, price: Price | None) -> None:
         super().__init__(inner)
         self.figures = Figures()
         self._protocol, self._size, self._price = protocol, size, price

@@ -7,9 +7,7 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runs.runs import Notes, experiment, log_bytes, records, resume, start
-
-VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+from tests.runs.runs import Notes, experiment, log_bytes, resume, start
 
 
 def of(*servers: ModelServer) -> Variables:
@@ -64,13 +62,6 @@ async def test_a_model_that_replied_in_failed_episodes_only_is_not_given_up(tmp_
         (tmp_path / "run" / "replies.jsonl").unlink()
         assert (await resume(tmp_path / "run", of(server))).failed == 4
         assert len(server.requests) == 8 + 4
-
-
-async def test_native_calls_that_the_server_refuses_get_a_hint(tmp_path: Path) -> None:
-    async with ModelServer(lambda _: error(400, VLLM)) as server:
-        config = experiment(models=["openai-api/server0/m"], **{"agent.tool_protocol": "native"})
-        assert (await start(tmp_path / "run", config, of(server))).finished == 0
-    assert all("-o agent.tool_protocol=text" in r["trajectory"]["error"] for r in records(tmp_path / "run"))
 
 
 async def test_every_report_format_marks_an_unfinished_run(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from graphwalk.sanitise import Secrets
 from tests.models.protocol_servers import allows, cut_off, schema_of
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.playing.test_execute import local, served
-from tests.runs.runs import NOTHING_SET, Notes, experiment, plain_log, records, resume, start, without_time
+from tests.runs.runs import NOTHING_SET, experiment, plain_log, records, resume, start, without_time
 
 JSON: dict[str, Any] = {
     "agent.tool_protocol": "json",
@@ -70,17 +70,3 @@ async def check_verified(path: Path) -> None:
     verification = await verify_run(RunFolder.open(path), NOTHING_SET)
     assert verification.holds, verification.as_json()
     assert verification.checks["tool results"].verified == 4
-
-
-async def test_a_server_without_schemas_is_said_once_and_the_run_goes_on(tmp_path: Path) -> None:
-    def respond(request: Request) -> Answer:
-        if "response_format" in request.body:
-            return error(400, "response_format is not supported")
-        return Answer(chat("[]"))
-
-    notes = Notes()
-    async with ModelServer(respond) as server:
-        await start(tmp_path / "run", local(**JSON), served(server), notes)
-    assert ["takes no response_format" in note for note in notes.notes].count(True) == 1
-    assert {record["exit_status"] for record in records(tmp_path / "run")} == {"answered"}
-    assert (await verify_run(RunFolder.open(tmp_path / "run"), NOTHING_SET)).holds
