@@ -218,4 +218,4 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
         )
     cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
     size = math.isqrt((await store.run(cypher))[0]["cells"])
-    return MazeToolbox(store, size, "0", agent=config, tools=loaded, schema=schema)
+    return MazeToolbox(store, size, agent=config, tools=loaded, schema=schema)

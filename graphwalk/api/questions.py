@@ -100,7 +100,7 @@ async def aask(
     tool calls are reported. `agent`: fields of an experiment's agent: `turn_limit=10`,
     `result_tokens=2000`, …
 
-    The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
+    The answer has `answer`, `steps`, `evidence`, `cost` and more, or an `error` if the model or the database
     failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
     """
     check_type("question", question, str)
@@ -118,7 +118,7 @@ async def aask(
     experiment = asking(None, name, variables, agent=agent, objects=objects)
     earlier = () if after is None else after.conversation
     async with open_conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
-        return Answer.of(await talk.ask(question), store)
+        return Answer.of(await talk.ask(question))
 
 
 ask = blocking(aask)

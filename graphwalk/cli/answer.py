@@ -59,8 +59,8 @@ class Teller(Watcher):
         with progress_bar(printable(model)) as self._bar:
             yield
 
-    def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
-        """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""
+    def tell(self, answer: Answer, graph: str) -> None:
+        """Print the answer about `graph` and its evidence."""
         failed = answer.answer is None or answer.unsupported == EVERY_LOOK_UP_FAILED
         self.exit_code = _STORE if answer.exit_status is ExitStatus.STORE_ERROR else _NO_ANSWER if failed else 0
         if self._json:
@@ -83,8 +83,6 @@ class Teller(Watcher):
             say(answer.missing)
         if evidence := evidence_table(answer.scene):
             stdout().print(evidence)
-            loaded = "" if in_neo4j else " after loading the graph there"
-            prose(f"\nShow it in Neo4j Browser{loaded}:\n{answer.cypher}")
         say(" · ".join([counted(len(answer.result.trajectory.results), "call"), *effort(answer.result)]))
 
     def _end_line(self) -> str:

@@ -102,7 +102,7 @@ async def _talk(
             while line is not None:
                 with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)
-                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.in_neo4j)
+                teller.tell(Answer.of(result), opened.name)
                 line = await anext(lines, None)
 
 

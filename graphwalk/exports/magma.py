@@ -63,21 +63,21 @@ def export_magma(
 
 
 def chat(
-    trace: MagmaTrace, strategy: str, agent: AgentConfig = AgentConfig(), form: prompts.Form = prompts.STANDARD
+    trace: MagmaTrace, strategy: str, agent: AgentConfig = AgentConfig(), *, explain: bool = True
 ) -> list[Message]:
     """Return the chat of a trace: one answer in input–output strategies, else one per step."""
     reasoned = strategy == "io_reasoning"
     answer = prompts.reasoned_answer(trace, agent) if reasoned else write_answer(trace.algorithm, trace.final)
-    prompt = prompts.conversation(trace, strategy, len(trace.steps), agent, form=form)
+    prompt = prompts.conversation(trace, strategy, len(trace.steps), agent, explain=explain)
     return [*prompt, Message("assistant", answer)]
 
 
 def _chats(spec: MagmaSpec, seed: int, strategies: Sequence[str], config: AnyExperiment) -> Iterator[tuple[str, Chat]]:
     """Yield the strategy and the chat of every trace in every strategy."""
-    form = prompts.Form(config.suite.explain, config.suite.input)
     for trace in make_traces(spec, seed):
         for strategy in strategies:
-            messages = chat(trace.beginning(config.suite.first_state), strategy, config.agent, form)
+            beginning = trace.beginning(config.suite.first_state)
+            messages = chat(beginning, strategy, config.agent, explain=config.suite.explain)
             yield strategy, {"messages": [{"role": message.role, "content": message.content} for message in messages]}
 
 

@@ -135,10 +135,6 @@ class GraphStore(ABC):
     async def _searched_graph(self) -> PropertyGraph:
         return await self.read_graph()
 
-    def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
-        """Return label, property and value that find a node by the index of a constraint, if any."""
-        return None
-
     async def check_unchanged(self) -> None:  # noqa: B027
         """Raise StoreError unless the database still holds the whole graph."""
 

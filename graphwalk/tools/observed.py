@@ -127,10 +127,6 @@ class ObservedNode:
     """Without the key."""
 
     @property
-    def label(self) -> str:
-        return self.labels[0] if self.labels else ""
-
-    @property
     def name(self) -> str:
         """Return the name for a reader: a property with such a name, else the first text, else the key."""
         texts = {name: value for name, value in self.properties.items() if isinstance(value, str) and value.strip()}

@@ -66,7 +66,7 @@ def test_wrong_prompt_error_names_its_line(tmp_path: Path, name: str, text: str,
 def test_an_error_while_a_prompt_is_rendered_names_its_line(tmp_path: Path, text: str, problem: str) -> None:
     own = Prompts(folder(tmp_path, maze_tools__j2=text))
     with pytest.raises(ConfigError, match=rf"maze_tools\.j2{problem}"):
-        own.render("maze_tools.j2", rows=[1, 2, 3], size=1, start=0, goal=0, strict=False)
+        own.render("maze_tools.j2", rows=[1, 2, 3], size=1, start=0, goal=0)
 
 
 def test_an_error_while_a_message_is_rendered_names_its_line(tmp_path: Path) -> None:

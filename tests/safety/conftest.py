@@ -54,7 +54,7 @@ class Place:
     async def toolbox(self, tool: str) -> Toolbox:
         """The toolbox that this tool runs in."""
         if tool in MAZE_TOOLS:
-            return MazeToolbox(self.maze, SMALL.size, str(SMALL.start))
+            return MazeToolbox(self.maze, SMALL.size)
         names = [*GOOD_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
         agent = AgentConfig(call_seconds=2.0)
         return GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)

@@ -95,7 +95,7 @@ async def test_notes_are_counted_apart_whatever_the_tool_is_called(
 async def test_further_tools_in_a_maze(tmp_path: Path) -> None:
     store = await EmbeddedDatabase().load(maze_graph(MAZE))
     tools = load_tools([write(tmp_path, COUNT_CELLS), *MAZE_TOOLS, "think"])
-    toolbox = MazeToolbox(store, 4, "0", tools=tools, schema=await store.schema())
+    toolbox = MazeToolbox(store, 4, tools=tools, schema=await store.schema())
     assert [spec.name for spec in toolbox.specs] == ["count_cells", *MAZE_TOOLS, "think"]
     counted = await toolbox.call(call("count_cells", label="Cell"))
     assert (counted.content, counted.rows) == ('[{"cells": 16}]', 1)
@@ -114,4 +114,4 @@ async def test_maze_tool_without_a_column_is_an_error(tmp_path: Path) -> None:
     (tool,) = load_tools([write(tmp_path, text.replace("AS key,", "AS cell,"))])
     store = await EmbeddedDatabase().load(maze_graph(MAZE))
     with pytest.raises(ConfigError, match="lacks the column `key`"):
-        await MazeToolbox(store, 4, "0", tools=[tool]).call(call(tool.name, node_id="0"))
+        await MazeToolbox(store, 4, tools=[tool]).call(call(tool.name, node_id="0"))

@@ -25,7 +25,7 @@ from graphwalk.runs.folder.result import EpisodeKey, Result
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher, evidence_of, unsupported_because
+from graphwalk.suites.ask.evidence import AnswerEvidence, evidence_of, unsupported_because
 from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.observed import observed_graph
@@ -38,15 +38,13 @@ from graphwalk.variables import Variables
 class Answer:
     """A model's answer. `answer` is None if there is none; `exit_status` and `error` give the reason.
 
-    `steps` are the tool calls, `evidence` the nodes and relationships that support the answer, `cypher` a query that
-    shows them in Neo4j Browser. `cost` is in US dollars, None if unknown. `scene` is what terminal and page show,
-    `result` the whole episode as logged.
+    `steps` are the tool calls, `evidence` the nodes and relationships that support the answer. `cost` is in US
+    dollars, None if unknown. `scene` is what terminal and page show, `result` the whole episode as logged.
     """
 
     result: Result
     scene: Scene
     evidence: AnswerEvidence
-    cypher: str
     missing: str = ""
     """The phrase about missing evidence, if an error prevented it."""
     unsupported: str = ""
@@ -59,17 +57,16 @@ class Answer:
         return f"<Answer to {one_line(self.question, 60)} · {answer} · {size}>"
 
     @classmethod
-    def of(cls, result: Result, store: GraphStore) -> "Answer":
-        evidence, cypher, missing = AnswerEvidence(), "", list[str]()
+    def of(cls, result: Result) -> "Answer":
+        evidence, missing = AnswerEvidence(), list[str]()
         record = result.as_dict()
         scene = scene_of(record, result.trajectory)
         with suppressed("evidence", missing.append):
             scene = AskTask.model_validate(result.task).scene(record)
             seen = observed_graph(result.trajectory.results)
             evidence = evidence_of(str(result.task["question"]), result.answer, seen)
-            cypher = browser_cypher(evidence, store)
         reason = unsupported_because(str(result.task["question"]), result.answer, result.trajectory.results)
-        return cls(result, scene, evidence, cypher, "".join(missing), reason)
+        return cls(result, scene, evidence, "".join(missing), reason)
 
     @property
     def question(self) -> str:
@@ -113,7 +110,7 @@ class Answer:
             "exit_status": str(self.exit_status),
             "error": self.error,
             "steps": [step.as_dict() for step in self.steps],
-            "evidence": {**self.evidence.as_dict(), "cypher": self.cypher},
+            "evidence": self.evidence.as_dict(),
             "unsupported": self.unsupported or None,
             "grounded": None if self.result.score is None else self.result.score["grounded"],
             "model": self.result.key.model,

@@ -177,9 +177,6 @@ class ExistingStore(Closing, GraphStore):
         limit = min(seconds or self._timeout_seconds, self._timeout_seconds)
         return await search_existing(self.dialect, self.rows_within, self._indexes, schema, text, label, limit)
 
-    def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
-        return self.dialect.unique_property(labels, key)
-
     async def read_graph(self) -> PropertyGraph:
         """See `GraphStore`. The graph is read page by page."""
         return await read_whole(self.connection, self.dialect)

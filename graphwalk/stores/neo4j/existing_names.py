@@ -27,7 +27,6 @@ _CONSTRAINTS = (
 ID_OF = "gw_id_of_"
 """Prefix of the parameter with the element ids of the nodes whose key is in another parameter."""
 _SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*\$(\w+)")
-_ELEMENT_ID = re.compile(r"\d+:[0-9a-f-]+:\d+")
 _KEY = re.compile(r"\0(\w+)\0")
 
 
@@ -90,13 +89,6 @@ class ExistingDialect(Dialect):
         """Write out the keys; a comparison of one with `$name` becomes one with the element ids `$gw_id_of_name`."""
         sought = _SOUGHT.sub(rf"elementId(\1) IN ${ID_OF}\2", cypher)
         return _KEY.sub(lambda match: self._key_of(match[1]), sought)
-
-    def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
-        """Return label, property and value that find a node by the index of a constraint; None if its key is an id."""
-        if _ELEMENT_ID.fullmatch(key):
-            return None
-        named = next(((label, name) for label, name in self.uniques if label in labels), None)
-        return None if named is None else (*named, int(key) if _is_integer(key) else key)
 
     def _terms(self, label: str | None = None) -> Iterator[str]:
         if self.labels is not None and label not in self.labels:

@@ -1,16 +1,12 @@
-"""Evidence of an answer: observed nodes and relationships, and Cypher that shows them in Neo4j."""
+"""Evidence of an answer: observed nodes and relationships."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.errors import ConfigError
-from graphwalk.graphs.text import literal
 from graphwalk.reports.scene import MOST_USED
-from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.search import folded, words_of
 from graphwalk.suites.walked import paths_to_nearest
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
@@ -21,9 +17,6 @@ from graphwalk.types.episode import ToolResult
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n[-*\s]*")
 EVERY_LOOK_UP_FAILED = "every look-up failed"
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`]|``)+)`")
-_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_INLINE = re.compile(r"\{ ((?:`(?:[^`]|``)+`)|\w+): \$(source|target|node) \}")
 _LONGEST_PATH = 4
 _MOST_NAMESAKES = 5
 """A value that more nodes share does not identify a node."""
@@ -113,55 +106,6 @@ def unsupported_because(question: str, answer: str | None, results: Sequence[Too
     asked_words = words_of(folded(question))
     names = {folded(word): word for word in words if len(word) > 1 and folded(word) not in asked_words}
     return f"no result contains {', '.join(names.values())}" if names and names.keys().isdisjoint(shown) else ""
-
-
-def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
-    """Return one query with the column `p`, or "" without evidence. Names that Cypher cannot quote are left out."""
-    nodes = {node.key: node for node in evidence.nodes}
-    linked = {key for link in evidence.relationships for key in (link.source, link.target)}
-    queries = [
-        _query({"source": nodes[link.source], "target": nodes[link.target]}, link.type, store)
-        for link in evidence.relationships
-    ]
-    queries += [_query({"node": node}, "", store) for node in evidence.nodes if node.key not in linked]
-    return "\nUNION\n".join(dict.fromkeys(filter(None, queries)))
-
-
-def _query(nodes: Mapping[str, ObservedNode], type_: str, store: GraphStore) -> str:
-    """Return the query for a relationship of this type between two nodes, or for one node; "" if a name is odd.
-
-    A node is looked up by a property with a uniqueness constraint, else by its key: within the pattern if the key is a
-    property, else by a condition. With a label an index is used; without, the pattern limits it to its graph.
-    """
-    # Other stores than Neo4j may have other internal names.
-    render = store.render if store.in_neo4j else render_cypher
-    keys_are_properties = render('MATCH (n) RETURN {{ "key" | of("n") }}', {}).endswith(f" n.`{KEY}`")
-    names, values, patterns, conditions = {"type": type_}, dict[str, str](), list[str](), dict[str, str]()
-    for variable, (role, node) in zip("ab", nodes.items(), strict=False):
-        own_key = (node.label, KEY if keys_are_properties and node.label else "", node.key)
-        label, name, value = store.unique_property(node.labels, node.key) or own_key
-        names |= {role: label, f"{role}_property": name}
-        values[role] = literal(value)
-        if name:
-            patterns.append(f"(:{{{{ {role} | label }}}} {{ {{{{ {role}_property | property }}}}: ${role} }})")
-            continue
-        patterns.append(f"({variable}:{{{{ {role} | label }}}})" if label else f"({variable}{{{{ any_node }}}})")
-        key = f'{{{{ "key" | of("{variable}", {role}) }}}}' if label else f'{{{{ "{variable}" | key_of }}}}'
-        conditions[role] = f"{key} = {role}"
-    where = f"\nWHERE {' AND '.join(conditions.values())}" if conditions else ""
-    pattern = "-[:{{ type | type }}]->".join(patterns)
-    try:
-        cypher = _QUOTED.sub(_unquoted, render(f"MATCH p = {pattern}{where} RETURN p", names))
-    except ConfigError:
-        return ""
-    before = f"WITH {', '.join(f'{values[role]} AS {role}' for role in conditions)}\n" if conditions else ""
-    return before + _INLINE.sub(lambda match: f"{{{match[1]}: {values[match[2]]}}}", cypher)
-
-
-def _unquoted(match: re.Match[str]) -> str:
-    """Return a name without its back-ticks where Cypher needs none: keywords are names in a pattern, too."""
-    name = match[1] or ""
-    return name if _PLAIN_NAME.fullmatch(name) else match[0]
 
 
 def cited_keys(answer: str) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from graphwalk.config.strict import MOST, Spec, Strict, SuiteConfig
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 Split = Literal["train", "validation", "test"]
 FirstState = Literal["graphwalk", "paper"]
-GraphInput = Literal["edges", "matrix"]
 _MOST_NODES = 2000
 """A trace stores its state after every step; the paper has at most 50 nodes."""
 _Nodes = Annotated[int, Field(ge=2, le=_MOST_NODES)]
@@ -79,8 +78,6 @@ class MagmaConfig(SuiteConfig):
     algorithm, the weights of all edges in Floyd–Warshall. Searches begin after the first step in both."""
     explain: bool = True
     """Explain in the prompt what one step of the algorithm does and what its state contains."""
-    input: GraphInput = "edges"
-    """Form of the graph in the prompt: list of edges, or adjacency matrix as in CLRS."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

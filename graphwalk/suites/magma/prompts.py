@@ -3,12 +3,10 @@
 import json
 import re
 from functools import lru_cache
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
-from graphwalk.suites.magma.config import GraphInput
 from graphwalk.suites.magma.generate import Instance, MagmaTrace, Step
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
@@ -24,31 +22,16 @@ STEPWISE = ("is", "ish", "tools")
 """Strategies that ask for every state in turn: without hints, with hints, and without edges in the prompt."""
 
 
-class Form(NamedTuple):
-    """Form of the prompts: explanation of a step, and the graph as list of edges or as adjacency matrix."""
-
-    explain: bool = True
-    input: GraphInput = "edges"
+_GRAPH = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
 
 
-STANDARD = Form()
-_GRAPH = re.compile(r"^(?:Edges|Adjacency matrix): (\[.*\])$", re.MULTILINE)
-
-
-def problem(
-    trace: MagmaTrace, agent: AgentConfig = AgentConfig(), form: Form = STANDARD, *, edges_shown: bool = True
-) -> str:
+def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig(), *, edges_shown: bool = True) -> str:
     """Return the problem statement: algorithm, goal, graph, source and answer format."""
     n, edges, weights, source = trace.instance
     listed: list[tuple[float, ...]] | None = None
-    matrix = None
-    if edges_shown and form.input == "matrix":
-        matrix = [[0 if weights is None else 0.0] * n for _ in range(n)]
-        for (i, j), weight in zip(edges, weights or (1,) * len(edges), strict=True):
-            matrix[i][j] = matrix[j][i] = weight
-    elif edges_shown:
+    if edges_shown:
         listed = [*edges] if weights is None else [(*edge, w) for edge, w in zip(edges, weights, strict=True)]
-    values = {"n": n, "edges": listed, "matrix": matrix, "weights": weights, "source": source}
+    values = {"n": n, "edges": listed, "weights": weights, "source": source}
     return agent.render("magma_problem.j2", **_names(trace.algorithm), **values).strip()
 
 
@@ -60,17 +43,17 @@ def read_problem(text: str, n: int) -> Instance | None:
         return None
     try:
         rows = json.loads(shown[1].replace("(", "[").replace(")", "]"))
-        if shown[0].startswith("Adjacency"):
-            rows = [(i, j, rows[i][j]) for i, j in combinations(range(n), 2) if rows[i][j]]
         weights = tuple(float(weight) for *_, weight in rows) if "." in shown[1] else None
         return Instance(n, tuple((int(i), int(j)) for i, j, *_ in rows), weights, None)
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
-def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), form: Form = STANDARD) -> str:
+def turn(
+    trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), *, explain: bool = True
+) -> str:
     """Return the user message that asks for the state after `step`, with the hint if the strategy has hints."""
-    names = {**_names(trace.algorithm), "first": step == min(trace.states), "explain": form.explain}
+    names = {**_names(trace.algorithm), "first": step == min(trace.states), "explain": explain}
     hint = _hint(trace.states[step]) if setting == "ish" else None
     return agent.render("magma_turn.j2", **names, step=step, hint=hint).strip()
 
@@ -81,7 +64,8 @@ def conversation(
     step: int,
     agent: AgentConfig = AgentConfig(),
     schema: Schema | None = None,
-    form: Form = STANDARD,
+    *,
+    explain: bool = True,
 ) -> tuple[Message, ...]:
     """Return the prompt that asks for the state after `step`; stepwise strategies include the earlier correct states.
 
@@ -89,12 +73,12 @@ def conversation(
     `schema` is that of the stored graph, for "tools".
     """
     system = Message("system", agent.render("magma_system.j2").strip())
-    statement = problem(trace, agent, form, edges_shown=setting != "tools")
+    statement = problem(trace, agent, edges_shown=setting != "tools")
     if setting not in STEPWISE:
         if step == len(trace.steps):
             request = agent.render("magma_final.j2", setting=setting)
         else:
-            names = {**_names(trace.algorithm), "explain": form.explain}
+            names = {**_names(trace.algorithm), "explain": explain}
             request = agent.render("magma_state.j2", **names, setting=setting, step=step)
         return (system, Message("user", f"{statement}\n\n{request.strip()}"))
     if setting == "tools":
@@ -102,7 +86,7 @@ def conversation(
         statement += "\n\n" + agent.render("magma_tools.j2", schema=rows).strip()
     messages = [system]
     for number in range(min(trace.states), step + 1):
-        question = turn(trace, setting, number, agent, form)
+        question = turn(trace, setting, number, agent, explain=explain)
         first = len(messages) == 1
         messages += [] if first else [Message("assistant", trace.written[number - 1])]
         messages.append(Message("user", f"{statement}\n\n{question}" if first else question))

@@ -11,7 +11,7 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import PREFIXES, read_answer
-from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
+from graphwalk.suites.magma.config import Algorithm, MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace
 from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import MagmaScore, judge, score_episode
@@ -37,7 +37,6 @@ class MagmaTask(Task):
     first_step: int = 1
     """0 if the trace begins with the state before the first step."""
     explain: bool = True
-    input: GraphInput = "edges"
 
     @property
     def whole(self) -> bool:
@@ -54,15 +53,14 @@ class MagmaTask(Task):
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
         """Return the conversation up to the question for the task's state, or for the first one if it runs freely."""
         trace, schema, toolbox = about.instance.source, None, None
-        form = prompts.Form(self.explain, self.input)
         if setting == "tools":
             assert about.store is not None
             schema, toolbox = await about.store.schema(), await about.toolbox(agent, GRAPH_TOOLS)
         if self.whole and setting in prompts.STEPWISE:
-            first = prompts.conversation(trace, setting, self.first_step, agent, schema, form)
-            return Prompt(first, toolbox, partial(_next_user, trace, setting, agent, form))
+            first = prompts.conversation(trace, setting, self.first_step, agent, schema, explain=self.explain)
+            return Prompt(first, toolbox, partial(_next_user, trace, setting, agent, self.explain))
         step = self.total_steps if self.step is None else self.step
-        return Prompt(prompts.conversation(trace, setting, step, agent, schema, form), toolbox)
+        return Prompt(prompts.conversation(trace, setting, step, agent, schema, explain=self.explain), toolbox)
 
     def read(self, reply: str) -> Extraction:
         return read_answer(self.algorithm, reply)
@@ -93,17 +91,16 @@ class MagmaTask(Task):
         return magma_scene(self, record)
 
 
-def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, replies: int) -> str | None:
+def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, explain: bool, replies: int) -> str | None:
     """Return the question for the next state; None if all states were asked for."""
     step = min(trace.states) + replies
-    return prompts.turn(trace, setting, step, agent, form) if step in trace.states else None
+    return prompts.turn(trace, setting, step, agent, explain=explain) if step in trace.states else None
 
 
 def make_task(
     trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig(), config: MagmaConfig = MagmaConfig()
 ) -> MagmaTask:
     """Return the task of one step, or of the whole trace."""
-    form = prompts.Form(config.explain, config.input)
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
     states = {number: state.answer for number, state in trace.states.items()}
     target = list(states.values()) if step is None else states[step]
@@ -116,7 +113,7 @@ def make_task(
         task_id=f"{trace.trace_id}-{'free' if step is None else step}",
         suite="magma",
         template=algorithm,
-        question=prompts.problem(trace, agent, form),
+        question=prompts.problem(trace, agent),
         parameters=parameters,
         target=target,
         target_size=len(states[total] if step is None else target),
@@ -132,6 +129,5 @@ def make_task(
         step=step,
         total_steps=total,
         first_step=min(states),
-        explain=form.explain,
-        input=form.input,
+        explain=config.explain,
     )

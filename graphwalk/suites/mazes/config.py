@@ -49,8 +49,6 @@ class MazesConfig(SuiteConfig):
 
     name: Literal["mazes"] = "mazes"
     mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)
-    strict: bool = False
-    """Allow calls only for cells next to visited ones."""
     layout: Layout = "standard"
     """Drawing of the setting no_tools: standard, or as in the paper (S and G in place of keys, a border around each
     cell)."""

@@ -80,7 +80,6 @@ def make_task(
         target=[str(cell) for cell in path],
         target_size=len(path),
         graph_digest=graph_digest,
-        strict=config.strict,
         layout=config.layout,
         **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
@@ -89,7 +88,7 @@ def make_task(
 async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     """Return the expert's walk with the tools. Raise OracleError if its path is wrong."""
     start, goal = str(task.start), str(task.goal)
-    toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
+    toolbox = MazeToolbox(store, task.size)
     prompt = tools_prompt(task, await store.schema(), AgentConfig())
     played = await drive(expert(start, goal, stdlib_random(0, "expert")), toolbox, prompt)
     path = [int(key) for key in extract_path(played.answer).answer or ()]

@@ -25,7 +25,7 @@ from graphwalk.types.schema import Schema
 class MazeTask(Task):
     """A maze to solve. `target` is a shortest path as a list of keys; every valid path is correct.
 
-    With `strict` only cells next to visited ones may be called; `layout` is that of the drawing without tools.
+    `layout` is that of the drawing without tools.
     """
 
     size: int
@@ -34,7 +34,6 @@ class MazeTask(Task):
     goal: int
     shortest_path_length: int
     index: int
-    strict: bool = False
     layout: Layout = "standard"
 
     @cached_property
@@ -48,9 +47,7 @@ class MazeTask(Task):
         assert about.store is not None
         schema = await about.store.schema()
         tools = None if agent.tools is None else load_tools(agent.tools)
-        toolbox = MazeToolbox(
-            about.store, self.size, str(self.start), strict=self.strict, agent=agent, tools=tools, schema=schema
-        )
+        toolbox = MazeToolbox(about.store, self.size, agent=agent, tools=tools, schema=schema)
         return Prompt(tools_prompt(self, schema, agent), toolbox)
 
     def read(self, reply: str) -> Extraction:
@@ -97,7 +94,6 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
         size=task.size,
         start=task.start,
         goal=task.goal,
-        strict=task.strict,
     )
     return Message("system", system), Message("user", task.question)
 

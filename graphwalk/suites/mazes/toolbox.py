@@ -27,11 +27,10 @@ _KEY = re.compile(r"0|[1-9][0-9]{0,11}")
 class MazeToolbox(GraphToolbox):
     """The tools on one stored maze; create a new toolbox for every episode.
 
-    `tools` are by default the two of the paper. Others run as on any graph and check names against `schema`. With
-    `strict` the start must be visited first, then only cells next to visited ones.
+    `tools` are by default the two of the paper. Others run as on any graph and check names against `schema`.
 
-    Classes of mistakes: "wall", "unknown_cell", "malformed_id", "not_text", "not_adjacent", and those of all tools
-    ("unknown_tool", "bad_json", "bad_arguments").
+    Classes of mistakes: "wall", "unknown_cell", "malformed_id", "not_text", and those of all tools ("unknown_tool",
+    "bad_json", "bad_arguments").
     """
 
     ordered = True
@@ -40,17 +39,13 @@ class MazeToolbox(GraphToolbox):
         self,
         store: GraphStore,
         size: int,
-        start: str,
         *,
-        strict: bool = False,
         agent: AgentConfig | None = None,
         tools: Sequence[Tool] | None = None,
         schema: Schema | None = None,
     ) -> None:
         super().__init__(store, schema or Schema((), ()), load_tools(MAZE_TOOLS) if tools is None else tools, agent)
         self._last = size * size - 1
-        self._start = start
-        self._strict = strict
         self._neighbours: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -101,16 +96,7 @@ class MazeToolbox(GraphToolbox):
         rows = await self._store.run(self._store.render(tool.matches or "", {}), {"node_id": key})
         if not rows:
             return "unknown"
-        if not rows[0]["open"]:
-            return "wall"
-        return "not_adjacent" if self._strict and key not in self._allowed_keys() else ""
-
-    def _allowed_keys(self) -> list[str]:
-        """Return the keys allowed in strict mode: first the start, then visited cells and their neighbours."""
-        if not self._neighbours:
-            return [self._start]
-        seen = {*self._neighbours, *(n for neighbours in self._neighbours.values() for n in neighbours)}
-        return sorted(seen, key=int)
+        return "" if rows[0]["open"] else "wall"
 
     def _connected_path(self, tool: Tool) -> tuple[str, int]:
         if not self._neighbours:
@@ -125,5 +111,4 @@ class MazeToolbox(GraphToolbox):
         # The example is the key that a malformed one probably means, else the last key.
         match = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
         example = str(min(int(match[0]), self._last)) if match else str(self._last)
-        values = {"node_id": node_id, "last": self._last, "start": self._start, "example": example}
-        return tool.say(f"messages.{message}", **values, open=self._allowed_keys() if self._neighbours else [])
+        return tool.say(f"messages.{message}", node_id=node_id, last=self._last, example=example)

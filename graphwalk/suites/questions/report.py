@@ -26,7 +26,7 @@ def _with_paper_target(read: Reader) -> Reader:
     return if_scored(lambda result: read(result) if result["task"].get("key_fields") else None)
 
 
-def _any_tied(result: ResultRecord) -> float:
+def _any_tied(result: ResultRecord) -> float | None:
     score = result["score"]
     correct = score.get("any_tied_correct") if result["task"].get("rows_left_out") else score["correct"]
     return None if correct is None else float(correct)

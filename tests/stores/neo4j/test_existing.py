@@ -12,8 +12,6 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
-from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher
-from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 from graphwalk.types.encodings import decode_rows
 from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call, find
@@ -169,30 +167,6 @@ async def test_values_of_every_kind_are_looked_up_as_shown(own: OwnDatabase) -> 
     assert shown["day"] == "2001-04-25"
     for name, value in shown.items():
         assert len(await find(store, "StOdd", name, value)) == 1, f"{name} = {value!r}"
-
-
-async def test_evidence_is_found_by_the_index_of_a_constraint(own: OwnDatabase) -> None:
-    await own.unique("st_person", "StPerson", "name")
-    await own.unique("st_film", "StFilm", "number")
-    await own.write(
-        f"CREATE (p:StPerson:{MARK} {{name: 'Ida'}})-[:ST_MADE]->(:StFilm:{MARK} {{number: 7}}), "
-        f"(p)-[:ST_LIKES]->(p), (p)-[:ST_IN]->(:StTown:{MARK} {{name: 'Skagen'}}), (:StFilm:{MARK} {{number: 8}})"
-    )
-    store = await own.open([MARK])
-    (town,) = await store.run(store.render('MATCH (n:{{ "StTown" | label }}) RETURN {{ "n" | key_of }} AS key', {}))
-    nodes = [("Ida", "StPerson"), ("7", "StFilm"), ("8", "StFilm"), (str(town["key"]), "StTown")]
-    links = [("ST_MADE", "Ida", "7"), ("ST_LIKES", "Ida", "Ida"), ("ST_IN", "Ida", nodes[3][0])]
-    evidence = AnswerEvidence(
-        tuple(ObservedNode(key, (label, MARK)) for key, label in nodes),
-        tuple(ObservedRelationship(*link, {}) for link in links),
-    )
-    cypher = browser_cypher(evidence, store)
-    ida = "MATCH p = (:StPerson {name: 'Ida'})"
-    with_key, by_id = f"{ida}-[:ST_MADE]->(:StFilm {{number: 7}}) RETURN p", f"{ida}-[:ST_IN]->(b:StTown)\nWHERE"
-    assert with_key in cypher.replace(f"&({MARK})", "")
-    assert by_id in cypher.replace(f"&({MARK})", "")
-    assert "MATCH p = (:StFilm {number: 8}) RETURN p" in cypher.replace(f"&({MARK})", "")
-    assert len(await store.connection.read(cypher, {}, 30)) == 4
 
 
 PAGE = Path(__file__).parents[3] / "docs" / "own_graph.md"

@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
-from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher, cited_keys, evidence_of, unsupported_because
-from graphwalk.tools.observed import ObservedGraph, ObservedNode, ObservedRelationship, observed_graph
+from graphwalk.suites.ask.evidence import cited_keys, evidence_of, unsupported_because
+from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 
 def result(rows: Any, tool: str = "get_node_by_property", error: str | None = None, **arguments: Any) -> ToolResult:
@@ -89,16 +87,3 @@ NOTED = ToolResult(ToolCall("4", "think", "{}"), "Greta")
 )
 def test_answers_that_no_result_supports(results: list[ToolResult], answer: str | None, reason: str) -> None:
     assert unsupported_because("Who directed the film Salt?", answer, results) == reason
-
-
-async def test_cypher_finds_nodes_by_label_and_key_in_the_pattern() -> None:
-    nodes = [Node("p'1", ("Person",), {}), Node("f1", ("My Film", "NOT"), {}), Node("z", (), {})]
-    links = [("DIRECTED", "p'1", "f1"), ("a{ `: $source }", "f1", "z")]
-    graph = PropertyGraph.from_rows(nodes, [Relationship(*link, {}) for link in links])
-    store = await EmbeddedDatabase().load(graph)
-    observed = tuple(ObservedNode(node.key, tuple(node.labels)) for node in nodes)
-    evidence = AnswerEvidence(observed, tuple(ObservedRelationship(*link, {}) for link in links))
-    directed, odd = browser_cypher(evidence, store).split("\nUNION\n")
-    assert directed == r"MATCH p = (:Person {key: 'p\'1'})-[:DIRECTED]->(:`My Film` {key: 'f1'}) RETURN p"
-    assert odd.startswith("WITH 'z' AS target\nMATCH p = (:`My Film` {key: 'f1'})-[:`a{ ``: $source }`]->(b)\nWHERE ")
-    assert len(await store.run(directed)) == 1

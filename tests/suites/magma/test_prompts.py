@@ -24,8 +24,7 @@ from tests.suites.magma.test_suite import experiment, played, tasks
 
 TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "magma.yaml").read_text("utf-8"))
 PAPER = {"first_state": "paper", "explain": False}
-PAPER_AGENT, PAPER_FORM = AgentConfig(prompts="paper"), prompts.Form(explain=False)
-MATRIX = prompts.Form(input="matrix")
+PAPER_AGENT = AgentConfig(prompts="paper")
 
 
 def trace(algorithm: str) -> MagmaTrace:
@@ -48,9 +47,10 @@ def chat(
     setting: str,
     step: int,
     agent: AgentConfig = AgentConfig(),
-    form: prompts.Form = prompts.STANDARD,
+    *,
+    explain: bool = True,
 ) -> str:
-    messages = prompts.conversation(problem, setting, step, agent, form=form)
+    messages = prompts.conversation(problem, setting, step, agent, explain=explain)
     return "\n".join(f"{message.role}: {message.content}" for message in messages)
 
 
@@ -71,11 +71,9 @@ CASES: dict[str, Callable[[], str]] = {
     "hint dfs": lambda: last_part(chat(trace("dfs"), "ish", 1)),
     "hint floyd_warshall": lambda: last_part(chat(trace("floyd_warshall"), "ish", 1)),
     "worked solution": lambda: prompts.reasoned_answer(trace("mst_prim")),
-    "matrix mst_prim": lambda: prompts.problem(trace("mst_prim"), form=MATRIX),
-    "matrix bfs": lambda: prompts.problem(trace("bfs"), form=MATRIX),
-    "paper ish dijkstra": lambda: chat(from_the_start("dijkstra"), "ish", 1, PAPER_AGENT, PAPER_FORM),
-    "paper is floyd_warshall": lambda: chat(from_the_start("floyd_warshall"), "is", 1, PAPER_AGENT, PAPER_FORM),
-    "paper io dfs": lambda: chat(trace("dfs"), "io", 4, PAPER_AGENT, PAPER_FORM),
+    "paper ish dijkstra": lambda: chat(from_the_start("dijkstra"), "ish", 1, PAPER_AGENT, explain=False),
+    "paper is floyd_warshall": lambda: chat(from_the_start("floyd_warshall"), "is", 1, PAPER_AGENT, explain=False),
+    "paper io dfs": lambda: chat(trace("dfs"), "io", 4, PAPER_AGENT, explain=False),
     "before the first step, io": lambda: last_part(chat(from_the_start("mst_prim"), "io", 0)),
     "before the first step, io_reasoning": lambda: last_part(chat(from_the_start("mst_prim"), "io_reasoning", 0)),
     "before the first step, is": lambda: prompts.turn(from_the_start("mst_prim"), "is", 0).splitlines()[-1],
@@ -89,8 +87,8 @@ def test_prompts_are_these_word_for_word(name: str) -> None:
 
 SWITCHES: list[dict[str, Any]] = [
     PAPER,
-    {"input": "matrix", "free_running": True},
-    {**PAPER, "input": "matrix", "io_steps": True},
+    {"free_running": True},
+    {**PAPER, "io_steps": True},
 ]
 
 
@@ -122,15 +120,13 @@ def test_the_papers_first_states_are_added_to_ours() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_edges_and_matrix_show_the_graph(algorithm: str) -> None:
+def test_the_edges_show_the_graph(algorithm: str) -> None:
     for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=6, count=20), 3):  # type: ignore[arg-type]
-        texts = [prompts.problem(problem), prompts.problem(problem, PAPER_AGENT), prompts.problem(problem, form=MATRIX)]
-        assert ["\nEdges:" in text for text in texts] == [True, True, False]
-        for text in texts:
+        for text in (prompts.problem(problem), prompts.problem(problem, PAPER_AGENT)):
             assert prompts.read_problem(text, 6) == problem.instance._replace(source=None)
 
 
 def test_a_state_by_number_has_the_unit_of_a_step_without_an_explanation() -> None:
-    one, many = (chat(from_the_start("floyd_warshall"), way, 1, PAPER_AGENT, PAPER_FORM) for way in ("io", "is"))
+    one, many = (chat(from_the_start("floyd_warshall"), way, 1, PAPER_AGENT, explain=False) for way in ("io", "is"))
     assert "One step is one pivot." in one
     assert "One step is " not in many

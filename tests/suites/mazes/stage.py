@@ -35,7 +35,7 @@ class Stage:
     store: GraphStore
 
     def toolbox(self, **options: Any) -> MazeToolbox:
-        return MazeToolbox(self.store, self.task.size, str(self.task.start), **options)
+        return MazeToolbox(self.store, self.task.size, **options)
 
     async def play(
         self, name: str, seed: int = 0, agent: AgentConfig = WIDE, setting: str = "tools"
@@ -47,18 +47,17 @@ class Stage:
 async def stage(
     maze: Maze = SMALL,
     database: Database | None = None,
-    strict: bool = False,
     layout: Layout = "standard",
     agent: AgentConfig = AgentConfig(),
 ) -> Stage:
     graph = maze_graph(maze)
     store = await (database or EmbeddedDatabase()).load(graph)
-    task = make_task(maze, graph.digest, MazesConfig(strict=strict, layout=layout), agent=agent)
+    task = make_task(maze, graph.digest, MazesConfig(layout=layout), agent=agent)
     return Stage(task, GraphInstance(graph.digest, graph, maze), store)
 
 
-async def random_stage(seed: int, database: Database | None = None, strict: bool = False, **spec: Any) -> Stage:
-    return await stage(generate_maze(MazeSpec(**spec), seed), database, strict)
+async def random_stage(seed: int, database: Database | None = None, **spec: Any) -> Stage:
+    return await stage(generate_maze(MazeSpec(**spec), seed), database)
 
 
 async def ask(toolbox: MazeToolbox, node_id: Any, tool: str = NEXT_CELLS) -> ToolResult:

@@ -12,7 +12,7 @@ from tests.suites.mazes.stage import random_stage, stage
 
 @pytest.mark.parametrize(
     "spec",
-    [{}, {"strict": True}, {"size": 20, "walls": 0.4, "min_path": 40}],
+    [{}, {"size": 20, "walls": 0.4, "min_path": 40}],
     ids=str,
 )
 @pytest.mark.parametrize("walker", ["expert", "depth_first"])

@@ -106,19 +106,6 @@ async def test_the_papers_other_name_is_understood() -> None:
     assert toolbox.visited == ("0",)
 
 
-async def test_strict_mode_allows_neighbours_only() -> None:
-    toolbox = (await stage(strict=True)).toolbox(strict=True)
-    refused = await ask(toolbox, "8")
-    assert refused.error == "not_adjacent"
-    assert '"0"' in refused.content
-    for key in ("0", "1", "2", "1"):
-        assert (await ask(toolbox, key)).error is None
-    refused = await ask(toolbox, "7")
-    assert refused.error == "not_adjacent"
-    assert refused.content.endswith("You can go to: 0, 1, 2, 3.")
-    assert (await ask(toolbox, "6")).error == "wall"
-
-
 async def test_the_path_joins_the_first_and_the_last_newly_visited() -> None:
     toolbox = (await stage()).toolbox()
     empty = await join(toolbox)
