@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.config.jinja import render_page
-from graphwalk.errors import counted
 from graphwalk.sanitise import escape_formula, escape_latex, escape_markdown, one_line
 
 UNKNOWN = "–"
@@ -25,8 +24,6 @@ _PAGE = 110
 """Characters across a page of a paper, without intervals."""
 FEWEST_FIGURES = 3
 """Columns of figures that a table has at any width."""
-MOST_ROWS = 100
-"""Maximum number of rows on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,14 +201,9 @@ def fitted(table: TextTable, width: int) -> TextTable:
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
-    """Yield a table as rich objects; a long one without its published rows, which are dim."""
+    """Yield a table as rich objects, and the titles of the columns that do not fit."""
     narrow = fitted(table, width)
-    rows = narrow.rows
-    if len(rows) > MOST_ROWS:
-        rows = tuple(row for row in rows if not all(cell.dim for cell in row))[:MOST_ROWS]
-    yield _grid(replace(narrow, rows=rows), width)
-    if more := len(table.rows) - len(rows):
-        yield Text(f"{counted(more, 'more row')} with --format markdown or json", style="dim")
+    yield _grid(narrow, width)
     if left_out := [header.text for header in table.headers if header not in narrow.headers]:
         yield Text(f"not shown at this width (--all-columns): {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")

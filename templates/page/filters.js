@@ -73,7 +73,7 @@ export function filtersView(state, onChange) {
   const search = html("input", {
     type: "search",
     id: "search",
-    placeholder: "Search   /",
+    placeholder: "Search",
     "aria-label": "Search in questions, answers, names",
     value: state.get("q") || "",
     oninput: (event) => onChange("q", event.target.value),

@@ -3,22 +3,12 @@ import { button, counted, cut, html, plain, svg, valueText } from "./dom.js";
 import { circlePlaces, forcePlaces } from "./layout.js";
 
 const PALETTE = 8;
-const MOST_NODES = 1200;
 const EMPTY_STEP = { focus: [], shown: [], nodes: {}, links: {}, labels: {} };
 
-// The nodes that are drawn, used ones first if there are too many, and the links between them.
 function drawnPart(scene) {
-  const places = scene.nodes.map((node, place) => place);
-  if (places.length > MOST_NODES) {
-    const rank = (place) => (scene.nodes[place].fate ? 0 : 1);
-    places.sort((a, b) => rank(a) - rank(b) || a - b).splice(MOST_NODES);
-  }
-  const numbers = new Map(places.map((place, number) => [place, number]));
-  const nodes = places.map((place) => ({ place, kind: "", about: {}, since: 0, ...scene.nodes[place] }));
-  const links = scene.links
-    .map((link, number) => ({ name: "", about: {}, since: 0, ...link, number }))
-    .map((link) => ({ ...link, from: numbers.get(link.source), to: numbers.get(link.target) }))
-    .filter((link) => link.from !== undefined && link.to !== undefined);
+  const nodes = scene.nodes.map((node, place) => ({ place, kind: "", about: {}, since: 0, ...node }));
+  const ends = (link) => ({ from: link.source, to: link.target });
+  const links = scene.links.map((link, number) => ({ name: "", about: {}, since: 0, ...link, ...ends(link), number }));
   return { nodes, links };
 }
 
@@ -119,10 +109,8 @@ export function graphDrawer(scene) {
     else delete picture.dataset.end;
   }
 
-  const hidden = scene.nodes.length - nodes.length;
-  const note = hidden > 0 && html("p", { class: "note" }, `${hidden} nodes that were never used are not drawn.`);
   const legend = isCircle ? null : kindsLegend(kinds);
-  return { view: html("div", {}, zoomable(picture, bounds), details, legend, note), draw };
+  return { view: html("div", {}, zoomable(picture, bounds), details, legend), draw };
 }
 
 function setState(element, name, isUnseen, fate, marks) {

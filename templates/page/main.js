@@ -89,15 +89,6 @@ function tabView(tab, name) {
   return button([TABS[tab], count], attributes);
 }
 
-function focusSearch() {
-  if (byId("search")) {
-    byId("search").focus();
-    return;
-  }
-  closeEpisode();
-  requestAnimationFrame(() => byId("search") && byId("search").focus());
-}
-
 function focusTab(tab, by) {
   const tabs = [...byId("nav").querySelectorAll("[role=tab]")];
   tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length].focus();
@@ -114,10 +105,6 @@ function onKey(event) {
   }
   if (key === "Escape" && isTyping) target.blur();
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (key === "/") {
-    event.preventDefault();
-    focusSearch();
-  }
   const by = { ArrowLeft: -1, ArrowRight: 1 }[key];
   const isTab = target.getAttribute && target.getAttribute("role") === "tab";
   if (isTab && by) focusTab(target, by);

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.reports.text_table import MOST_ROWS, TextTable
+from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.report import baselines, question_plots
 from graphwalk.suites.registry import suite_named
@@ -68,14 +68,6 @@ def test_the_plot_by_size_has_the_expert_of_ties_and_the_mark_of_published_rows(
     assert names(rows_left_out=[{"node_key": "a"}]) == [*names(), "expert (reference)"]
 
 
-def test_a_single_group_has_a_table_for_its_published_rows() -> None:
-    results = [entry | {"graph": {"digest": "g", "nodes": 150}} for entry in run(1)]
-    assert "By graph size" not in by_title(results)
-    rows = cells(by_title(results, "table_4_graph_size")["By graph size"])
-    published = [row for row in rows if row["Model"].endswith("(paper)")]
-    assert [row["Correct"] for row in published] == ["34", "35", "45"]
-
-
 def chance(entry: dict[str, Any]) -> dict[str, Any] | None:
     return next((baseline["score"] for baseline in baselines(entry) if baseline["model"] == "chance"), None)
 
@@ -95,10 +87,6 @@ def test_chance_is_what_one_valid_row_scores(template: str, task: dict[str, Any]
     value = chance(result_of(template, "retrieval", **task))
     assert value is not None
     assert tuple(value[name] for name in ("correct", "precision", "recall", "f1")) == pytest.approx(scores)
-
-
-def test_chance_of_a_question_without_known_rows_is_unknown() -> None:
-    assert chance(result_of("a_question_of_my_own", "retrieval", candidates=None, gold_size=1)) is None
 
 
 def test_ties_under_the_papers_target_have_a_number_an_expert_and_a_score_of_any_tied_row() -> None:
@@ -122,17 +110,6 @@ def test_the_papers_notes_are_in_data_and_in_explained_reports() -> None:
     assert note in to_markdown(report, explain=True).replace("\\", "")
     assert note in as_text(report, width=4000, explain=True)
     assert note not in as_text(report, width=4000)
-
-
-def test_a_long_table_on_a_terminal_has_our_rows_and_the_number_of_the_others() -> None:
-    report = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"))
-    text = as_text(report, width=120)
-    question = next(table for table in report.tables if table.title == "By question")
-    published = [row["Model"].endswith("(paper)") for row in cells(question)].count(True)
-    assert len(question.rows) > MOST_ROWS
-    assert f"{published} more rows with --format markdown" in text.partition("By question")[2]
-    assert "o4-mini (paper)" in text.partition("Results")[2].partition("By category")[0]
-    assert to_markdown(report).count("o4-mini (paper)") > text.count("o4-mini (paper)")
 
 
 def test_mistakes_and_waste_are_in_the_terminal_where_they_fit() -> None:
