@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks import graphs, model_calls, start_up, tool_calls, where_walking_pays
-from benchmarks.measure import Row, table
+from benchmarks import graphs, model_calls, tool_calls, where_walking_pays
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.variables import Variables
 from tests.neo4j_servers import RELEASE_NAMES
@@ -30,14 +29,6 @@ def test_model_calls_through_the_runner_and_a_bare_client() -> None:
 
 def test_tool_calls_on_the_embedded_engine() -> None:
     assert next(tool_calls.measure(quick=True)).ratio
-
-
-def test_generation() -> None:
-    assert all(row.ratio for row in graphs.measure_generation(quick=True, full=False))
-
-
-def test_start_up() -> None:
-    assert all(row.ours for row in start_up.measure(quick=True))
 
 
 @pytest.mark.neo4j
@@ -70,19 +61,3 @@ def test_walking_pays_from_where_it_stays_cheaper() -> None:
     by_size = {10: costs(90), 20: costs(110), 50: costs(99), 100: costs(10)}
     assert where_walking_pays.pays_from(by_size, "q", "json") == 50
     assert where_walking_pays.pays_from({10: costs(90), 20: costs(100)}, "q", "json") is None
-
-
-def test_a_ratio_is_the_median_of_the_ratios_of_pairs() -> None:
-    row = Row("a", ours=[1.0, 2.0, 9.0], plain=[1.0, 1.0, 1.0], aim=1.5)
-    assert row.ratio == 2.0
-    assert row.verdict == "short"
-
-
-def test_an_aim_without_a_plain_way_is_about_the_value() -> None:
-    assert Row("a", ours=[0.2, 0.3, 0.9], aim=0.35).verdict == "ok"
-    assert Row("a", ours=[0.8], plain=[1.0], aim=0.9, sense="at least").verdict == "short"
-
-
-def test_what_cannot_be_measured_says_so() -> None:
-    text = table([Row("a", ours=[1.0]), Row("b", missing="no Neo4j here")])
-    assert text.splitlines()[-1] == "b  no Neo4j here"

@@ -110,13 +110,6 @@ def test_a_reply_that_may_mean_another_answer_is_lossy_and_its_last_value_counts
     assert (extraction.answer, extraction.lossy, extraction.sure) == (rows, True, False)
 
 
-@pytest.mark.parametrize("row", [{"match": False}, {"match": True}, {"others": ["b"]}, {"status": "rejected"}])
-def test_a_verdict_beside_the_fields_of_a_row_is_lossy(row: dict[str, Any]) -> None:
-    assert read(json.dumps(A | row)) == Extraction([A | row], "bare", True)
-    assert read(json.dumps([A | row])) == Extraction([A | row], "strict", True)
-    assert not read(json.dumps([A | {"name": "x", "n": 1, "note": None}])).lossy
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -130,31 +123,6 @@ def test_a_verdict_beside_the_fields_of_a_row_is_lossy(row: dict[str, Any]) -> N
 )
 def test_the_same_answer_again_and_explanations_are_not_lossy(reply: str) -> None:
     assert read(reply).sure
-
-
-@pytest.mark.parametrize("value", ["<b>", "...", "<|endoftext|>", "<think>x</think>", "[1, 2", "&quot;", "1.10"])
-def test_any_text_can_be_an_answer(value: str) -> None:
-    rows = [{"value": value}]
-    assert read(json.dumps(rows), ("value",)) == Extraction(rows, "strict")
-
-
-def test_plain_values_are_no_rows_where_there_are_several_fields() -> None:
-    assert read('["a", "b"]', PAIR) == Extraction()
-
-
-@pytest.mark.parametrize(
-    ("reply", "lossy"),
-    [
-        ('{"path": ["0", "1"]}', False),
-        ('{"path": ["0", "1"], "length": 1}', False),
-        ('{"path": ["0", "1"], "walls": ["2"]}', True),
-        ('Either {"path": ["0"]} or {"path": ["0", "1"]}', True),
-        ('{"path": ["0", "4"], "path": ["0", "1"]}', True),
-    ],
-)
-def test_paths_are_read_by_the_same_rules(reply: str, lossy: bool) -> None:
-    extraction = extract_path(reply)
-    assert (extraction.lossy, extraction.answer[0]) == (lossy, "0")
 
 
 @pytest.mark.parametrize(

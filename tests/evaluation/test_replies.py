@@ -1,6 +1,6 @@
 import pytest
 
-from graphwalk.evaluation.replies import Value, find_values
+from graphwalk.evaluation.replies import find_values
 from tests.evaluation.reply_corpus import counts, readings
 
 
@@ -12,19 +12,6 @@ def test_few_wrong_answers_of_the_corpus_are_read_as_right_without_being_lossy()
     assert corpus["right, read right"] >= 144
     assert corpus["right, read right, lossy"] <= 22
     assert counts(read)["wrong, read right, not lossy"] <= 6
-
-
-def test_a_reply_that_is_a_value() -> None:
-    assert find_values("[1, 2]") == ([Value([1, 2], "strict", 0, 6)], False)
-    assert find_values("(1, 2)") == ([Value([1, 2], "literal", 0, 6)], False)
-
-
-def test_values_within_values_are_not_returned() -> None:
-    text = 'x [1, {"a": [2]}] and ```\n{"b": 3}\n```'
-    values, unreadable = find_values(text)
-    assert [(value.value, value.stage) for value in values] == [([1, {"a": [2]}], "embedded"), ({"b": 3}, "fenced")]
-    assert [text[value.start : value.end] for value in values] == ['[1, {"a": [2]}]', '{"b": 3}']
-    assert not unreadable
 
 
 def test_footnotes_are_no_values() -> None:

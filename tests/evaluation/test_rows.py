@@ -4,15 +4,10 @@ import pytest
 
 from graphwalk.evaluation.rows import (
     RowScore,
-    as_shown,
     compare_rows,
     distinct,
-    missing_fields,
-    same_rows,
     typed_rows,
-    unknown_fields,
 )
-from graphwalk.types.values import Temporal
 
 
 def keys(*names):
@@ -86,24 +81,6 @@ def test_a_row_without_a_value_is_no_correct_answer() -> None:
         assert compare_rows([answer], target, ["value"], any_one=True).correct is correct
 
 
-def test_fields_beside_those_asked_for():
-    rows = [{"node_key": "a", "label": "L"}, {"label": "M"}]
-    assert unknown_fields(rows, ["node_key"]) == ("label",)
-    assert missing_fields(rows, ["node_key"]) == missing_fields(rows[::-1], ["node_key"]) == ("node_key",)
-    assert compare_rows(rows[:1], keys("a"), ["node_key"]).correct
-
-
-def test_a_row_is_shown_as_it_is_answered() -> None:
-    day = Temporal("date", "2001-04-25")
-    assert as_shown({"day": day, "days": (1, day), "none": None}) == {
-        "day": "2001-04-25",
-        "days": [1, "2001-04-25"],
-        "none": None,
-    }
-    assert as_shown({"day": day}) == {"day": "2001-04-25"}
-    assert as_shown({"text": "a", "number": 1, "none": None}) == {"text": "a", "number": 1, "none": None}
-
-
 def values(*listed: Any) -> list[dict[str, Any]]:
     return [{"v": value} for value in listed]
 
@@ -117,21 +94,3 @@ def test_distinct_rows_stand_in_the_order_of_their_values_and_null_comes_first()
     assert distinct([]) == []
     assert distinct(values(3, 1, 2, 1), most=3) == values(1, 2, 3)
     assert distinct(values(3, 1, 3, 2, 5), most=2) == values(1, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "same"),
-    [
-        (values("a", "b", "a"), values("b", "a"), True),
-        (values("a", "b"), values("a"), False),
-        (values(1, "1"), values("1", 1.0), True),
-        (values(1), values(True), False),
-        (values(None), values(0), False),
-        ([{"a": "x", "b": "y"}], [{"b": "y", "a": "x"}], True),
-        ([{"b": "x", "a": "y"}, {"b": "x", "a": "y"}], [{"a": "y", "b": "x"}], True),
-        ([{"a": "x", "b": "y"}], [{"a": "y", "b": "x"}], False),
-        ([{"a": "x"}], [{"b": "x"}], False),
-    ],
-)
-def test_rows_are_compared_as_sets(first: list[dict[str, Any]], second: list[dict[str, Any]], same: bool) -> None:
-    assert same_rows(first, second) is same

@@ -15,17 +15,6 @@ def test_intervals_of_shares_hold_where_others_do_not(cell):
     assert shares["episodes"] < 0.9
 
 
-@pytest.mark.parametrize("repeats", [1, 4])
-@pytest.mark.parametrize("accuracy", [0.1, 0.5, 0.95])
-@pytest.mark.parametrize("questions", [12, 24, 60])
-def test_on_one_graph_intervals_hold_the_accuracy_over_its_questions(questions, accuracy, repeats):
-    cell = Cell(1, 0, repeats, accuracy, tasks=questions)
-    assert coverage(cell, 2000)["share"] > 0.915
-    shares = rejections(cell, 1000)
-    assert shares["p ≤ 0.05"] < 0.07
-    assert shares["covered"] > 0.92 or questions == 12
-
-
 def test_intervals_of_skewed_amounts_are_too_narrow_with_few_graphs():
     assert 0.86 < amounts(5, 1.0, 2000) < 0.91
     assert 0.93 < amounts(100, 0.5, 1000) < 0.96

@@ -51,31 +51,6 @@ def test_python_literals_are_read(text: str, value: Any) -> None:
     assert parse_literal(text) == Parsed(value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "-5",
-        "None",
-        "f(1)",
-        "[1",
-        "[b'a']",
-        "[1+2j]",
-        "{'a': {1, b'a'}}",
-        "{'a': [], [1]: 2}",
-        "['a', ...]",
-        "[" + "1, " * 70_000 + "]",
-    ],
-)
-def test_other_texts_are_no_literals(text: str) -> None:
-    assert parse_literal(text) is None
-
-
-@pytest.mark.parametrize("parse", [parse_answer, parse_literal])
-def test_a_name_twice_in_one_object_is_noted(parse: Any) -> None:
-    assert parse('[{"a": 1, "a": 2}]') == Parsed([{"a": 2}], repeats=True)
-    assert parse('[{"a": {"b": 1}, "c": {"b": 2}}]') == Parsed([{"a": {"b": 1}, "c": {"b": 2}}])
-
-
 @pytest.mark.parametrize("digits", ["1.10", "-1.10", "1e3", "-0", "-0.0e1", "1e999", "0.30000000000000001"])
 def test_numbers_that_python_would_write_otherwise_stay_text_in_an_answer(digits: str) -> None:
     assert parse_answer(f"[{digits}]") == Parsed([digits])

@@ -44,16 +44,3 @@ def test_several_sizes_have_a_point_each() -> None:
         [(100.0, 50.0), (500.0, 50.0)],
     ]
     assert plot.x == "nodes of the graph"
-
-
-def test_many_models_and_variants_are_limited_and_counted() -> None:
-    variants = tuple(f"{setting}:{level}" for setting in ("no_tools", "tools") for level in "abcd")
-    plot = first(report(models=9, settings=variants))
-    assert [len(panel.series) for panel in plot.panels] == [2] * 8
-    assert [one.name for one in plot.panels[0].series] == ["tools:a", "no_tools:a"]
-    assert plot.about.endswith("8 of 9 models, 2 of 8 settings and variants.")
-
-
-def test_variants_of_one_setting_have_no_such_plot() -> None:
-    assert list(by_model(report(settings=tuple(f"tools:{level}" for level in "abcdefg")))) == []
-    assert report(settings=("tools",)).plots[0].name == "accuracy-by-model"

@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 import re
 import shutil
 import subprocess
@@ -8,7 +7,7 @@ import subprocess
 import pytest
 from rich.console import Console
 
-from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_latex, to_markdown
+from graphwalk.reports.formats import OnTerminal, to_csv, to_latex, to_markdown
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, failure, run
 
@@ -66,14 +65,6 @@ def test_the_cause_of_a_run_without_scores_comes_first_and_without_tables() -> N
     lines = on_terminal(build_report([failure(graph=g) | error for g in range(3)], DECLARED), 120).splitlines()
     assert lines[0].startswith("Nothing is scored: 3 of 3 episodes failed. 3 × model_error: no reply from 127.0.0.1:9.")
     assert "Results" not in lines
-
-
-def test_the_verdict_comes_first_and_differences_before_groups() -> None:
-    text = on_terminal(report(), 300)
-    places = [text.index(title) for title in (report().verdict[0], "Results", "Pairwise differences", "By category")]
-    assert places == sorted(places)
-    assert to_markdown(report()).startswith(report().verdict[0])
-    assert json.loads(to_json(report()))["verdict"] == list(report().verdict)
 
 
 HOSTILE = r"[a] $x^2$ {\bad} 100% & #1_~ --- \\ \input{x}"

@@ -29,9 +29,3 @@ def test_a_cause_that_the_graph_tells_comes_before_that_of_the_tool_results() ->
     assert cause_of({"error_class": "unsupported", "failure": "extra_rows"}) == "extra_rows"
     assert cause_of({"error_class": "unsupported"}) == "unsupported"
     assert cause_of({"error_class": None}) is cause_of(None) is None
-
-
-def test_the_cause_of_a_trace_is_its_most_frequent_error() -> None:
-    cause = suite_named("magma").report().cause
-    assert cause({"hallucinations": 2, "false_negatives": 2, "missing_prefix": 1}) == "hallucinations"
-    assert cause({"hallucinations": 0}) is cause(None) is None

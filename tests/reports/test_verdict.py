@@ -57,17 +57,6 @@ def test_too_few_graphs_are_named_with_their_number() -> None:
     assert verdict(run(graphs=5))[0] == "test/one is better than test/two by 67 points, p = 0.031."
 
 
-def test_equal_players_that_are_right_on_other_tasks() -> None:
-    swapped = [
-        entry | {"score": entry["score"] | {"correct": not entry["score"]["correct"]}}
-        for entry in on_one_graph("b", 12)
-    ]
-    assert verdict([*on_one_graph("a", 12), *swapped])[0] == (
-        "No difference between a and b is shown: both are equally often right (-43 to 43), p = 0.919,"
-        " over the questions of this one graph."
-    )
-
-
 def test_one_player_has_accuracy_chance_and_causes() -> None:
     causes = {"failure": "gave_up", "failure_detail": ""}
     lines = verdict(on_one_graph("a", 13, **causes))
@@ -149,14 +138,6 @@ def test_better_means_significant(graphs: int, seed: int, first: float, second: 
         assert claims[0].startswith(f"{better} is better than {worse} by ")
 
 
-def test_suites_without_right_answers_have_no_verdict() -> None:
-    suite = suite_named("ask")
-    declared = suite.report()
-    answer = result(setting="ask") | {"task": {"graph_digest": "g", "template": "t", "question": "q", "number": 1}}
-    answer["score"] = {"correct": None, "answered": True, "cited": 1, "grounded": 1.0}
-    assert build_report([answer], declared).verdict == ()
-
-
 def crossed(right: dict[tuple[str, str], int], of: int = 10, variants: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
     """Models in settings, right on the first graphs of `of`, with three questions on each."""
     return [
@@ -188,26 +169,3 @@ def test_the_gain_of_each_model_and_the_interaction_come_first() -> None:
     assert verdict(crossed({key: n for key, n in GAINS.items() if key[0] == "a"}))[0] == (
         "a: walking gains 90 points (67 to 100) over reading, p = 0.002."
     )
-
-
-def test_too_few_graphs_show_no_gain() -> None:
-    lines = verdict(crossed({key: min(3, n) for key, n in GAINS.items()}, of=3))
-    assert lines[0] == "a: walking gains 67 points (-77 to 100) over reading: not shown."
-    assert any(line.startswith("No difference can be significant: in 7 comparisons on 3 graphs") for line in lines)
-
-
-def test_gains_are_within_a_variant_and_many_are_summed_up() -> None:
-    lines = verdict(crossed(GAINS, variants=(":x", ":y")))
-    assert lines[0].startswith("a (x): walking gains 90 points")
-    assert lines[4].startswith("a (x) gains 70 points more than b (x) by walking instead of reading")
-    alone = crossed({key: n for key, n in GAINS.items() if key[0] == "a"}, variants=(":x", ":y"))
-    assert verdict(alone)[1].startswith("y: walking gains 90 points")
-    many = {(model, setting): n for model in "abcdef" for (one, setting), n in GAINS.items() if one == "a"}
-    assert verdict(crossed(many))[:2] == [
-        "Of 6 differences between walking and another setting, 0 are shown.",
-        "Of 15 differences between two models' gains by walking, 0 are shown.",
-    ]
-    shown = verdict(crossed({key: 2 * n for key, n in many.items()}, of=20))
-    assert shown[0] == "Of 6 differences between walking and another setting, 6 are shown."
-    assert [line.partition(" points")[0] for line in shown[1:6]] == [f"{m}: walking gains 90" for m in "abcde"]
-    assert shown[6].startswith("Of 15 ")

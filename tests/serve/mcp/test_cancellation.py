@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.variables import Variables
-from tests.serve.mcp.servers import MODES, over_http, over_stdio
+from tests.serve.mcp.servers import over_stdio
 
 SLOW = """
 name: slow_count
@@ -38,29 +37,6 @@ async def until(connection: Connection, number: int) -> None:
     async with asyncio.timeout(60):
         while (await connection.read(RUNNING, {}, 10))[0][1] != [number]:  # noqa: ASYNC110 - another process is watched
             await asyncio.sleep(0.05)
-
-
-@pytest.mark.extended
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-async def test_a_cancelled_call_ends_its_query(
-    neo4j_server: Variables, connection: Connection, tmp_path: Path, transport: str, mode: str
-) -> None:
-    (tmp_path / "slow_count.yaml").write_text(SLOW)
-    words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")
-    async with AsyncExitStack() as stack:
-        if transport == "stdio":
-            opened = over_stdio(*words, mode=mode, **neo4j_server.values)  # type: ignore[arg-type]
-        else:
-            opened = stack.enter_context(over_http(*words, **neo4j_server.values)).client(mode)  # type: ignore[arg-type]
-        client = await stack.enter_async_context(opened)
-        call = asyncio.create_task(client.call_tool("slow_count", {"rest": 1}))
-        await until(connection, 1)
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        await until(connection, 0)
-        assert len((await client.list_tools()).tools) == 1
 
 
 async def test_a_client_that_goes_away_leaves_no_query_behind(

@@ -98,13 +98,3 @@ async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
         assert {row["neighbor_label"] for row in content["rows"]} == {"Zorep"}
         hidden = {"label": "Blick", "property_name": "key", "property_value": "b2"}
         assert (await client.call_tool("get_node_by_property", hidden)).is_error
-
-
-async def test_settings_of_results(odd_file: Path) -> None:
-    settings = ("agent.result_tokens=80", "agent.encoding=csv", "agent.direction=false")
-    arguments = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
-    async with over_stdio("--graph", odd_file, *(word for one in settings for word in ("-o", one))) as client:
-        content = (await client.call_tool("get_all_nearest_neighbors", arguments)).structured_content
-    assert (len(content["rows"]), content["next_page"]) == (2, 2)
-    assert "direction" not in content["rows"][0]
-    assert content["rows"][0]["center_key"] == "z1"

@@ -99,15 +99,15 @@ class Browser:
         message: dict[str, Any] = json.loads(line)
         return message
 
-    def window(self, width: int, height: int, *, dark: bool = False, media: str = "") -> None:
+    def window(self, width: int, height: int, *, dark: bool = False) -> None:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.send("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        self.send("Emulation.setEmulatedMedia", features=[scheme])
 
-    def open(self, address: str, *, ready: str = "document.body && document.body.dataset.ready") -> None:
+    def open(self, address: str) -> None:
         self.send("Page.navigate", url="about:blank")
         self.send("Page.navigate", url=address)
-        self.until(ready)
+        self.until("document.body && document.body.dataset.ready")
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page, promises waited for."""
@@ -131,11 +131,8 @@ class Browser:
         self.send("Input.dispatchKeyEvent", type="keyDown", text=text, **more)
         self.send("Input.dispatchKeyEvent", type="keyUp", **more)
 
-    def type(self, text: str) -> None:
-        self.send("Input.insertText", text=text)
-
-    def picture(self, file: Path, *, whole: bool = False) -> None:
-        shot = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+    def picture(self, file: Path) -> None:
+        shot = self.send("Page.captureScreenshot", format="png")
         file.write_bytes(base64.b64decode(shot["data"]))
 
     @property
