@@ -76,7 +76,7 @@ def _groups(tool: Tool, owner: str, schema: Schema) -> list[Values]:
     Properties are left out where the schema may lack some of them.
     """
     entities: list[NodeType | RelationshipType] = [*schema.nodes, *schema.relationships]
-    complete = all(entity.sampled in (None, entity.count) for entity in entities)
+    complete = not any(entity.limited for entity in entities)
     kinds, of = _OWNERS[tool.parameters[owner].role], tool.parameters[owner].of
     properties = [name for name in tool.with_role("property") if tool.parameters[name].of == owner and complete]
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}

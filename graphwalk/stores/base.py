@@ -7,9 +7,9 @@ graph. Values are always parameters.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
@@ -116,15 +116,6 @@ class GraphStore(ABC):
     @abstractmethod
     async def schema(self, samples: int = 0) -> Schema:
         """Return the schema of the graph, with up to `samples` values per property (0: none)."""
-
-    async def look_closer(
-        self, kind: Literal["node", "relationship"], name: str, samples: int, properties: Sequence[str] = ()
-    ) -> Schema:
-        """Return the schema with the properties of this label or type, if `schema` left them out.
-
-        `properties`: names that are looked for on all of its nodes or relationships, if they were only sampled.
-        """
-        return await self.schema(samples)
 
     async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """Return nodes (of a label) with a text like this one. Default: by an index in memory, built at first use."""

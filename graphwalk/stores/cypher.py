@@ -50,6 +50,11 @@ def quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def quotable(name: str) -> bool:
+    """Return True for a name that a query can contain."""
+    return _UNQUOTABLE.search(name) is None
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """The Cypher that a store writes for the names of a template. Subclasses must be hashable.

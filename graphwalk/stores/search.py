@@ -19,6 +19,8 @@ MATCHES = ("equal", "equal except case and accents", "prefix", "all words", "par
 """How a value matches a text, best first."""
 TYPING_ERRORS = MATCHES.index("typing errors")
 MOST_ROWS = 10
+MOST_SCANNED = 100_000
+"""Nodes of a database whose texts are read if no index finds any."""
 LONGEST_TEXT = 300  # characters
 _MOST_HITS, _MOST_ALIKE = 200, 5
 _LETTERS = {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
@@ -35,14 +37,13 @@ A part at the beginning of a text has 0 errors, another part 1.
 class SearchResult:
     """Nodes that match a text, best first: `key`, `labels`, `property`, `value`, `relationships`, `match`.
 
-    `scanned`: texts were read one by one, and `statement` creates an index for them; `stopped`: the time ended first.
+    `scanned`: texts were read one by one; `stopped`: the time ended first.
     `indexes`: names of those that alone were searched, although they do not cover all nodes.
     """
 
     rows: list[Row]
     scanned: bool = False
     stopped: bool = False
-    statement: str = ""
     indexes: Sequence[str] = ()
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.files.resources import quote
+from graphwalk.stores.cypher import quotable
 from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.tool import ENUMS, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
@@ -123,6 +124,9 @@ def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
 
 def _property(name: str, kind: str, entity: str, schema: Schema) -> str:
     owner = schema.node(entity) if kind == "node" else schema.relationship(entity)
+    writable = len(name) <= _LONGEST_NAME and quotable(name) and as_parameter(name) is not None
+    if owner and owner.limited and writable:
+        return name  # the schema may lack it
     names = [property_.name for property_ in owner.properties] if owner else []
     return _checked_name(name, names, "unknown_property", entity=f"{kind} {entity}")
 

@@ -11,7 +11,7 @@ from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
-from graphwalk.stores.search import LONGEST_TEXT, folded
+from graphwalk.stores.search import LONGEST_TEXT, MOST_SCANNED, folded
 from graphwalk.tools.arguments import (
     CheckedArguments,
     ToolMistake,
@@ -42,7 +42,7 @@ from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.encodings import encode_result
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import KEY
-from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
+from graphwalk.types.schema import PropertyType, Schema
 from graphwalk.types.values import Row, Value, shown
 
 GRAPH_TOOLS: tuple[str, ...] = (
@@ -52,9 +52,9 @@ GRAPH_TOOLS: tuple[str, ...] = (
     "think",
 )
 """The four tools of the paper."""
-LOOK_CLOSER = "get_schema"
+GET_SCHEMA = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
-OWN_GRAPH_TOOLS = ("search_nodes", *GRAPH_TOOLS, LOOK_CLOSER)
+OWN_GRAPH_TOOLS = ("search_nodes", *GRAPH_TOOLS, GET_SCHEMA)
 """The tools for a user's own graph."""
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
@@ -113,7 +113,7 @@ class GraphToolbox:
         self._whole_values = whole_values
         self._say = self._agent.texts.message
         self._cached_rows: dict[tuple[Any, ...], _SortedRows] = {}
-        names = (*GRAPH_TOOLS, LOOK_CLOSER) if self._agent.schema_tokens is not None else GRAPH_TOOLS
+        names = (*GRAPH_TOOLS, GET_SCHEMA) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
         self._switches |= {
@@ -135,7 +135,7 @@ class GraphToolbox:
 
     @property
     def schema(self) -> Schema:
-        """Return what is known of the schema, which calls may complete."""
+        """Return the schema that the names in calls are checked with."""
         return self._schema
 
     @property
@@ -149,7 +149,7 @@ class GraphToolbox:
         try:
             result = await self._run(call)
         except QueryRefused as mistake:
-            values = {**mistake.values, "look_closer": LOOK_CLOSER in self._tools}
+            values = {**mistake.values, "get_schema": GET_SCHEMA in self._tools}
             result = ToolResult(call, self._say(mistake.message, **values), mistake.kind)
         except QueryLimitError as limit:
             if self._agent.call_seconds is None:
@@ -172,7 +172,6 @@ class GraphToolbox:
         page = arguments.pop("page", 1)
         if tool.query is not None:
             return await self._answer_query(call, tool, arguments[tool.query], page)
-        await self._look_closer(tool, arguments)
         checked = check_names(tool, arguments, self._schema)
         if tool.search is not None:
             return await self._search(call, tool, arguments[tool.search], checked, page)
@@ -241,7 +240,7 @@ class GraphToolbox:
             raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
         label = checked.identifiers.get("label")
         result = await self._store.search(text, label, self._agent.call_seconds)
-        about = {**vars(result), "label": label, "seconds": self._agent.call_seconds}
+        about = {**vars(result), "label": label, "seconds": self._agent.call_seconds, "most": MOST_SCANNED}
         if result.stopped and not result.rows:
             raise ToolMistake("timeout", "search_stopped", **about)
         visible, notes = page_of(result.rows, page, self._agent, total=len(result.rows), complete=True)
@@ -299,10 +298,12 @@ class GraphToolbox:
             owner = checked.identifiers[tool.parameters[name].of or ""]
             entity = self._schema.node(owner) or self._schema.relationship(owner)
             properties = entity.properties if entity is not None else ()
-            for p in (p for p in properties if p.name == checked.identifiers[name] != KEY):
-                samples = any(isinstance(value, tuple) for value in p.samples)
-                if samples or "list" in p.kinds or (if_unknown and not p.kinds and self._schema.lists):
-                    return True
+            sought = checked.identifiers[name]
+            prop = next((p for p in properties if p.name == sought), PropertyType(sought))
+            samples = any(isinstance(value, tuple) for value in prop.samples)
+            unknown = if_unknown and not prop.kinds and self._schema.lists
+            if sought != KEY and (samples or "list" in prop.kinds or unknown):
+                return True
         return False
 
     async def _query(
@@ -329,21 +330,6 @@ class GraphToolbox:
         except QueryLimitError:
             return None
         return int(rows[0]["rows"]) if rows else None
-
-    async def _look_closer(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
-        """Read the properties of a label or type in this call, if they were not read, or a sample lacks one of them."""
-        for name in tool.with_role("label", "relationship_type", "entity_name"):
-            if name not in arguments:
-                continue
-            node, relationship = self._schema.node(arguments[name]), self._schema.relationship(arguments[name])
-            if arguments[name] in (NO_NAME, NO_LABEL):
-                node = node or self._schema.node("")
-            samples = self._agent.schema_samples
-            names = [arguments[p] for p in tool.with_role("property") if tool.parameters[p].of == name]
-            if node is not None and _is_incomplete(node, names):
-                self._schema = await self._store.look_closer("node", node.label, samples, names)
-            if relationship is not None and _is_incomplete(relationship, names):
-                self._schema = await self._store.look_closer("relationship", relationship.type, samples, names)
 
     def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches, near: Sequence[str]) -> list[str]:
         notes = []
@@ -400,12 +386,6 @@ class GraphToolbox:
 def _retried(checked: CheckedArguments, result: _Matches) -> list[str]:
     """Return the arguments whose values were looked up another way."""
     return [name for name, value in checked.values.items() if result.values[name] is not value]
-
-
-def _is_incomplete(entity: NodeType | RelationshipType, names: Sequence[str]) -> bool:
-    """Return True if the schema may lack one of these properties, or all of them."""
-    sampled = entity.sampled not in (None, entity.count)
-    return entity.sampled == 0 or (sampled and not set(names) <= {p.name for p in entity.properties})
 
 
 def _attempts(values: Mapping[str, Value]) -> Iterator[tuple[Mapping[str, Value], bool]]:

@@ -1,4 +1,4 @@
-"""The schema of your own graph for a model: complete, or an overview of names and counts."""
+"""The schema of your own graph for a model: complete, or an overview of names."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,17 +9,14 @@ from graphwalk.types.schema import NodeType, RelationshipType, Schema, as_shown
 
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:
-    """Return the schema in at most `agent.schema_tokens` tokens: complete, or the largest names with counts."""
-    entities: list[NodeType | RelationshipType] = [*schema.nodes, *schema.relationships]
-    if all(entity.sampled != 0 for entity in entities):
-        whole = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
-        if _fits(whole, agent):
-            return whole
-    entities.sort(key=lambda entity: -(entity.count or 0))
-    most = len(entities)
+    """Return the schema in at most `agent.schema_tokens` tokens: complete, or as many names as fit."""
+    whole = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
+    if _fits(whole, agent):
+        return whole
+    most = len(schema.nodes) + len(schema.relationships)
     while True:
-        nodes = [node for node in schema.nodes if node in entities[:most]]
-        relationships = [relationship for relationship in schema.relationships if relationship in entities[:most]]
+        nodes = schema.nodes[:most]
+        relationships = schema.relationships[: most - len(nodes)]
         text = _render(nodes, relationships, schema, agent, whole=False)
         if most <= 1 or _fits(text, agent):
             return text

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, TypeVar
+from typing import Literal
 
 from graphwalk.types.values import Value, shown
 
@@ -33,10 +33,8 @@ class NodeType:
 
     label: str
     properties: tuple[PropertyType, ...]
-    count: int | None = None
-    """How many nodes have the label, None where that was not counted."""
-    sampled: int | None = None
-    """Number of nodes that `properties` come from; 0: not read yet, None: all."""
+    limited: bool = False
+    """True if `properties` come from the first nodes of a large database: others may have more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +43,8 @@ class RelationshipType:
     pairs: tuple[tuple[str, str], ...]
     """(source label, target label) of every pair that the type joins, sorted."""
     properties: tuple[PropertyType, ...]
-    count: int | None = None
-    sampled: int | None = None
-    """See `NodeType`; `pairs` were found on these relationships too."""
-
-
-Entity = TypeVar("Entity", NodeType, RelationshipType)
+    limited: bool = False
+    """True if `pairs` and `properties` come from the first relationships of a large database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +76,6 @@ class Schema:
     def relationship(self, type_: str) -> RelationshipType | None:
         return next((r for r in self.relationships if r.type == type_), None)
 
-    def with_properties_of(self, entity: NodeType | RelationshipType) -> "Schema":
-        """Return the schema with what is known of this label or type, and with its properties added."""
-        if isinstance(entity, NodeType):
-            nodes = (_merge(node, entity) if node.label == entity.label else node for node in self.nodes)
-            return replace(self, nodes=tuple(nodes))
-        types = (_merge(one, entity) if one.type == entity.type else one for one in self.relationships)
-        return replace(self, relationships=tuple(types))
-
     def rows(self) -> Iterator[SchemaRow]:
         """Return the table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
         number = 0
@@ -117,11 +103,6 @@ class Schema:
             sources.setdefault(tuple(ends), []).append(source)
         for some, shared in sources.items():
             yield from product(_alternatives(shared), _alternatives(some))
-
-
-def _merge(entity: Entity, closer: Entity) -> Entity:
-    properties = {p.name: p for p in (*entity.properties, *closer.properties)}
-    return replace(closer, properties=tuple(properties[name] for name in sorted(properties)))
 
 
 def as_shown(property_: PropertyType) -> PropertyType:

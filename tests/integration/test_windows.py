@@ -8,7 +8,7 @@ from pathlib import Path
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from graphwalk.tools.graph_toolbox import LOOK_CLOSER
+from graphwalk.tools.graph_toolbox import GET_SCHEMA
 
 _HIDE = """
 import os, select, sys
@@ -49,5 +49,5 @@ async def test_the_mcp_server_lists_and_calls_tools(tmp_path: Path) -> None:
     async with asyncio.timeout(60), stdio_client(server) as (read, write), ClientSession(read, write) as client:
         await client.initialize()
         names = [tool.name for tool in (await client.list_tools()).tools]
-        assert LOOK_CLOSER in names
-        assert not (await client.call_tool(LOOK_CLOSER, {"entity_type": "Node", "entity_name": "Person"})).is_error
+        assert GET_SCHEMA in names
+        assert not (await client.call_tool(GET_SCHEMA, {"entity_type": "Node", "entity_name": "Person"})).is_error

@@ -63,7 +63,7 @@ def test_many_names_are_not_listed(store: GraphStore, schema: Schema, most: int,
 
 
 def test_properties_of_a_sample_are_not_the_only_ones(store: GraphStore) -> None:
-    schema = Schema((NodeType("Zorep", (PropertyType("hue"),), count=9, sampled=3),), ())
+    schema = Schema((NodeType("Zorep", (PropertyType("hue"),), limited=True),), ())
     (spec,) = (spec for spec in named(store, schema, names_in_tools=50).specs if spec.name == FOUND[0])
     properties = spec.parameters["properties"]
     assert (properties["label"]["enum"], "enum" in properties["property_name"]) == (["Zorep"], False)

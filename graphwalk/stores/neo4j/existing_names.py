@@ -13,8 +13,7 @@ from functools import cached_property
 from itertools import count
 
 from graphwalk.config.graph_source import check_filter
-from graphwalk.errors import ConfigError
-from graphwalk.stores.cypher import Dialect, quote
+from graphwalk.stores.cypher import Dialect, quotable, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.types.graph import KEY, is_reserved
 
@@ -146,13 +145,13 @@ async def read_dialect(
         column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
         column("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
     )
-    shown = [label for label in labels if not is_reserved(label) and writable(label)]
+    shown = [label for label in labels if not is_reserved(label) and quotable(label)]
     check_filter("label", chosen_labels, shown)
     check_filter("relationship type", chosen_types, types)
     check_filter("property", None if key is None else [key], properties)
     by_label: dict[str, str] = {} if key is None else {"": key}
     for label, name in [] if key is not None else sorted(await connection.rows(_CONSTRAINTS)):
-        if label in shown and writable(name):
+        if label in shown and quotable(name):
             by_label.setdefault(label, name)
     return ExistingDialect(
         uniques=tuple(by_label.items()),
@@ -161,12 +160,3 @@ async def read_dialect(
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
         key_title=next(t for n in count(1) if (t := KEY + n * "_") not in properties) if KEY in properties else None,
     )
-
-
-def writable(name: str) -> bool:
-    """Return True for a name that a query can contain."""
-    try:
-        quote(name)
-    except ConfigError:
-        return False
-    return True

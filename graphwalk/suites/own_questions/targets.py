@@ -110,7 +110,7 @@ async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row
     except StoreAwayError:
         raise
     except QueryRefused as refused:
-        names = {"look_closer": False, **refused.values}
+        names = {"get_schema": False, **refused.values}
         error_type = ValueError
         if refused.kind == "unknown_name":
             names |= listed_names(names["name"], names["names"])

@@ -9,6 +9,7 @@ from neo4j.exceptions import ClientError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.stores.neo4j import existing_schema
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
@@ -125,9 +126,9 @@ async def test_a_filter_hides_nodes_also_as_neighbors(own: OwnDatabase) -> None:
     store = await own.open(["StIn"], ["ST_YES"])
     assert [row["neighbor_properties"]["n"] for row in await find(store, "StIn", "n", 1, near=True)] == [2]
     schema = await store.schema()
-    assert [(node.label, node.count) for node in schema.nodes] == [("StIn", 3), (MARK, 3)]
-    assert [(r.type, r.count, r.pairs) for r in schema.relationships] == [
-        ("ST_YES", 1, tuple((a, b) for a in ("StIn", MARK) for b in ("StIn", MARK)))
+    assert [node.label for node in schema.nodes] == ["StIn", MARK]
+    assert [(r.type, r.pairs) for r in schema.relationships] == [
+        ("ST_YES", tuple((a, b) for a in ("StIn", MARK) for b in ("StIn", MARK)))
     ]
     graph = await store.read_graph()
     assert (graph.node_count, graph.relationship_count) == (3, 1)
@@ -142,7 +143,6 @@ async def test_our_own_nodes_are_not_there(own: OwnDatabase) -> None:
     schema = await store.schema()
     # By name: another test may load a graph between the two reads.
     assert not {node.label for node in schema.nodes} & {"gw_0123456789ab"}
-    assert [node.count for node in schema.nodes if node.label == "StSeen"] == [1]
     assert (await (await own.open([MARK])).read_graph()).node_count == 1
 
 
@@ -220,21 +220,40 @@ async def test_the_minimal_role_covers_what_is_called(own: OwnDatabase, monkeypa
     assert all(name in page for name in called | {"GRANT SHOW INDEX ON"})
 
 
-async def test_a_property_that_no_node_of_the_label_has_is_unknown(own: OwnDatabase) -> None:
+async def test_schema_of_a_label_is_read_up_to_a_limit(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(existing_schema, "MOST", 20)
     await own.write(
-        f"UNWIND range(1, 1200) AS n CREATE (:{MARK}:StBig {{name: 'b' + n}})-[:ST_BIG {{days: n}}]->(:{MARK}:StEnd) "
+        f"UNWIND range(1, 30) AS n CREATE (:{MARK}:StBig {{name: 'b' + n}})-[:ST_BIG {{days: n}}]->(:{MARK}:StBig) "
     )
-    await own.write("MATCH (n:StBig {name: 'b1150'})-[r]->() SET n.rare = ['x'], r.`rare one` = 7")
-    await own.write(f"CREATE (:{MARK}:StOther {{alien: 1}})")
+    await own.write("MATCH (n:StBig {name: 'b29'})-[r]->() SET n.rare = ['x'], r.`rare one` = 7")
+    await own.write(f"CREATE (:{MARK}:StFew {{title: 'few', born: 1}})")
     store = await own.open([MARK])
-    for name, words in (("alien", "key, name"), ("names", "Did you mean name?"), ("nothing at all", "key, name")):
-        asked = await call(store, "get_node_by_property", label="StBig", property_name=name, property_value="x")
-        assert (asked.error, words in asked.content) == ("unknown_name", True)
-    for name, rows in (("days", 1000), ("rare one", 1), ("alien", None)):
+    schema = await store.schema(2)
+    few, big = schema.node("StFew"), schema.node("StBig")
+    assert few is not None
+    assert big is not None
+    assert [(p.name, p.kinds) for p in few.properties] == [
+        ("key", ("text",)),
+        ("born", ("integer",)),
+        ("title", ("text",)),
+    ]
+    assert [p.samples for p in few.properties[1:]] == [(1,), ("few",)]
+    assert (few.limited, big.limited) == (False, True)
+    wrong = await call(store, "get_node_by_property", label="StFew", property_name="titel", property_value="x")
+    assert (wrong.error, "Did you mean title?" in wrong.content) == ("unknown_name", True)
+    rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value="x")
+    assert (rare.error, rare.rows, rare.in_list) == (None, 1, True), "the schema lacks it, a node has it"
+    before = await own.digest()
+    for name in ("no such", "`}) DETACH DELETE n //", "n.name = n.name OR `x"):
+        none = await call(store, "get_node_by_property", label="StBig", property_name=name, property_value="x")
+        assert (none.error, none.rows) == (None, 0), name
+    for name in ("a\\u0060b", "\0", "\ud800", "", "x" * 1000):
+        refused = await call(store, "get_node_by_property", label="StBig", property_name=name, property_value="x")
+        assert refused.error == "unknown_name", name
+    assert await own.digest() == before
+    for name, rows in (("rare one", 1), ("alien", 0)):
         arguments = {"entity_type": "relationship", "entity_name": "ST_BIG", "property_name": name}
         assert (await call(store, "get_unique_property_values", **arguments)).rows == rows
-    rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value="x")
-    assert (rare.error, rare.rows, rare.in_list) == (None, 1, True), "a sample does not contain it"
 
 
 async def test_an_item_finds_the_nodes_whose_list_contains_it(own: OwnDatabase) -> None:

@@ -1,4 +1,4 @@
-"""Search in an existing Neo4j: by full-text, text and range indexes, and by a scan; the same matches from each."""
+"""Search in an existing Neo4j: by full-text and text indexes, and by a scan; the same matches from each."""
 
 import asyncio
 import random
@@ -26,17 +26,15 @@ WITH f UNWIND range(1, 300) AS n CREATE (:{MARK}:StFilm {{title: 'Number ' + n, 
 """
 INDEXES = {
     "scan": None,
-    "range": "CREATE INDEX st_index FOR (n:StFilm) ON (n.title)",
     "text": "CREATE TEXT INDEX st_index FOR (n:StFilm) ON (n.title)",
     "fulltext": "CREATE FULLTEXT INDEX st_index FOR (n:StFilm) ON EACH [n.title, n.aka]",
 }
+CONTAINED = {"The Matrix", "the matrix", "The MATRIX", "The", "matrix", "he Matr"}
+"""Texts that a text index finds, in one of four cases."""
 ALL_INDEXES = (
     "CREATE FULLTEXT INDEX st_people FOR (n:StPerson) ON EACH [n.name]",
     "CREATE TEXT INDEX st_texts FOR (n:StFilm) ON (n.title)",
-    "CREATE INDEX st_numbers FOR (n:StFilm) ON (n.text)",
 )
-NOT_BY = {"range": {ALL_WORDS, PART}, "text": set(), "fulltext": set(), "scan": set()}
-"""Matches that an index cannot find, so that a scan follows."""
 LUCENE = (
     *('+-&|!(){}[]^"~*?:\\/', "title:matrix", "a AND NOT b", "AND", "NOT", "OR OR", "matrix~5", "*", "?*", "*:*", "\\"),
     *(
@@ -89,15 +87,14 @@ async def films(request: pytest.FixtureRequest, own: OwnDatabase) -> AsyncIterat
 async def test_every_source_finds_the_same_matches(films: Films) -> None:
     store = await films.open()
     for text, match in RUNGS:
-        if not text.strip("?!"):
-            continue  # without a letter
+        if not text.strip("?!") or (text == "TheMatrix" and films.kind == "fulltext"):
+            continue  # without a letter, or two words of the index in one
         result = await store.search(text, label="StFilm")
         assert [row["match"] for row in result.rows[:1]] == ([match] if match else []), text
-        by_index = films.kind != "scan" and match not in {*NOT_BY[films.kind], None}
-        if films.kind == "fulltext" or (by_index and match != TYPING_ERRORS):
+        if films.kind == "fulltext" or (films.kind == "text" and " ".join(text.split()) in CONTAINED):
             assert not result.scanned, text
         else:
-            assert result.statement.startswith("CREATE FULLTEXT INDEX node_texts FOR (n:StFilm) ON EACH [n.")
+            assert result.scanned, text
     [row] = (await store.search("the matrix", label="StFilm")).rows
     assert (row["property"], row["value"], row["relationships"]) == ("title", "The Matrix", 2)
     assert row["labels"] == ["StFilm", MARK]
@@ -111,7 +108,7 @@ async def test_lists_accents_and_other_labels(films: Films) -> None:
     assert (row["labels"][0], row["match"], row["relationships"]) == ("StPerson", FOLDED, 2)
     assert (await store.search("tomas leal", label="StFilm")).rows == []
     title = store.dialect.key_title
-    if films.kind in ("scan", "range"):
+    if films.kind == "scan":
         assert [row["property"] for row in (await store.search("odd", label="StFilm")).rows] == [title]
 
 
@@ -141,22 +138,13 @@ async def test_hostile_texts_change_nothing_and_are_answered_in_words(own: OwnDa
         await own.write(f"DROP INDEX {statement.partition(' INDEX ')[2].partition(' ')[0]}")
 
 
-async def test_a_dropped_index_is_replaced_by_a_scan(films: Films) -> None:
-    store = await films.open()
-    await films.own.write("DROP INDEX st_index IF EXISTS")
-    result = await store.search("The Matrix", label="StFilm")
-    assert [row["match"] for row in result.rows] == [EQUAL]
-    assert result.scanned or films.kind in ("range", "text"), "these queries work without the index"
-
-
-async def test_a_result_names_a_scan_and_one_that_is_stopped(own: OwnDatabase) -> None:
+async def test_a_result_names_a_scan(own: OwnDatabase) -> None:
     await own.write(NODES)
     store = await own.open([MARK])
     toolbox = GraphToolbox(store, await store.schema(), load_tools(OWN_GRAPH_TOOLS))
     result = await call(store, "search_nodes", toolbox=toolbox, text="the matrix")
     assert result.rows == 1
-    assert "no full-text index covers all nodes, so their texts were read" in result.content
-    assert f"CREATE FULLTEXT INDEX node_texts FOR (n:StFilm|StPerson|{MARK}) ON EACH [n." in result.content
+    assert "no full-text index covers all nodes, so the texts of up to 100,000 nodes were read" in result.content
 
 
 async def test_a_scan_that_the_server_stops_is_named(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,8 +157,6 @@ async def test_a_scan_that_the_server_stops_is_named(own: OwnDatabase, monkeypat
 
 
 def test_a_full_text_query_has_letters_and_digits_only() -> None:
-    assert lucene_query(SearchText('AND "Matrix"~')) == (
-        '+(and^8 *and*^2 and~1) +(matrix^8 *matrix*^2 matrix~2 "ma trix" "mat rix" "matr ix")'
-    )
+    assert lucene_query(SearchText('AND "Matrix"~')) == ("+(and^8 *and*^2 and~1) +(matrix^8 *matrix*^2 matrix~2)")
     assert lucene_query(SearchText('+-!(){}[]^"~*?:\\/')) == ""
     assert lucene_query(SearchText("x " * 150)) == "+(x^8 *x*^2)"
