@@ -87,7 +87,7 @@ class ExitStatus(StrEnum):
 
     @property
     def forced(self) -> bool:
-        """Return True if a limit of turns, calls or repeats forced the answer."""
+        """Return True if a limit of turns or calls forced the answer."""
         return self in (ExitStatus.TURN_LIMIT, ExitStatus.CALL_LIMIT)
 
 

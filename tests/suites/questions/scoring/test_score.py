@@ -99,7 +99,7 @@ def test_a_right_answer_in_the_wrong_form_fails_in_the_last_mile(reply, shown, m
 
 
 def test_an_answer_forced_by_a_limit_is_none_strictly():
-    for how in ({"forced": True}, *({"status": ExitStatus(f"{limit}_limit")} for limit in ("turn", "call", "repeat"))):
+    for how in ({"forced": True}, *({"status": ExitStatus(f"{limit}_limit")} for limit in ("turn", "call"))):
         result = score(task(keys("a")), keys("a"), keys("a"), **how)
         assert (result.correct, result.strict_correct) == (True, False)
 
