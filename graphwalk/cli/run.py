@@ -272,7 +272,7 @@ def _play(folder: "RunFolder", work: "Work", *, new: bool = False) -> "RunSummar
         except GraphwalkError as error:
             # The configuration is stored in the run folder: if it is wrong, resuming would not help.
             wrong = isinstance(error, ConfigError)
-            gone = not folder.manifest_path.exists() or (new and folder.discard_unused())
+            gone = new and folder.remove_unplanned()
             if not wrong and not gone and folder.archive is None and resume not in error.hint:
                 error.hint = f"{error.hint}; then  {resume}" if error.hint else resume
             raise
@@ -317,7 +317,7 @@ def _run_on_ray(experiment: "Experiment", new: "NewRun", shards: int | None) -> 
             error.hint = "; ".join(filter(None, [error.hint, how_to_continue]))
         raise
     finally:
-        new.folder.remove_unwritten()
+        new.folder.remove_unplanned()
 
 
 def dry_run_text(estimate: "RunEstimate") -> str:

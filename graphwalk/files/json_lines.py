@@ -2,30 +2,25 @@
 
 Each line ends with a CRC-32 of its text. A last line without a newline was interrupted and is dropped with a warning.
 Any other mismatch is damage and raises an error.
-
-A finished file may be compressed as `NAME.gz`. If both exist, NAME is used.
 """
 
 import asyncio
-import gzip
-import io
 import json
 import math
 import os
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.writing import cannot_write, sync_folder
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
-_LEVEL, _GZIP = 6, 31
 _BINARY = getattr(os, "O_BINARY", 0)
 """Windows would end lines otherwise."""
 RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
@@ -68,53 +63,23 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 record = decode_line(line)
             except (ValueError, RecursionError) as error:
-                damage = f"{present_file(path)}:{number}: the line is damaged ({error})"
+                damage = f"{path}:{number}: the line is damaged ({error})"
                 raise RunLogError(damage, hint=RESTORE) from error
             yield record
 
 
 @contextmanager
 def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
-    """Yield the lines of a file, compressed or not, as bytes; none if it does not exist.
-
-    Raise RunLogError if the compressed file is damaged.
-    """
-    with _open_log(path) as file:
-        yield _lines(file, path)
-
-
-def _open_log(path: Path) -> BinaryIO | gzip.GzipFile:
+    """Yield the lines of a file as bytes; none if it does not exist. Raise RunLogError if it cannot be read."""
     try:
-        if path.exists():
-            return path.open("rb")
-        packed = compressed_path(path)
-        return gzip.open(packed) if packed.exists() else io.BytesIO()
+        file = path.open("rb")
+    except FileNotFoundError:
+        yield iter(())
+        return
     except OSError as error:
         raise RunLogError(f"{path} cannot be read: {error.strerror}", hint="restore the file from a copy") from error
-
-
-def _lines(file: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
-    try:
-        yield from file
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RunLogError(f"{present_file(path)}: the file is damaged ({error})", hint=RESTORE) from error
-
-
-def compressed_path(path: Path) -> Path:
-    return path.with_name(f"{path.name}.gz")
-
-
-def present_file(path: Path) -> Path:
-    """Return the path, or that of the compressed file if only this one exists."""
-    packed = compressed_path(path)
-    return packed if packed.exists() and not path.exists() else path
-
-
-def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Compress the file as gzip, deterministically."""
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
-    yield from filter(None, map(packer.compress, parts))
-    yield packer.flush()
+    with file:
+        yield iter(file)
 
 
 class LineWriter:

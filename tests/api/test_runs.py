@@ -19,7 +19,6 @@ from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, Tool
 from graphwalk.stores.base import Database
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.variables import Variables
-from tests.runs.runs import log_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
 
@@ -197,7 +196,7 @@ def test_interrupted_run_resumes_with_the_same_objects(tmp_path: Path) -> None:
     model = Thinker()
     run = graphwalk.run("quickstart", models=[model], out=tmp_path / "run", graphs=1)
     log = run.path / "results.jsonl"
-    log.write_bytes(b"".join(log_bytes(run.path).splitlines(keepends=True)[:4]))
+    log.write_bytes(b"".join((run.path / "results.jsonl").read_bytes().splitlines(keepends=True)[:4]))
     with pytest.raises(graphwalk.ConfigError, match="unknown provider 'mine'"):
         run.resume()
     assert len(run.resume(models=[model]).records()) == len(choose_kinds())

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.cli.test_commands import graphwalk
-from tests.runs.runs import log_bytes
 
 SHIPPED_QUESTIONS = ("-o", "suite.questions=[node_count, path_finding]")
 
@@ -21,7 +20,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in log_bytes(folder).splitlines()]
+    return [json.loads(line) for line in (folder / "results.jsonl").read_bytes().splitlines()]
 
 
 def test_written_experiment_runs(mine: Path) -> None:

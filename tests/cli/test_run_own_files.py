@@ -8,7 +8,6 @@ import pytest
 
 from graphwalk.files.resources import data_path
 from tests.cli.test_commands import graphwalk
-from tests.runs.runs import log_bytes
 
 TOOL = """\
 name: {name}
@@ -37,7 +36,7 @@ def prompt(folder: Path, name: str, text: str) -> None:
 
 
 def first(folder: Path) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(log_bytes(folder / "run").splitlines()[0])
+    record: dict[str, Any] = json.loads((folder / "run" / "results.jsonl").read_bytes().splitlines()[0])
     return record
 
 

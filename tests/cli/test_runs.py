@@ -9,7 +9,7 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
-from tests.runs.runs import experiment, log_bytes, start
+from tests.runs.runs import experiment, start
 
 
 async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     await start(runs / "1", config)
     await start(runs / "2", config)
     results = runs / "2" / "results.jsonl"
-    results.write_text("".join(log_bytes(runs / "2").decode().splitlines(keepends=True)[:4]))
+    results.write_text("".join((runs / "2" / "results.jsonl").read_bytes().decode().splitlines(keepends=True)[:4]))
     (runs / "3").mkdir()
     (runs / "3" / "run.json").write_text("{")
     (runs / "4").mkdir()
@@ -42,7 +42,7 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
 async def test_the_list_has_the_accuracy_of_the_report(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/random"], repeats=3, limit=4))
     log = tmp_path / "run" / "results.jsonl"
-    log.write_bytes(b"".join(log_bytes(tmp_path / "run").splitlines(keepends=True)[:-2]))
+    log.write_bytes(b"".join((tmp_path / "run" / "results.jsonl").read_bytes().splitlines(keepends=True)[:-2]))
     (row,) = report_of(RunFolder.open(tmp_path / "run")).rows
     assert next(list_runs(tmp_path)).accuracy == pytest.approx(row["accuracy"])
 

@@ -6,7 +6,6 @@ import pytest
 
 from tests.extending.packages import EXAMPLES, Place
 from tests.models.server import Answer, ModelServer, Request
-from tests.runs.runs import log_bytes
 
 
 @pytest.fixture
@@ -94,4 +93,4 @@ def test_a_backend_that_fails_ends_the_episode_and_not_the_run(place: Place) -> 
     place.install_text("sick_backend", module, "[graphwalk.models]\nsick = sick_backend:Sick\n")
     done = place.graphwalk("run", "quickstart", "--limit", 1, "-m", "sick/any", "--out", "run")
     assert done.returncode == 4
-    assert "sick/any failed: ZeroDivisionError" in log_bytes(place.folder / "run").decode()
+    assert "sick/any failed: ZeroDivisionError" in (place.folder / "run" / "results.jsonl").read_bytes().decode()

@@ -1,6 +1,5 @@
 import asyncio
 import errno
-import gzip
 import json
 import os
 from pathlib import Path
@@ -70,13 +69,6 @@ def test_a_flipped_bit_anywhere_is_never_silent(tmp_path: Path) -> None:
             path.write_bytes(bytes(damaged))
             with pytest.raises(RunLogError, match=r"log\.jsonl:[23]: "):
                 list(read_lines(path))
-
-
-def test_damage_in_a_compressed_log_names_the_file_that_is_there(tmp_path: Path) -> None:
-    line = encode_line({"n": 1})
-    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(line + line.replace(b"1", b"2", 1)))
-    with pytest.raises(RunLogError, match=r"log\.jsonl\.gz:2: the line is damaged"):
-        list(read_lines(tmp_path / "log.jsonl"))
 
 
 async def test_a_line_is_written_before_append_returns_and_synced_within_half_a_second(

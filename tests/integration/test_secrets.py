@@ -17,7 +17,7 @@ from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables, read_variables
 from tests.integration.test_kills import command
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runs.runs import experiment, plain_log, records, resume, start
+from tests.runs.runs import experiment, records, resume, start
 
 LONG, SHORT, PASSWORD = "sk-planted-0123456789", "ab12cd34", "swordfish"
 PLANTED = (LONG, SHORT, PASSWORD)
@@ -99,7 +99,7 @@ async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: st
         variables = Variables({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
         config = experiment(models=[model], **{"suite.questions": ["node_count"], "repeats": 2})
         await start(tmp_path / "run", config, variables)
-        log = plain_log(tmp_path / "run")
+        log = tmp_path / "run" / "results.jsonl"
         log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
         assert (await resume(tmp_path / "run", variables)).finished == 2
     assert {(r["model"], r["exit_status"], str(r["answer"])) for r in records(tmp_path / "run")} == {

@@ -1,7 +1,6 @@
 """Reports to LangChain's callbacks: by OpenInference's instrumentor, by LangSmith's variables, by handlers."""
 
 import asyncio
-import gzip
 import json
 import os
 import re
@@ -160,8 +159,7 @@ class Everything(AsyncCallbackHandler):
 
 def lines(run: graphwalk.Run) -> list[str]:
     """Return the results as logged, without times and the names of the run."""
-    path = run.path / "results.jsonl"
-    text = path.read_text() if path.exists() else gzip.decompress(path.with_suffix(".jsonl.gz").read_bytes()).decode()
+    text = (run.path / "results.jsonl").read_text()
     varying = r'"(\w*seconds|elapsed_in_tools)": [\d.e+-]+|"(run_id|crc32)": "[^"]*"'
     return sorted(re.sub(varying, "", text).splitlines())
 

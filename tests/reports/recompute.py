@@ -1,6 +1,5 @@
-"""Every cell of a report from `results.jsonl.gz` alone, without GraphWalk: python tests/reports/recompute.py RUN < report.json"""
+"""Every cell of a report from `results.jsonl` alone, without GraphWalk: python tests/reports/recompute.py RUN < report.json"""
 
-import gzip
 import json
 import sys
 from collections import defaultdict
@@ -56,7 +55,7 @@ def differences(results, report):
 
 
 if __name__ == "__main__":
-    with gzip.open(Path(sys.argv[1]) / "results.jsonl.gz", "rt") as lines:
+    with (Path(sys.argv[1]) / "results.jsonl").open(encoding="utf-8") as lines:
         log = [json.loads(line) for line in lines]
     wrong, number = differences(log, json.load(sys.stdin))
     print(*wrong, f"{number} cells, {len(wrong)} different", sep="\n")

@@ -5,7 +5,6 @@ import json
 import graphwalk
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.reports.recompute import GROUPS, differences
-from tests.runs.runs import log_bytes
 
 
 def test_every_cell_is_recomputed_from_the_log(tmp_path):
@@ -17,7 +16,7 @@ def test_every_cell_is_recomputed_from_the_log(tmp_path):
         settings=["tools"],
         out=tmp_path / "run",
     )
-    log = [json.loads(line) for line in log_bytes(run.path).splitlines()]
+    log = [json.loads(line) for line in (run.path / "results.jsonl").read_bytes().splitlines()]
     report = run.report()
     different, compared = differences(log, report)
     assert different == []

@@ -7,7 +7,6 @@ from typing import Any
 
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.files.json_lines import open_lines
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
@@ -47,18 +46,6 @@ async def resume(folder: Path, variables: Variables = NOTHING_SET, **changes: An
 
 def records(folder: Path) -> list[dict[str, Any]]:
     return list(RunFolder.open(folder).records())
-
-
-def plain_log(folder: Path) -> Path:
-    """The log of a run, to be changed by hand: as it was before the run was done and its results compressed."""
-    RunFolder.open(folder).results_writer().close()
-    return folder / "results.jsonl"
-
-
-def log_bytes(folder: Path) -> bytes:
-    """The lines of the results, compressed or not."""
-    with open_lines(folder / "results.jsonl") as lines:
-        return b"".join(lines)
 
 
 def without_time(record: dict[str, Any]) -> str:

@@ -5,11 +5,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import RunLogError
-from graphwalk.files.json_lines import compressed, encode_line, read_lines
+from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.writing import check_links, new_file
 from graphwalk.runs.folder.published import DIGESTS, TEXTS
 from graphwalk.runs.folder.run_folder import RunFolder, read_kept
@@ -38,7 +38,7 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
         parts: dict[str, Iterable[bytes]] = {
             "README.md": [readme.encode(), b"\n"],
             "run.json": [_checked(json.dumps(manifest, indent=2).encode(), "run.json", secrets), b"\n"],
-            "results.jsonl.gz": compressed(_lines(read_lines(folder.results_path), "results.jsonl", secrets, done)),
+            "results.jsonl": _lines(read_lines(folder.results_path), "results.jsonl", secrets, done),
             "replies.jsonl": _lines(folder.replies(), "replies.jsonl", secrets),
         }
         for path in sorted(folder.texts_path.rglob("*")):
@@ -86,6 +86,6 @@ def _write(file: BinaryIO, parts: Mapping[str, Iterable[bytes]]) -> None:
 def _entry(name: str) -> ZipInfo:
     """Return an entry without time and owner, so that the same run gives the same bytes."""
     entry = ZipInfo(name)
-    entry.compress_type = ZIP_STORED if name.endswith(".gz") else ZIP_DEFLATED
+    entry.compress_type = ZIP_DEFLATED
     entry.external_attr, entry.create_system = 0o644 << 16, 3
     return entry

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import GraphwalkError, RunLogError
-from graphwalk.files.json_lines import compressed, encode_line
+from graphwalk.files.json_lines import encode_line
 from graphwalk.files.writing import write_whole
 from graphwalk.runs.episodes.episode import judge, potentials_of
 from graphwalk.runs.episodes.fingerprint import code_version
@@ -24,7 +24,7 @@ EXPLANATION = ("failure", "failure_detail", "ignored_condition")
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
     """Score all results again and rewrite the log. Return the number of changed scores and of results.
 
-    The old log is kept as `old-results.jsonl` (`.gz` if compressed). `done` is called after each result. Wrong answers
+    The old log is kept as `old-results.jsonl`. `done` is called after each result. Wrong answers
     are explained if their graph can be made again without a database; otherwise an earlier explanation of an unchanged
     score is kept. Raise RunLogError if the log is damaged or the new one cannot be written; the log is unchanged then.
     """
@@ -52,17 +52,16 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
 
     with folder.lock():
         manifest = folder.read_manifest()
-        suite, log = folder.suite, folder.results_file
+        suite, log = folder.suite, folder.results_path
         scoring = Scoring.model_validate(manifest["config"]["scoring"])
         if suite.task_type.with_cause is not Task.with_cause:
             with suppress(GraphwalkError):  # graphs that cannot be made without a database
                 config = kept_experiment(folder, read_variables()).config
                 for instance in suite.graphs(config.suite, config.seed):
                     graphs[instance.digest] = LoadedGraph(instance)
-        written = lines() if log == folder.results_path else compressed(lines())
         if log.exists():
             shutil.copyfile(log, log.with_name(f"old-{log.name}"))
-        write_whole(log, written, error=RunLogError)
+        write_whole(log, lines(), error=RunLogError)
         if manifest["fingerprint"] is not None:
             manifest["fingerprint"]["scorer"] = code_version()
             folder.write_manifest(manifest)

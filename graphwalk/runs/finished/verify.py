@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import GraphwalkError, RunLogError
-from graphwalk.files.json_lines import decode_line, open_lines, present_file
+from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.files.resources import quote
 from graphwalk.models.replay import OVER, ReplayModel
 from graphwalk.runs.episodes.episode import RunModels, judge, play, potentials_of
@@ -296,11 +296,10 @@ def _json(value: Any) -> Any:
 
 
 def checked_lines(path: Path, check: VerifyCheck) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (`results.jsonl.gz:7`, record) for every complete line; count the others in `check`."""
-    name = present_file(path).name
+    """Yield (`results.jsonl:7`, record) for every complete line; count the others in `check`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
-            where = f"{name}:{number}"
+            where = f"{path.name}:{number}"
             if not line.endswith(b"\n"):
                 check.unverified["cut off by a kill"] += 1
                 continue

@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 from graphwalk.errors import RunLogError
 
 DIGESTS = "SHA256SUMS"
-FILES = frozenset({"run.json", "results.jsonl.gz", "replies.jsonl", "README.md", DIGESTS})
+FILES = frozenset({"run.json", "results.jsonl", "replies.jsonl", "README.md", DIGESTS})
 TEXTS = "texts"
 
 

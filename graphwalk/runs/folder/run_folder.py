@@ -1,8 +1,4 @@
-"""The folder of one run: `run.json`, `results.jsonl`, the reply cache, texts and log.
-
-Results of a finished run are in `results.jsonl.gz`. If both files exist, a process was killed between writing one and
-removing the other; `results.jsonl` counts, and the other contains the same or less.
-"""
+"""The folder of one run: `run.json`, `results.jsonl`, the reply cache, texts and log."""
 
 import hashlib
 import json
@@ -21,15 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError
-from graphwalk.files.json_lines import (
-    RESTORE,
-    LineWriter,
-    compressed,
-    compressed_path,
-    open_lines,
-    present_file,
-    read_lines,
-)
+from graphwalk.files.json_lines import RESTORE, LineWriter, read_lines
 from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.folder.published import unpacked
@@ -117,13 +105,7 @@ class RunFolder:
 
     @property
     def results_path(self) -> Path:
-        """The file of results while the run is not finished; see `compress_results`."""
         return self.path / "results.jsonl"
-
-    @property
-    def results_file(self) -> Path:
-        """The file that contains the results now, compressed or not."""
-        return present_file(self.results_path)
 
     @property
     def replies_path(self) -> Path:
@@ -219,21 +201,12 @@ class RunFolder:
         path = self.texts_path / name
         return read_kept(path) if path.is_file() else None
 
-    def discard_unused(self) -> bool:
-        """Remove the folder if the run ended before it was planned; return True if it was removed."""
-        if self.results_file.exists() or self.read_manifest().get("fingerprint") is not None:
+    def remove_unplanned(self) -> bool:
+        """Delete the folder of a run that ended before it was planned; return True if it was deleted."""
+        if self.manifest_path.exists() and self.read_manifest()["fingerprint"] is not None:
             return False
-        self.remove()
-        return True
-
-    def remove(self) -> None:
-        """Delete the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
-
-    def remove_unwritten(self) -> None:
-        """Delete the folder unless it has a run.json."""
-        if not self.manifest_path.exists():
-            self.remove()
+        return True
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -266,7 +239,7 @@ class RunFolder:
             yield record
 
     def results_digest(self) -> str:
-        """Return the SHA-256 of key, exit status, answer and score of each episode; compressing does not change it."""
+        """Return the SHA-256 of key, exit status, answer and score of each episode."""
         last = {key_of(record): record for record in self.records()}
         values = ([*key, *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last))
         lines = (json.dumps(value, sort_keys=True) for value in values)
@@ -282,20 +255,8 @@ class RunFolder:
         return read_lines(self.replies_path)
 
     def results_writer(self) -> LineWriter:
-        """Return a writer that appends results; compressed ones are expanded first."""
-        packed = compressed_path(self.results_path)
-        if self.results_file == packed:
-            with open_lines(self.results_path) as lines:
-                write_whole(self.results_path, lines, error=RunLogError)
-        packed.unlink(missing_ok=True)
+        """Return a writer that appends results."""
         return LineWriter(self.results_path)
-
-    def compress_results(self) -> None:
-        """Compress the results of a run that ends in order; a kill at any point loses and duplicates nothing."""
-        if self.results_file == self.results_path and self.results_path.exists():
-            with self.results_path.open("rb") as lines:
-                write_whole(compressed_path(self.results_path), compressed(lines), error=RunLogError)
-            self.results_path.unlink()
 
 
 def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:

@@ -3,9 +3,8 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -88,13 +87,6 @@ async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, m
         _LOGGER.warning("%s", text)
         progress.note(text)
 
-    opened = ExitStack()
-
-    @cache
-    def results() -> LineWriter:
-        """Open the results when they are needed, so that those of a finished run stay compressed."""
-        return opened.enter_context(closing(folder.results_writer()))
-
     with run_log(folder.path / "run.log", experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         counters = EpisodeCounters.of(folder)
@@ -102,12 +94,12 @@ async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, m
             RunModels(experiment, folder.replies_path, note) as models,
             _graph_sources(experiment, manifest["run_id"], note) as sources,
         ):
-            run = _PlayedRun(experiment, folder, progress, manifest, note, results, counters, models, sources)
-            run.announce()
             raise_file_limit()
             number = 0
-            try:
-                with opened:
+            with closing(folder.results_writer()) as results:
+                run = _PlayedRun(experiment, folder, progress, manifest, note, results, counters, models, sources)
+                run.announce()
+                try:
                     async with asyncio.TaskGroup() as workers:
                         async for planned in run.unplayed_episodes():
                             run.queue.put_nowait(planned)
@@ -116,8 +108,8 @@ async def _play(experiment: Experiment, folder: RunFolder, progress: Progress, m
                                 workers.create_task(run.work())
                         for _ in range(number):
                             run.queue.put_nowait(None)
-            except BaseExceptionGroup as errors:
-                raise errors.exceptions[0] from None
+                except BaseExceptionGroup as errors:
+                    raise errors.exceptions[0] from None
             return await run.conclude()
 
 
@@ -155,7 +147,7 @@ class _PlayedRun:
     progress: Progress
     manifest: dict[str, Any]
     note: Callable[[str], None]
-    results: Callable[[], LineWriter]
+    results: LineWriter
     counters: EpisodeCounters
     models: RunModels
     sources: GraphSources
@@ -170,12 +162,11 @@ class _PlayedRun:
             if self.counters.skips(planned.key.model):
                 continue
             result = await play(planned, self.models, self.experiment)
-            writer = self.results()
             try:
-                writer.append(result.as_dict())
+                self.results.append(result.as_dict())
             except (TypeError, ValueError, RecursionError) as error:
                 result = unrecorded(planned, self.experiment, error)
-                writer.append(result.as_dict())
+                self.results.append(result.as_dict())
             if self.counters.count(result):
                 stopped = f"stopped calling {planned.key.model}: {MOST_FAILURES} episodes without a reply"
                 self.note(f"{stopped}; {result.trajectory.error}")
@@ -196,11 +187,10 @@ class _PlayedRun:
         self.progress.priced(usage, self.experiment.prices)
 
     async def conclude(self) -> RunSummary:
-        """Compress the results, record databases that changed during the run, and return the summary."""
+        """Record databases that changed during the run, and return the summary."""
         budget = self.models.budget
         if budget.usd is not None and budget.unpriced:
             self.note(f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded")
-        self.folder.compress_results()
         for name in await self.sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)

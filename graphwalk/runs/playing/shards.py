@@ -57,7 +57,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
     new folder is removed then.
     """
     with ExitStack() as locks:
-        locks.callback(new.folder.remove_unwritten)
+        locks.callback(new.folder.remove_unplanned)
         paths = Counter(folder.path.resolve() for folder in folders)
         if twice := [str(path) for path, times in paths.items() if times > 1]:
             raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
@@ -104,7 +104,6 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
             "merged": [manifest["run_id"] for manifest in manifests],
         }
         new.folder.write_manifest({k: v for k, v in manifest.items() if k not in ("shard", "shard_episodes")})
-        new.folder.compress_results()
     return len(lines)
 
 

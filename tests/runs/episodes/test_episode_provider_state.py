@@ -18,7 +18,7 @@ from tests.models.stateful_servers import (
     TURNS,
     StatefulServer,
 )
-from tests.runs.runs import experiment, log_bytes, plain_log, records, resume, start
+from tests.runs.runs import experiment, records, resume, start
 
 EPISODES = 3
 FAST = {"limits.retries": 0, "limits.max_concurrency": 2}
@@ -105,14 +105,14 @@ async def test_a_run_is_answered_verified_replayed_and_rescored(server: Stateful
 
 def torn_results(run: Path) -> int:
     """Cut the log after its first line, as a kill does; return the number of lost replies."""
-    lines = log_bytes(run).splitlines(keepends=True)
-    plain_log(run).write_bytes(b"".join(lines[:1]) + lines[1][:200])
+    lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "results.jsonl").write_bytes(b"".join(lines[:1]) + lines[1][:200])
     return 0
 
 
 def lost_replies(run: Path) -> int:
     """Remove the results and the last replies: the server accepts a state that was read from the cache."""
-    plain_log(run).write_bytes(b"")
+    (run / "results.jsonl").write_bytes(b"")
     replies, lost = run / "replies.jsonl", EPISODES + 1
     lines = replies.read_bytes().splitlines(keepends=True)
     replies.write_bytes(b"".join(lines[:-lost]) + lines[-lost][:100])

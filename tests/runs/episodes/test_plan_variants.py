@@ -17,7 +17,7 @@ from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.playing.test_execute import local, served
-from tests.runs.runs import NOTHING_SET, experiment, plain_log, records, resume, start, without_time
+from tests.runs.runs import NOTHING_SET, experiment, records, resume, start, without_time
 
 SMALL = {
     "suite.graphs": [{"nodes": 20}],
@@ -139,7 +139,7 @@ async def test_protocols_are_variants_of_one_connection(tmp_path: Path) -> None:
 async def test_a_run_with_variants_resumes(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     await start(whole, varied({**LIMITS, **WORDINGS}))
-    log = plain_log(whole)
+    log = whole / "results.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     straight = sorted(map(without_time, records(whole)))
     log.write_bytes(b"".join(lines[:3]))

@@ -16,7 +16,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
 from tests.runs.finished.test_rescore import rewritten
-from tests.runs.runs import experiment, plain_log, records, resume, start, without_time
+from tests.runs.runs import experiment, records, resume, start, without_time
 
 Values = dict[tuple[str, str], list[float]]
 FIELDS = {"models": ["scripted/expert", "scripted/random"], "suite.questions": ["node_count", "path_finding"]}
@@ -65,7 +65,7 @@ async def test_potentials_survive_resume_rescore_publish_and_merge(run: RunFolde
     rewritten(run, lambda record: {name: value for name, value in record.items() if name != "potentials"})
     rescore_run(run)
     assert potentials_in(run.path) == before
-    log = plain_log(run.path)
+    log = run.path / "results.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:2]))
     assert (await resume(run.path)).finished == len(before)
     assert potentials_in(run.path) == before

@@ -32,7 +32,7 @@ def planted(folder: RunFolder, text: str) -> None:
     """The text in a reply, as if a model had said it."""
     changed = records(folder.path)
     changed[0]["trajectory"]["turns"][-1]["message"]["content"] = f"I found {text}."
-    folder.results_file.unlink()
+    folder.results_path.unlink()
     writer = folder.results_writer()
     for record in changed:
         writer.append(record)
@@ -56,7 +56,7 @@ async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path
     assert "verified: no difference" in shown["verify"].stderr
     assert graphwalk("export", "csv", one, "--out", tmp_path / "tables").returncode == 0
     names = zipfile.ZipFile(one).namelist()
-    assert {"README.md", "run.json", "results.jsonl.gz", "SHA256SUMS", "texts/experiment.yaml"} <= set(names)
+    assert {"README.md", "run.json", "results.jsonl", "SHA256SUMS", "texts/experiment.yaml"} <= set(names)
     assert "run.log" not in names
 
 
@@ -134,7 +134,7 @@ def test_a_changed_missing_or_swollen_archive_is_refused(tmp_path: Path) -> None
     publish(copied("mazes", tmp_path / "run"), out, Secrets({}))
     assert len(list(RunFolder.open(out).records())) == 4
     for number, changes in enumerate(
-        ({"README.md": b"other"}, {"SHA256SUMS": None}, {"results.jsonl.gz": None}, {"texts/new": b"x"})
+        ({"README.md": b"other"}, {"SHA256SUMS": None}, {"results.jsonl": None}, {"texts/new": b"x"})
     ):
         with pytest.raises(RunLogError, match="cannot be read as a published run"):
             RunFolder.open(rewritten(out, tmp_path / f"{number}.zip", **changes))

@@ -12,7 +12,7 @@ from tests.runs.runs import experiment, records, start, without_time
 
 def rewritten(folder: RunFolder, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     changed = [change(record) for record in folder.records()]
-    folder.results_file.unlink()
+    folder.results_path.unlink()
     writer = folder.results_writer()
     for record in changed:
         writer.append({name: value for name, value in record.items() if name != "crc32"})
@@ -30,10 +30,9 @@ async def test_rescoring_repairs_a_score(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
     folder = RunFolder.open(tmp_path / "run")
     rewritten(folder, lambda record: {**record, "score": {**record["score"], "correct": False}})
-    folder.compress_results()
     assert rescore_run(folder) == (2, 2)
     assert all(r["score"]["correct"] for r in folder.records())
-    assert {path.name for path in folder.path.glob("*results.jsonl*")} == {"results.jsonl.gz", "old-results.jsonl.gz"}
+    assert {path.name for path in folder.path.glob("*results.jsonl*")} == {"results.jsonl", "old-results.jsonl"}
 
 
 async def test_wrong_answers_are_explained_again_and_keep_their_explanation_without_graphs(tmp_path: Path) -> None:

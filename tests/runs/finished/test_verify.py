@@ -22,7 +22,7 @@ from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.variables import Variables
 from tests.database.rich_graph import graph_to_ask_about
-from tests.runs.runs import NOTHING_SET, log_bytes, records, start
+from tests.runs.runs import NOTHING_SET, records, start
 
 Record = dict[str, Any]
 GRAPH = {"preset": "paper-100", "nodes": 30}
@@ -130,7 +130,7 @@ def rewrite(folder: Path, change: Callable[[list[Record]], None]) -> None:
 @pytest.mark.parametrize("name", SUITES)
 async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     folder = await copy_of(name)
-    before = log_bytes(folder)
+    before = (folder / "results.jsonl").read_bytes()
     outcome = await verified(folder)
     assert outcome.error is None, outcome.error
     counts = {check: one.verified for check, one in outcome.checks.items()}
@@ -143,7 +143,7 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert counts["tasks"] == len({record["task_id"] for record in log})
     assert counts["graphs"] == len({record["graph"]["digest"] for record in log})
     assert not any(one.unverified for one in outcome.checks.values())
-    assert log_bytes(folder) == before
+    assert (folder / "results.jsonl").read_bytes() == before
 
 
 async def verified_run(folder: Path, run: dict[str, Any], variables: Variables = NOTHING_SET) -> RunVerification:
@@ -260,7 +260,7 @@ async def test_a_changed_line_with_a_right_checksum_is_found(
 
 async def test_damage_a_torn_tail_and_changed_texts_are_found(copy_of: Copy) -> None:
     folder = await copy_of("questions")
-    lines = log_bytes(folder).splitlines(keepends=True)
+    lines = (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "results.jsonl").write_bytes(
         b"".join([lines[0].replace(b"tools", b"t00ls"), *lines[1:-1], lines[-1][:99]])
     )

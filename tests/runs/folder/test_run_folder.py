@@ -19,7 +19,7 @@ from graphwalk.sanitise import Secrets
 from graphwalk.variables import Variables
 from tests.commands import graphwalk
 from tests.models.server import Answer, ModelServer, chat
-from tests.runs.runs import experiment, plain_log, records, resume, start
+from tests.runs.runs import experiment, records, resume, start
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ async def test_a_damaged_reply_is_refused_with_its_line(tmp_path: Path) -> None:
 
 
 def test_two_results_of_one_episode_are_refused_with_their_lines(run: Path) -> None:
-    log = plain_log(run)
+    log = run / "results.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     record = decode_line(lines[0])
     log.write_bytes(b"".join([*lines, lines[0]]))
@@ -83,7 +83,7 @@ def test_a_full_disk_is_no_mistake_in_the_command(run: Path, tmp_path: Path) -> 
 
 
 def test_a_full_disk_ends_a_resume_without_a_traceback(run: Path) -> None:
-    log = plain_log(run)
+    log = run / "results.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:1]))
     done = limited("resume", str(run), size=(run / "run.log").stat().st_size)
     assert done.returncode == 3, done.stderr

@@ -4,7 +4,6 @@ No result is lost, doubled or changed, no reply is paid twice.
 """
 
 import asyncio
-import gzip
 import json
 import shutil
 import tempfile
@@ -109,11 +108,8 @@ def replies_in(content: bytes) -> set[str]:
 
 
 def read(path: Path) -> bytes:
-    """Return the content of a log, compressed or not."""
-    if path.exists():
-        return path.read_bytes()
-    packed = path.with_name(f"{path.name}.gz")
-    return gzip.decompress(packed.read_bytes()) if packed.exists() else b""
+    """Return the content of a log."""
+    return path.read_bytes() if path.exists() else b""
 
 
 @cache

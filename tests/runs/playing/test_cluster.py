@@ -53,7 +53,7 @@ def test_shards_that_were_played_stay_when_another_fails(tmp_path: Path) -> None
     run = sharded(tmp_path / "run")
     with pytest.raises(GraphwalkError, match="lost"):
         play(run, lost)
-    first = (run.shards / "0001" / "results.jsonl.gz").stat().st_mtime_ns
+    first = (run.shards / "0001" / "results.jsonl").stat().st_mtime_ns
     with pytest.raises(ConfigError, match="another run: experiment"):
         play(sharded(tmp_path / "run", seed=8), here)
     again = sharded(tmp_path / "run")
@@ -62,7 +62,7 @@ def test_shards_that_were_played_stay_when_another_fails(tmp_path: Path) -> None
 
     def watched(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
         for summary in here(works):
-            times.append((run.shards / "0001" / "results.jsonl.gz").stat().st_mtime_ns)
+            times.append((run.shards / "0001" / "results.jsonl").stat().st_mtime_ns)
             yield summary
 
     assert play(again, watched).finished == 9

@@ -47,11 +47,11 @@ async def test_a_changed_configuration_is_refused_with_the_difference(tmp_path: 
     manifest = folder.read_manifest()
     changes = {"seed": 8, "models": ["scripted/random"], "limit": 2}
     folder.write_manifest({**manifest, "config": {**manifest["config"], **changes}})
-    before = folder.results_file.read_bytes()
+    before = folder.results_path.read_bytes()
     with pytest.raises(RunLogError) as caught:
         await resume(tmp_path / "run")
     assert all(f"config.{field}" in str(caught.value) for field in changes)
-    assert folder.results_file.read_bytes() == before
+    assert folder.results_path.read_bytes() == before
 
 
 # A language model behind a real server.

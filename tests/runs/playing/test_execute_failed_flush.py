@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from graphwalk.cli.app import app
 from graphwalk.errors import RunLogError
 from graphwalk.files import json_lines
-from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import experiment, records, resume, start
@@ -65,5 +64,4 @@ def test_the_command_ends_with_the_resume_command(tmp_path: Path, monkeypatch: p
     assert isinstance(ended.exception, RunLogError)
     assert ended.exception.exit_code == 3
     assert ended.exception.hint.endswith(f"then  graphwalk resume {tmp_path / 'run'}")
-    assert RunFolder.open(tmp_path / "run").results_path.exists(), "results are compressed after their flush only"
     assert CliRunner().invoke(app, ["resume", str(tmp_path / "run")]).exit_code == 0

@@ -11,7 +11,7 @@ from graphwalk.sanitise import Secrets
 from tests.models.protocol_servers import allows, cut_off, schema_of
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.playing.test_execute import local, served
-from tests.runs.runs import NOTHING_SET, experiment, plain_log, records, resume, start, without_time
+from tests.runs.runs import NOTHING_SET, experiment, records, resume, start, without_time
 
 JSON: dict[str, Any] = {
     "agent.tool_protocol": "json",
@@ -50,7 +50,7 @@ async def test_a_run_is_played_verified_resumed_and_replayed(tmp_path: Path) -> 
             assert errors == [["cut_off"], [None], []]
             last = turns[-1]["message"]
             assert (last["content"], last["reasoning"]) == ("[]", "Nothing.")
-        log = plain_log(run)
+        log = run / "results.jsonl"
         log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
         requests = len(server.requests)
         await resume(run, served(server))

@@ -17,7 +17,7 @@ from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import Shard, merge_runs
-from tests.runs.runs import NOTHING_SET, experiment, log_bytes, records, resume, without_time
+from tests.runs.runs import NOTHING_SET, experiment, records, resume, without_time
 
 
 async def play(folder: Path, shard: str, **flags: Any) -> RunFolder:
@@ -47,7 +47,6 @@ async def test_merged_shards_are_the_undivided_run(tmp_path: Path, shards: list[
     whole = await play(tmp_path / "whole", "1/1")
     new = NewRun.make("quickstart", tmp_path / "merged")
     assert merge_runs(shards, new) == 9
-    assert new.folder.results_file.suffix == ".gz"
     assert {record["run_id"] for record in records(new.folder.path)} == {new.run_id}
     merged, straight = (sorted(map(without_time, records(folder.path))) for folder in (new.folder, whole))
     assert merged == straight
@@ -68,8 +67,7 @@ async def test_shard_has_its_own_tasks(shards: list[RunFolder]) -> None:
 async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not(shards: list[RunFolder]) -> None:
     done = listed(shards[1])
     assert (done.shard, done.state, done.done, done.episodes) == ("shard 2 of 2", "finished", 3, 3)
-    lines = log_bytes(shards[1].path).splitlines(keepends=True)
-    shards[1].results_file.unlink()
+    lines = (shards[1].path / "results.jsonl").read_bytes().splitlines(keepends=True)
     shards[1].results_path.write_bytes(b"".join(lines[:2]))
     assert (listed(shards[1]).state, listed(shards[1]).done) == ("not finished", 2)
     assert "SHARD 2 of 2, NOT FINISHED: 2 of its 3 episodes" in (report_of(shards[1]).incomplete or "")

@@ -19,7 +19,6 @@ from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk
-from tests.runs.runs import log_bytes
 
 ENDS = """\
 name: dead_ends
@@ -81,7 +80,7 @@ async def made(place: Path, *questions: str) -> list[QuestionTask]:
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in log_bytes(folder).splitlines()]
+    return [json.loads(line) for line in (folder / "results.jsonl").read_bytes().splitlines()]
 
 
 def played(records: Sequence[dict[str, Any]], question: str) -> set[str]:
