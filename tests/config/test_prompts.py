@@ -6,10 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.jinja import included_in
 from graphwalk.config.prompts import MESSAGES, Prompts
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import PACKAGE
 
 
 def folder(tmp_path: Path, **files: str) -> Path:
@@ -81,11 +79,3 @@ def test_prompts_are_a_folder(tmp_path: Path) -> None:
         AgentConfig(prompts="mine")
     with pytest.raises(ValidationError, match="there is no file or folder"):
         AgentConfig(prompts=str(tmp_path / "nowhere"))
-
-
-def test_every_prompt_that_can_be_replaced_is_rendered() -> None:
-    shipped = Prompts().files
-    code = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
-    rendered = {name for name in shipped if f'"{name}"' in code or f"'{name}'" in code}
-    rendered |= {other for name in rendered for other in included_in(shipped[name])}
-    assert shipped.keys() - rendered - {MESSAGES} == set()

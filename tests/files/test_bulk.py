@@ -90,16 +90,6 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
         assert "'.[parquet]'" in error.value.hint
 
 
-def test_parquet_without_a_column_or_that_is_none_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    write_rows([{"b": 1}], path, {"b": int})
-    with pytest.raises(ConfigError, match="missing columns a, c"):
-        list(read_rows(path, ["a", "b", "c"]))
-    path.write_text("text")
-    with pytest.raises(ConfigError, match="cannot be read as Parquet"):
-        list(read_rows(path, ["a"]))
-
-
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path, ending: str) -> None:
     write_rows(rows_of(range(100)), tmp_path / f"first.{ending}", COLUMNS)

@@ -41,13 +41,6 @@ def test_private_files_and_the_folders_made_for_them_are_closed_to_others(tmp_pa
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(tmp_path / "a")
-    write_whole(tmp_path / "link", ["x"])
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "a").read_text() == "x"
-
-
 @pytest.mark.parametrize(
     ("place", "cause", "next_step"),
     [
@@ -76,18 +69,6 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert "free some space" in raised.value.hint
     assert (tmp_path / "a").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
-
-
-def test_a_failing_text_leaves_nothing(tmp_path: Path) -> None:
-    def texts() -> Iterator[str]:
-        yield "half"
-        raise KeyError("texts")
-
-    with pytest.raises(KeyError, match="texts"):
-        write_whole(tmp_path / "a", texts())
-    with pytest.raises(ConfigError, match="surrogates not allowed"):
-        write_whole(tmp_path / "a", ["\ud800"])
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_content_is_synced_before_it_replaces_the_file_and_the_folder_after(

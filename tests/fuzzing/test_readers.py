@@ -121,7 +121,7 @@ def test_damaged_bytes(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("name", ["json", "run.json", "results.jsonl", "server.json"])
+@pytest.mark.parametrize("name", ["json", "run.json", "results.jsonl"])
 def test_valid_json_of_another_form(name: str, tmp_path: Path) -> None:
     """Checksums are right, fields are not."""
     path, read = FILES[name](tmp_path)
@@ -156,8 +156,6 @@ def _before(text: str, *marks: str) -> Callable[[str], str]:
             "graphml", lambda content: content.replace("UTF-8", "UT-8").replace("utf-8", "ut-8"), id="encoding"
         ),
         pytest.param("question", _before("{{ 1e999 }} ", "MATCH"), id="infinite"),
-        pytest.param("question", _before("{{ 1 / 0 }} ", "MATCH"), id="division"),
-        pytest.param("question", _before("{{ 'a' + 1 }} ", "MATCH"), id="sum"),
         pytest.param("tool", _before("{{ " + "9" * 5000 + " }}", "Gives", "Shows", "Finds"), id="digits"),
         pytest.param("results.jsonl", lambda content: "[" * 100_000 + "\n" + content, id="deep"),
     ],

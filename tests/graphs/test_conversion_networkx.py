@@ -57,11 +57,6 @@ def test_unusable_networkx_graphs_are_errors(graph: "nx.Graph", message: str) ->
         from_networkx(graph)
 
 
-def test_a_property_that_would_hide_the_label_is_refused() -> None:
-    with pytest.raises(ConfigError, match="a has a property 'label'"):
-        to_networkx(PropertyGraph.from_rows([Node("a", ("A",), {"label": "x"})], []))
-
-
 def test_labels_values_and_a_foreign_key_come_over() -> None:
     theirs = nx.DiGraph()
     theirs.add_node(

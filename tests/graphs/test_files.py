@@ -11,7 +11,6 @@ from graphwalk.graphs.conversion import to_networkx
 from graphwalk.graphs.files import FORMATS, load_graph, save_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Point, Temporal
 from tests.graphs.graphs import odd_graphs, specs
 
 SUFFIXES = list(FORMATS)
@@ -57,13 +56,6 @@ def test_every_value_and_name_survives(suffix: str, tmp_path: Path, graph: Prope
     assert loaded.digest == graph.digest
 
 
-@pytest.mark.parametrize("suffix", [".json", ".graphml", ""])
-def test_bytes_survive_where_the_format_can_hold_them(suffix: str, tmp_path: Path) -> None:
-    graph = PropertyGraph.from_rows([Node("a", ("A",), {"p": b"\x00\x7f\x80\xff", "q": b""})], [])
-    save_graph(graph, tmp_path / f"g{suffix}")
-    assert list(load_graph(tmp_path / f"g{suffix}").nodes()) == list(graph.nodes())
-
-
 def test_the_json_form_is_the_documented_one(tmp_path: Path) -> None:
     save_graph(SMALL, tmp_path / "g.json")
     assert json.loads((tmp_path / "g.json").read_text()) == {
@@ -84,15 +76,6 @@ def test_networkx_reads_our_graphml(tmp_path: Path) -> None:
     assert dict(theirs.nodes(data=True)) == dict(ours.nodes(data=True))
     by_content = [sorted((s, t, sorted(d.items())) for s, t, d in g.edges(data=True)) for g in (theirs, ours)]
     assert by_content[0] == by_content[1]
-
-
-def test_we_read_the_graphml_of_networkx(tmp_path: Path) -> None:
-    nx.write_graphml_xml(to_networkx(SMALL).__class__(to_networkx(SMALL).edges), tmp_path / "bare.graphml")
-    assert {node.label for node in load_graph(tmp_path / "bare.graphml").nodes()} == {"Node"}
-    theirs = to_networkx(PAPER)
-    theirs.graph.clear()
-    nx.write_graphml_xml(theirs, tmp_path / "g.graphml")
-    assert load_graph(tmp_path / "g.graphml").digest == PAPER.digest
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
@@ -128,10 +111,7 @@ def document(**fields: object) -> str:
         ("{}", "'nodes' must be a list"),
         ('{"nodes": [], "nodes": []}', "an object has the field 'nodes' twice"),
         ("[" * 100_000, "it is nested too deeply"),
-        (document(nodes=[NODE | {"properties": {"p": 10**4000}}]), "does not fit into 64 bits"),
-        (document().replace('"seed": 1', '"seed": 1e999'), "1e999 is too large"),
         (document(nodes=[NODE | {"label": "gw_x"}]), r"nodes\[0\] has the label 'gw_x'"),
-        (document(nodes=[NODE | {"labels": ["A", "gw_3f"]}]), r"nodes\[0\] has the label 'gw_3f'"),
         (document(nodes=[NODE | {"properties": {"p": {"$date": "2001-02-30"}}}]), "'2001-02-30' is not a date"),
         (document(nodes=[NODE | {"properties": {"p": {"$when": "x"}}}]), r"one of \$date"),
         (
@@ -140,12 +120,9 @@ def document(**fields: object) -> str:
         ),
         (document(nodes=[NODE | {"properties": {"p": [1, "a"]}}]), "a list holds values of one kind, not of int, str"),
         (document(schema_version=2), "schema_version is 2, this version of GraphWalk reads 1"),
-        (document(seed="x"), "seed must be a whole number or null, not 'x'"),
-        (document(nodes=3), "'nodes' must be a list"),
         (document(nodes=[NODE, "x"]), r"nodes\[1\] must be an object"),
         (document(nodes=[NODE | {"key": [4]}]), r"nodes\[0\], key must be text, not \[4\]"),
         (document(nodes=[NODE | {"properties": []}]), r"nodes\[0\]: properties must be an object"),
-        (document(nodes=[NODE | {"properties": {"p": [[1]]}}]), r"nodes\[0\], property 'p': a value must be text"),
         (document(nodes=[NODE | {"properties": {"p": 2**63}}]), "does not fit into 64 bits"),
         (document(nodes=[NODE | {"properties": {"p": float("nan")}}]), "NaN is not a JSON number"),
         (document(nodes=[NODE | {"properties": {"p": "\ud800"}}]), "not valid Unicode"),
@@ -208,20 +185,6 @@ def test_default_values_of_graphml_are_filled_in(tmp_path: Path) -> None:
     )
     nodes = list(load_graph(tmp_path / "g.graphml").nodes())
     assert nodes == [Node("a", ("Node",), {"age": 4}), Node("b", ("Node",), {"age": 5})]
-
-
-def test_example_graph_has_typical_features() -> None:
-    graph = load_graph("example")
-    nodes = list(graph.nodes())
-    assert 60 <= len(nodes) <= 120
-    assert {len(node.labels) for node in nodes} == {1, 2, 3}
-    values = [value for node in nodes for value in node.properties.values()]
-    kinds = {value.kind for value in values if isinstance(value, Temporal)}
-    assert kinds == {"date", "local time", "local datetime", "duration"}
-    assert {Point, tuple, str, int, float, bool} <= {type(value) for value in values}
-    ends = [(r.type, r.source, r.target) for r in graph.relationships()]
-    assert any(source == target for _, source, target in ends)
-    assert all(node.properties.get("name", node.key) == node.key for node in nodes)
 
 
 def test_a_file_of_that_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,10 +25,6 @@ def test_a_resolved_spec_is_a_spec_that_gives_the_same() -> None:
     assert again.resolved() == spec.resolved(4)
 
 
-def test_small_graphs_need_no_mean_degree() -> None:
-    assert GraphSpec(nodes=2, labels=1, relationship_types=1).probability == 1
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -3,7 +3,6 @@ from typing import get_args
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import GraphEncoding, graph_text
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -87,10 +86,6 @@ def test_graphml() -> None:
 </graph>
 </graphml>\
 """)
-
-
-def test_the_encodings_are_those_that_can_be_configured() -> None:
-    assert get_args(GraphEncoding) == get_args(AgentConfig.model_fields["graph_encoding"].annotation)
 
 
 @pytest.mark.parametrize("encoding", get_args(GraphEncoding))

@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.langchain import LangchainModel, from_langchain
+from graphwalk.models.langchain import LangchainModel
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.variables import Variables
@@ -55,16 +55,6 @@ async def test_a_conversation_with_tools() -> None:
     assert (await model.complete(history, (), CallOptions())).message.content == "done"
     assert [message.type for message in chat.seen[1][0]] == ["system", "human", "ai", "tool"]
     await model.close()
-
-
-@pytest.mark.timeout(60)
-def test_many_calls_are_put_in_order_by_a_dictionary() -> None:
-    """With a search in a list for each call, these take several minutes."""
-    raw = [{"id": f"c{n}", "function": {"name": "f", "arguments": "{}" if n % 2 else "{"}} for n in range(100_000)]
-    valid = [{"id": call["id"], "name": "f", "args": {}} for call in raw[1::2]]
-    invalid = [{"id": call["id"], "name": "f", "args": "{", "error": ""} for call in raw[::2]]
-    message = AIMessage("", tool_calls=valid, invalid_tool_calls=invalid, additional_kwargs={"tool_calls": raw})
-    assert [call.id for call in from_langchain(message).tool_calls] == [call["id"] for call in raw]
 
 
 async def test_failures() -> None:

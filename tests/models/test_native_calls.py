@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from pydantic import Field
@@ -11,12 +10,11 @@ from pydantic import Field
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.langchain import LangchainModel
-from graphwalk.models.native_calls import strict_schema
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-from tests.models.player import ASK, LOOK, Player, in_run
-from tests.models.protocol_servers import check_tools, in_turn
+from graphwalk.types.chat import CallOptions, ToolSpec
+from tests.models.player import ASK, LOOK, in_run
+from tests.models.protocol_servers import in_turn
 from tests.models.server import ModelServer, chat, responses
 
 REQUIRED = CallOptions(tool_choice="required")
@@ -72,21 +70,6 @@ async def test_strict_schemas_are_sent_and_nulls_are_left_out(
         assert function["parameters"]["properties"]["value"]["type"] == ["string", "number", "null"]
         assert function["parameters"]["properties"]["rows"]["items"]["required"] == ["n"]
         assert function["parameters"]["properties"]["rows"]["items"]["additionalProperties"] is False
-
-
-def test_a_strict_schema_passes_the_check_of_the_server() -> None:
-    strict = {"name": "find", "parameters": strict_schema(FIND.parameters), "strict": True}
-    check_tools({"tools": [strict]})
-    with pytest.raises(AssertionError):
-        check_tools({"tools": [{**strict, "parameters": FIND.parameters | {"additionalProperties": False}}]})
-
-
-async def test_broken_arguments_stay_as_they_are() -> None:
-    player = Player()
-    for arguments in ("{", "[]", '{"label": null}', '{"label": "a", "value": 1}'):
-        player.acts = [Reply(Message("assistant", None, (ToolCall("1", "find", arguments),)))]
-        got = await calling(player, strict_tools=True, tool_choice="auto").complete(ASK, (FIND,), CallOptions())
-        assert got.message.tool_calls[0].arguments == arguments
 
 
 async def test_other_agents_send_neither(server: ModelServer, model: OpenAIModel) -> None:

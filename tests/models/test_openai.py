@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -82,25 +81,6 @@ async def test_a_conversation_with_tools(model: OpenAIModel, server: ModelServer
     assert sent[1]["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"key": "a"}'}
 
 
-async def test_reasoning_of_responses_goes_back_with_the_results(
-    reasoning_model: OpenAIModel, server: ModelServer
-) -> None:
-    reply = await read(reasoning_model, server, responses(None, [("look", {"key": "a"})]))
-    assert (reply.message.content, reply.message.tool_calls) == (None, (ToolCall("call_0", "look", '{"key": "a"}'),))
-    assert (reply.usage, reply.finish_reason) == (Usage(10, 5, 3), "tool_calls")
-    result = Message("tool", "seen", tool_call_id="call_0")
-    for message in (reply.message, replace(reply.message, provider_state=None)):
-        await reasoning_model.complete([*ASK, message, result], (LOOK,), CallOptions())
-    call = {"type": "function_call", "call_id": "call_0", "name": "look", "arguments": '{"key": "a"}'}
-    items = [
-        {"role": "user", "content": "hi"},
-        call,
-        {"type": "function_call_output", "call_id": "call_0", "output": "seen"},
-    ]
-    reasoning = {"type": "reasoning", "summary": [], "encrypted_content": "c2VjcmV0IHRob3VnaHRz"}
-    assert [request.body["input"] for request in server.requests[1:]] == [[items[0], reasoning, *items[1:]], items]
-
-
 async def test_bad_calls_are_sent_back_in_a_form_every_server_takes(model: OpenAIModel, server: ModelServer) -> None:
     calls = (ToolCall("1", "täg {x}", '{"key": '), ToolCall("2", "", "[1]"), ToolCall("3", "look", "{}"))
     await model.complete([*ASK, Message("assistant", "\ud800x", calls)], (), CallOptions())
@@ -134,13 +114,8 @@ ODD_CALLS = with_calls(
 )
 PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, "c"]
 MESSAGES: dict[str, tuple[str, Any, dict[str, Any]]] = {
-    "text": ("chat", chat("x"), {"content": "x"}),
-    "null": ("chat", chat(None), {"content": None}),
     "parts": ("chat", chat(PARTS), {"content": "abc"}),
-    "object": ("chat", chat({"answer": 1}), {"content": '{"answer": 1}'}),
-    "number": ("chat", chat(7), {"content": "7"}),
     "hostile": ("chat", chat("\ud800\u0000\u202e"), {"content": "\ud800\u0000\u202e"}),
-    "huge": ("chat", chat("x" * 10_000_000), {"content": "x" * 10_000_000}),
     "refusal": ("chat", chat(None, refusal="no"), {"content": "no"}),
     "reasoning": ("chat", chat("x", reasoning="hm"), {"reasoning": "hm"}),
     "reasoning content": ("chat", chat("x", reasoning_content="hm"), {"reasoning": "hm"}),
@@ -174,10 +149,7 @@ DETAILS = {"completion_tokens_details": {"reasoning_tokens": 1}, "prompt_tokens_
 @pytest.mark.parametrize(
     ("wire", "usage"),
     [
-        (None, Usage()),
-        ("much", Usage()),
         ({"prompt_tokens": "9", "completion_tokens": -1, "cost": math.nan}, Usage()),
-        ({"prompt_tokens": 10**400, "completion_tokens": True}, Usage()),
         ({"prompt_tokens": 9.0, "completion_tokens": 2, "cost": 0.25}, Usage(9, 2, cost=0.25)),
         ({"prompt_tokens": 9, "completion_tokens": 2, **DETAILS}, Usage(9, 2, 1, 8)),
     ],
@@ -192,7 +164,6 @@ async def test_usage_is_read(model: OpenAIModel, server: ModelServer, wire: Any,
         ({}, "stop"),
         ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length"),
         ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, "content_filter"),
-        ({"status": "incomplete"}, "incomplete"),
     ],
 )
 async def test_finish_reasons_of_responses(
@@ -204,7 +175,6 @@ async def test_finish_reasons_of_responses(
 @pytest.mark.parametrize(
     ("body", "retryable"),
     [
-        (responses("x", status="failed"), True),
         (responses(status="failed", error={"code": "server_error", "message": "x"}), True),
         (responses(status="failed", error={"code": "context_length_exceeded", "message": "x"}), False),
     ],

@@ -14,12 +14,10 @@ from langchain_core.messages import AIMessage
 from graphwalk.errors import ModelError
 from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.models.base import Model
-from graphwalk.models.langchain import LangchainModel, from_langchain, to_langchain, to_state
+from graphwalk.models.langchain import LangchainModel, from_langchain, to_state
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.wire import from_dict, to_dict
-from graphwalk.variables import Variables
-from tests.models.server import ModelServer
 from tests.models.stateful_servers import (
     ANSWER,
     SERVERS,
@@ -90,11 +88,10 @@ def _without_checksum(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "crc32"}
 
 
-@pytest.mark.parametrize("position", [0, 1])
-async def test_the_server_refuses_missing_state(server: StatefulServer, position: int) -> None:
+async def test_the_server_refuses_missing_state(server: StatefulServer) -> None:
     async with opened(server) as model:
         messages = await converse(model)
-        number = messages.index(said(messages)[position])
+        number = messages.index(said(messages)[0])
         messages[number] = replace(messages[number], provider_state=None)
         with pytest.raises(ModelError) as refused:
             await model.complete(messages, TOOLS, CallOptions())
@@ -127,54 +124,6 @@ async def test_a_server_that_refuses_its_own_fields_gets_them_no_longer() -> Non
     assert server.replies == 2 * TURNS
     assert [turn.reasoning for turn in said(messages)] == [f"Step {step}." for step in range(TURNS)]
     assert messages == again
-
-
-async def test_state_of_a_tool_call_stays_with_it_when_another_call_is_removed() -> None:
-    async with opened(SERVERS["Gemini"]()) as model:
-        message = (await converse(model))[3]
-    async with ModelServer() as server:
-        model = open_model("gemini/m", Variables({"GEMINI_BASE_URL": server.url}))
-        for left in message.tool_calls:
-            edited = replace(message, tool_calls=(left,))
-            await model.complete([ASK, edited, Message("tool", "x", tool_call_id=left.id)], TOOLS, CallOptions())
-        await model.close()
-        calls = [request.body["messages"][1]["tool_calls"] for request in server.requests]
-    assert [["extra_content" in call for call in each] for each in calls] == [[True], [False]]
-
-
-async def test_the_edited_text_of_a_response_is_sent() -> None:
-    async with ModelServer() as server:
-        model = open_model("openai-responses/m", Variables({"OPENAI_BASE_URL": server.url}))
-        first = (await model.complete([ASK], (), CallOptions())).message
-        for message in (first, replace(first, content="good bye")):
-            await model.complete([ASK, message, ASK], (), CallOptions())
-        await model.close()
-        inputs = [request.body["input"] for request in server.requests[1:]]
-    assert [item.get("type") for item in inputs[0]] == [None, "reasoning", "message", None]
-    assert [item["content"] for item in inputs[1]] == [ASK.content, "good bye", ASK.content]
-
-
-async def test_the_edited_text_of_a_message_of_langchain_is_sent() -> None:
-    model = LangchainModel(GenericFakeChatModel(messages=iter([AIMessage("hello")])))
-    message = (await model.complete([ASK], (), CallOptions())).message
-    assert to_langchain(message).id == to_langchain(message).id is not None
-    assert to_langchain(replace(message, content="good bye")).content == "good bye"
-
-
-async def test_another_refusal_does_not_drop_state() -> None:
-    """The words of a server that wants its state name the field as well."""
-    server = SERVERS["DeepSeek"]()
-    async with opened(server) as model:
-        messages = await converse(model)
-        broken = [
-            replace(message, content=f"{message.content}!") if message.role == "assistant" else message
-            for message in messages
-        ]
-        with pytest.raises(ModelError, match="must be passed back"):
-            await model.complete(broken, TOOLS, CallOptions())
-        assert len(server.refusals) == 1
-        await converse(model)
-    assert len(server.refusals) == 1
 
 
 async def test_the_state_of_a_graph_keeps_a_message_with_a_broken_call() -> None:

@@ -1,21 +1,18 @@
 """The requests of the `openai` package's client as we open it: addresses, headers, redirects, connections, proxies."""
 
-import asyncio
 import sys
 from typing import Any
 
-import openai
 import pytest
 
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
 from tests.models.conftest import KEY
 from tests.models.player import ASK
-from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.models.server import ModelServer, error
 
 BEARER = f"Bearer {KEY}"
 
@@ -53,42 +50,6 @@ async def test_headers_by_argument(server: ModelServer) -> None:
     assert (headers["x-team"], headers["user-agent"]) == ("graphs", "mine/1")
 
 
-async def test_a_redirect_is_followed_with_its_body(server: ModelServer) -> None:
-    def respond(request: Request) -> Answer:
-        moved = Answer(b"", 308, {"location": "/v2/chat/completions"})
-        return moved if request.path.startswith("/v1") else Answer(chat("moved"))
-
-    server.respond = respond
-    assert await ask(server.url) == "moved"
-    first, second = server.requests
-    assert first.raw == second.raw
-    assert second.headers["authorization"] == BEARER
-
-
-async def test_a_key_does_not_follow_a_redirect_to_another_host(server: ModelServer) -> None:
-    async with ModelServer() as other:
-        server.respond = lambda _: Answer(b"", 307, {"location": f"{other.url}/chat/completions"})
-        assert await ask(server.url) == "hello"
-    assert "authorization" not in other.requests[0].headers
-
-
-async def test_connections_are_kept_and_as_many_as_calls_in_flight(model: OpenAIModel, server: ModelServer) -> None:
-    server.respond = lambda _: Answer(chat("x"), delay=0.5)
-    await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(200)))
-    opened = server.connections
-    # The first calls may be answered before the last ones are sent, where the machine is busy.
-    assert opened >= max_in_flight(server.requests, 0.5)
-    server.respond = lambda _: Answer(chat("x"))
-    for _ in range(50):
-        await model.complete(ASK, (), CallOptions())
-    assert server.connections == opened
-
-
-def max_in_flight(requests: list[Request], delay: float) -> int:
-    """Return the most requests that waited for an answer at a time."""
-    return max(sum(0 <= request.time - other.time < delay for other in requests) for request in requests)
-
-
 # The server of these tests is a proxy for plain HTTP too: it gets the whole address as the path of a request.
 
 FAR = {"FAR_BASE_URL": "http://models.example:8123/v1", "FAR_API_KEY": KEY}
@@ -119,15 +80,6 @@ async def test_an_http_proxy_gets_the_request(server: ModelServer, monkeypatch: 
     assert request.path == "http://models.example:8123/v1/chat/completions"
     assert request.headers["authorization"] == BEARER
     assert request.headers.get("proxy-authorization") == ("Basic bWU6cGFzcyB3b3Jk" if login else None)
-
-
-def test_a_socks_proxy_is_used_by_httpx(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other transport has no SOCKS."""
-    pytest.importorskip("socksio")
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    client: Any = open_model("openai-api/far/m", Variables(FAR))
-    assert isinstance(client.inner._client._client, openai.DefaultAsyncHttpxClient)
-    assert any("SOCKS" in type(one._pool).__name__ for one in client.inner._client._client._mounts.values() if one)
 
 
 def test_a_socks_proxy_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,12 +53,6 @@ async def test_path_version_and_key(server: ModelServer) -> None:
     assert "max_tokens" not in request.body
 
 
-async def test_endpoint_and_version_as_arguments(server: ModelServer) -> None:
-    named: dict[str, Any] = {"azure_endpoint": server.url[:-3], "api_version": "2024-10-21"}
-    await asked(Variables({"AZURE_OPENAI_API_KEY": KEY}), **named)
-    assert server.requests[0].path.endswith("?api-version=2024-10-21")
-
-
 async def test_a_token_of_the_environment_comes_before_a_key(server: ModelServer) -> None:
     await asked(azure(server, AZURE_OPENAI_AD_TOKEN="entra-token-1", AZURE_OPENAI_API_KEY=KEY))
     headers = server.requests[0].headers
@@ -72,14 +66,7 @@ async def test_a_token_provider_is_called_for_each_request(server: ModelServer) 
     assert sent == ["Bearer token-0", "Bearer token-1", "Bearer token-2"]
 
 
-@pytest.mark.parametrize("path", ["no_such_module_here:f", f"{__name__}:no_such_function"])
-async def test_a_token_provider_that_is_not_there(server: ModelServer, path: str) -> None:
-    with pytest.raises(ConfigError, match="azure_ad_token_provider") as refused:
-        open_model("azure/d", azure(server), {"azure_ad_token_provider": path})
-    assert "module:function" in refused.value.hint
-
-
-@pytest.mark.parametrize("missing", ["AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "AZURE_OPENAI_API_KEY"])
+@pytest.mark.parametrize("missing", ["OPENAI_API_VERSION", "AZURE_OPENAI_API_KEY"])
 async def test_a_missing_variable_is_named(server: ModelServer, missing: str) -> None:
     variables = dict(azure(server, AZURE_OPENAI_API_KEY=KEY).values)
     del variables[missing]

@@ -33,7 +33,6 @@ WORDS = (
     chunk("tool_calls"),
     {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}},
 )
-CALLS = (ToolCall("a", "look", '{"key": "a"}'), ToolCall("b", "look", '{"key": "b"}'))
 
 
 class Listener:
@@ -51,21 +50,6 @@ class Listener:
 def refusing(words: str, refuses: Callable[[Any], bool], answer: Answer) -> Callable[[Request], Answer]:
     """A server that refuses some requests with these words."""
     return lambda request: error(400, words) if refuses(request.body) else answer
-
-
-async def test_calls_at_the_same_time_learn_what_others_learned(model: OpenAIModel, server: ModelServer) -> None:
-    def respond(request: Request) -> Answer:
-        if "max_tokens" in request.body:
-            return error(400, "use max_completion_tokens instead of max_tokens")
-        return error(400, "streaming is not supported") if request.body.get("stream") else Answer(chat("whole"))
-
-    server.respond = respond
-    limited, live = CallOptions(max_output_tokens=9), CallOptions(on_text=take_text)
-    calls = [model.complete(ASK, (), options) for options in (limited, live, limited, live)]
-    assert {reply.message.content for reply in await asyncio.gather(*calls)} == {"whole"}
-    sent = len(server.requests)
-    await model.complete(ASK, (), replace(limited, on_text=take_text))
-    assert len(server.requests) == sent + 1
 
 
 async def test_a_server_without_usage_in_streams_is_asked_for_none(model: OpenAIModel, server: ModelServer) -> None:

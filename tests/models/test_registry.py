@@ -8,7 +8,7 @@ import pytest
 from graphwalk.config import registry as plugins
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai import ChatModel, ResponsesModel
-from graphwalk.models.registry import PROVIDERS, list_providers, no_reply_hint, open_model
+from graphwalk.models.registry import PROVIDERS, list_providers, open_model
 from graphwalk.variables import Variables
 
 KEYS = Variables({"OPENAI_API_KEY": "sk-1234567890"})
@@ -30,10 +30,8 @@ def broken_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     ("spec", "kind"),
     [
         ("openai/gpt-4.1-mini", ChatModel),
-        ("openai/gpt-4o", ChatModel),
         ("openai/gpt-5-chat-latest", ChatModel),
         ("openai/o4-mini", ResponsesModel),
-        ("openai/o3", ResponsesModel),
         ("openai/gpt-5-mini", ResponsesModel),
         ("openai-chat/o3", ChatModel),
         ("openai-responses/gpt-4.1", ResponsesModel),
@@ -53,13 +51,9 @@ def test_openai_models(spec: str, kind: type) -> None:
         ("openai-api/my-host/org/m", {"MY_HOST_BASE_URL": "https://example.test/v1"}, "MY_HOST_API_KEY is not set"),
         ("openai-api/h/m", {"H_BASE_URL": "example.test", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
         ("openai-api/h/m", {"H_BASE_URL": "http://example.test", "H_API_KEY": "k\nk"}, "H_API_KEY contains characters"),
-        ("openai-api/h/m", {"H_BASE_URL": "http://[::1", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
-        ("openai-api/h/m", {"H_BASE_URL": "http://a:99999/", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
-        ("openai-api/h/m", {"H_BASE_URL": "http://a b/\x00", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
         ("openai-api/h", {}, "names no model"),
         ("nobody/m", {}, "unknown provider 'nobody'"),
         ("gpt-4.1", {}, "is not a model"),
-        ("openai/", {}, "is not a model"),
         ("scripted/expert", {}, "single episodes"),
         ("replay/run", {}, "single episodes"),
         ("langchain/nothing/m", {}, "names no class"),
@@ -83,8 +77,3 @@ def test_broken_backend_of_another_package(broken_backend: None) -> None:
     with pytest.raises(ConfigError, match="broken/x cannot be opened: ValueError: no feathers") as failure:
         open_model("broken/x", KEYS)
     assert failure.value.hint.endswith(f"look at {__name__}:Broken")
-
-
-def test_hint_without_a_reply(broken_backend: None) -> None:
-    assert "server" in no_reply_hint("openai-api/local/m")
-    assert no_reply_hint("broken/x").endswith(f"look at {__name__}:Broken")

@@ -110,8 +110,3 @@ async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
     assert used.message.provider_state == {"format": "x", "message": {"signature": "signed ***"}}
     assert used == await cached(Player(), cache, "e").complete(ASK, (), CallOptions())
     cache.close()
-
-
-def test_a_folder_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(RunLogError, match="cannot be opened"):
-        ReplyCache(tmp_path / "missing" / "c")

@@ -2,14 +2,8 @@
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
-import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -202,56 +196,3 @@ async def test_play_ask_and_agents_take_handlers(server: ModelServer) -> None:
 def test_other_objects_are_refused(callbacks: Any) -> None:
     with pytest.raises(graphwalk.ConfigError, match="callbacks"):
         graphwalk.ask("x", "example", model="scripted/look", callbacks=callbacks)
-
-
-@contextmanager
-def langsmith() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Serve as LangSmith; yield the address and what was posted."""
-    posted: list[dict[str, Any]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            numbers = {"size_limit": 100, "size_limit_bytes": 1 << 24, "scale_up_nthreads_limit": 1}
-            batches = {**numbers, "scale_up_qsize_trigger": 1000, "use_multipart_endpoint": False}
-            self._reply({"version": "0.1", "batch_ingest_config": batches})
-
-        def do_POST(self) -> None:
-            posted.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            self._reply({})
-
-        def _reply(self, data: dict[str, Any]) -> None:
-            body = json.dumps(data).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *words: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{running.server_port}", posted
-        running.shutdown()
-        thread.join()
-
-
-@pytest.mark.parametrize("place", ["process", "file"])
-def test_only_variables_of_the_process_turn_langsmith_on(tmp_path: Path, place: str) -> None:
-    graphwalk.write_graph(GRAPH, tmp_path / "shop.json")
-    words = ["ask", "What is the note of s1?", "--graph", "shop.json", "-m", "scripted/look", "--no-log"]
-    usual = {name: text for name, text in os.environ.items() if not name.startswith(("LANGSMITH_", "LANGCHAIN_"))}
-    with langsmith() as (address, posted):
-        own = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": address, "LANGSMITH_API_KEY": SECRET}
-        if place == "file":
-            (tmp_path / ".env").write_text("".join(f"{name}={text}\n" for name, text in own.items()))
-        environment = usual | (own if place == "process" else {})
-        done = subprocess.run(
-            [sys.executable, "-m", "graphwalk", *words], env=environment, cwd=tmp_path, capture_output=True, text=True
-        )
-    assert done.returncode == 0, done.stderr
-    text = json.dumps(posted)
-    assert bool(posted) == ("What is the note of s1?" in text) == (place == "process")
-    ends = [run for batch in posted for run in batch.get("patch", []) if "exit_status" in (run["outputs"] or {})]
-    assert any(run["outputs"].get("score") for run in ends) == (place == "process"), "the end of the episode too"
