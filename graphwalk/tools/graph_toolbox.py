@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from time import perf_counter
 from typing import Any
@@ -25,7 +25,7 @@ from graphwalk.tools.arguments import (
     parse_arguments,
     shown_alike,
 )
-from graphwalk.tools.results import Sized, canonical_rows, page_of, rows_needed
+from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import (
     ENUMS,
@@ -59,9 +59,6 @@ OWN_GRAPH_TOOLS = ("search_nodes", *GRAPH_TOOLS, GET_SCHEMA)
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
-MOST_CACHED = 10_000
-"""Rows of results on several pages that a toolbox keeps: some megabytes."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
@@ -79,17 +76,6 @@ class _Matches:
     def in_list(self) -> bool:
         """Return True if the rows are for lists that contain the values."""
         return self.matched and bool(self.names[IN_LIST])
-
-
-@dataclass(frozen=True, slots=True)
-class _SortedRows:
-    """The rows of a call on all pages. `total` and `measured` are as in `page_of`."""
-
-    checked: CheckedArguments
-    matches: _Matches
-    total: int | None
-    rows: list[Row]
-    measured: Sized = field(default_factory=list)
 
 
 class GraphToolbox:
@@ -112,7 +98,6 @@ class GraphToolbox:
         self._agent = agent or AgentConfig()
         self._whole_values = whole_values
         self._say = self._agent.texts.message
-        self._cached_rows: dict[tuple[Any, ...], _SortedRows] = {}
         names = (*GRAPH_TOOLS, GET_SCHEMA) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
@@ -181,37 +166,19 @@ class GraphToolbox:
                 arguments["described"] = entity_text(self._schema, kind, checked.identifiers[name], self._agent)
             text = OPERATIONS[tool.operation](arguments)
             return ToolResult(call, text, rows=None if tool.note_taking else int(bool(text)))
-        key = (tool.name, json.dumps(arguments, sort_keys=True, default=str), rows_needed(self._agent, page))
-        sorted_rows = self._cached_rows.get(key) or await self._sorted(tool, checked, page)
-        checked, result = sorted_rows.checked, sorted_rows.matches  # of one call: values are compared by identity
-        total, complete, measured = sorted_rows.total, result.total == len(result.rows), sorted_rows.measured
-        rows, page_notes = page_of(
-            sorted_rows.rows,
-            page,
-            self._agent,
-            total=total,
-            complete=complete,
-            measured=measured,
-            whole_values=self._whole_values,
-        )
-        if self._store.in_process and len(rows) < len(sorted_rows.rows):  # another graph may change between pages
-            self._cached_rows[key] = sorted_rows
-            while sum(len(cached.rows) for cached in self._cached_rows.values()) > MOST_CACHED:
-                del self._cached_rows[next(iter(self._cached_rows))]
-        near = () if result.matched else await self._near(tool, checked)
-        notes = [*self._notes(tool, checked, result, near), *page_notes]
-        content = encode_result(rows, notes, self._agent.encoding)
-        tried = {name: shown(result.values[name]) for name in _retried(checked, result)} or None
-        number = total or len(result.rows)
-        return ToolResult(call, content, rows=number, in_list=result.in_list, tried=tried, data=rows)
-
-    async def _sorted(self, tool: Tool, checked: CheckedArguments, page: int) -> _SortedRows:
         result = await self._find(tool, checked, page)
         total = await self._count(tool, result) if result.total is None else result.total
         # A part of the rows keeps the order of the database, which the next pages continue.
-        complete = result.total == len(result.rows) and (self._agent.call_seconds is None or result.total <= MOST_ROWS)
-        rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
-        return _SortedRows(checked, result, total, rows)
+        whole = result.total == len(result.rows)
+        ordered = whole and (self._agent.call_seconds is None or len(result.rows) <= MOST_ROWS)
+        rows = canonical_rows(result.rows) if ordered else [canonical_rows([row])[0] for row in result.rows]
+        visible, page_notes = page_of(
+            rows, page, self._agent, total=total, complete=whole, whole_values=self._whole_values
+        )
+        content = encode_result(visible, [*self._notes(tool, checked, result), *page_notes], self._agent.encoding)
+        tried = {name: shown(result.values[name]) for name in _retried(checked, result)} or None
+        number = total or len(result.rows)
+        return ToolResult(call, content, rows=number, in_list=result.in_list, tried=tried, data=visible)
 
     async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
         """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""
@@ -251,16 +218,6 @@ class GraphToolbox:
         return ToolResult(
             call, encode_result(visible, notes, self._agent.encoding), rows=len(result.rows), data=visible
         )
-
-    async def _near(self, tool: Tool, checked: CheckedArguments) -> list[str]:
-        """Return values of the property like the text that no node has; none where search is not offered."""
-        value, name = next(iter(checked.values.values()), None), checked.identifiers.get("property_name")
-        if not (self._switches[SEARCH] and "near" in tool.no_match and isinstance(value, str) and folded(value)):
-            return []
-        text, label = value[:LONGEST_TEXT], checked.identifiers.get("label")
-        result = await self._store.search(text, label, self._agent.call_seconds)
-        rows = [row for row in result.rows if name in (KEY, row["property"])]
-        return list(dict.fromkeys(str(row["key"] if name == KEY else row["value"]) for row in rows))
 
     async def _find(self, tool: Tool, checked: CheckedArguments, page: int) -> _Matches:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).
@@ -331,7 +288,7 @@ class GraphToolbox:
             return None
         return int(rows[0]["rows"]) if rows else None
 
-    def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches, near: Sequence[str]) -> list[str]:
+    def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches) -> list[str]:
         notes = []
         for name in _retried(checked, result):
             value, tried = checked.values[name], result.values[name]
@@ -344,7 +301,7 @@ class GraphToolbox:
             field = "empty" if result.matched else "no_match"
             values = {name: shown(value) for name, value in result.values.items()}
             names = {**result.names, IN_LIST: self._has_lists(tool, checked, if_unknown=False)}
-            notes.append(tool.say(field, **names, **values, near=near))
+            notes.append(tool.say(field, **names, **values))
         return notes
 
     def _has_pages(self, tool: Tool) -> bool:

@@ -20,8 +20,6 @@ VALUE_PART = 10
 PAGE_ROWS = 100
 """Largest number of rows on a page."""
 _ALL_ROWS = 2**31
-Sized = list[tuple[Row, int]]
-"""Rows cut to fit a page, with their tokens."""
 
 
 def canonical_rows(rows: list[Row]) -> list[Row]:
@@ -59,13 +57,11 @@ def page_of(
     total: int | None,
     complete: bool,
     whole_values: bool = False,
-    measured: Sized | None = None,
 ) -> tuple[list[Row], list[str]]:
     """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
 
-    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `whole_values`: none is cut;
-    `measured`: those of an earlier page, which this one extends. Raise ToolMistake "bad_arguments" for a page that
-    does not exist.
+    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `whole_values`: none is cut.
+    Raise ToolMistake "bad_arguments" for a page that does not exist.
     """
     tokens = agent.result_tokens
     if tokens is None:
@@ -74,7 +70,7 @@ def page_of(
     if not whole_values:  # the only row may be as long as a page
         longest = tokens * CHARACTERS_PER_TOKEN if len(rows) == 1 else max(SHORTEST, tokens // VALUE_PART)
     until = page if page > 0 else None
-    laid, starts, ended = _lay_out(rows, longest, tokens, agent.encoding, until, [] if measured is None else measured)
+    laid, starts, ended = _lay_out(rows, longest, tokens, agent.encoding, until)
     if not 1 <= page <= len(starts):
         raise ToolMistake("bad_arguments", "bad_page", page=page, rows=total or len(rows), pages=len(starts))
     first = starts[page - 1]
@@ -90,7 +86,7 @@ def page_of(
 
 
 def _lay_out(
-    rows: Sequence[Row], longest: int | None, most: int, encoding: str, last: int | None, measured: Sized
+    rows: Sequence[Row], longest: int | None, most: int, encoding: str, last: int | None
 ) -> tuple[list[Row], list[int], bool]:
     """Return rows as they are shown up to the page `last`, where pages begin, and True if there are no further pages.
 
@@ -100,9 +96,7 @@ def _lay_out(
     starts: list[int] = []
     left_rows = left_tokens = 0
     for number, row in enumerate(rows):
-        if number == len(measured):
-            measured.append(_readable(row, longest, most, encoding))
-        short, tokens = measured[number]
+        short, tokens = _readable(row, longest, most, encoding)
         if not starts or left_rows == 0 or tokens > left_tokens:
             if len(starts) == last:
                 return readable, starts, False

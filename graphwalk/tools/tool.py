@@ -32,7 +32,7 @@ SWITCHES = ("direction", "relationship_properties")
 IN_LIST = "in_list"
 """True for the second query of a call: nothing equals the value, and the property may hold lists that contain it."""
 SEARCH = "search"
-"""True where a tool searches: other tools take more arguments then, and name values that are near."""
+"""True where a tool searches: other tools take more arguments then."""
 GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST, SEARCH)
 """Conditions: some node has not exactly one label; some node has none; see `IN_LIST` and `SEARCH`."""
 QUERY_SECONDS = "query_seconds"
@@ -353,7 +353,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *switches} - values
     query = {*identifiers, *_PATTERNS}
-    message = {*tool.parameters, *switches, "near"}
+    message = {*tool.parameters, *switches}
     limits = {QUERY_SECONDS} if tool.query is not None else set()
     yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS

@@ -9,13 +9,11 @@ from inline_snapshot import snapshot
 import graphwalk
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import decode_notes, decode_rows, next_page
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.schema import Schema
 from tests.tools.conftest import Call
 
@@ -210,17 +208,3 @@ async def test_an_item_finds_the_nodes_whose_list_contains_it() -> None:
         shown = observed_graph([nodes, neighbors]).nodes["Grey Petrel"].properties
         assert shown["former_names"] == ["Dolphin", "Brothers"]
         assert (await found(NODES, "name", "Dolphin"))[0].rows == 0
-
-
-async def test_later_pages_of_one_toolbox_have_the_rows_and_notes_of_a_new_one() -> None:
-    nodes = [Node(key, ("A",), {"weight": 1000.5}) for key in "abcd"]
-    graph = PropertyGraph.from_rows(nodes, [])
-    store, agent = await EmbeddedDatabase().load(graph), AgentConfig(result_tokens=60)
-    toolboxes = [GraphToolbox(store, await store.schema(), agent=agent) for _ in range(3)]
-    arguments = {"label": "A", "property_name": "weight", "property_value": 1000.5}
-    texts = []
-    for toolbox, page in zip([*toolboxes, toolboxes[0], toolboxes[0]], [1, 2, 1, 2, 1], strict=True):
-        call = ToolCall("1", "get_node_by_property", json.dumps({**arguments, "page": page}))
-        texts.append((await toolbox.call(call)).content)
-    assert texts[3:] == texts[1:3] == [texts[1], texts[0]]
-    assert [row["properties"]["key"] for text in texts[:2] for row in decode_rows(text)] == list("abcd")

@@ -105,25 +105,11 @@ async def test_an_empty_result_names_the_filter(own: Caller) -> None:
     assert (wrong.error, "outgoing" in wrong.content) == ("unknown_name", True)
 
 
-async def test_a_look_up_without_a_match_names_near_values(own: Caller) -> None:
-    result = await own(NODES, label="Zorep", property_name="hue", property_value="VARKK")
-    assert decode_notes(result.content) == ['no node with label Zorep has hue = "VARKK". Near to it are "vark".']
-    key = await own(NEIGHBORS, label="Blick", property_name="key", property_value="b 2")
-    assert decode_notes(key.content) == ['no node with label Blick has key = "b 2". Near to it are "b2".']
-    for value in ("nothing", 77, True, "", "\ud800", "x" * 1000):
-        none = await own(NODES, label="Zorep", property_name="hue", property_value=value)
-        assert "Near" not in none.content
-
-
 async def test_without_search_the_tools_are_those_of_the_paper(own: Caller) -> None:
     toolbox = own.toolbox(tools=GRAPH_TOOLS)
     assert [list(spec.parameters["properties"]) for spec in toolbox.specs[:2]] == [list(Z1)] * 2
     refused = await toolbox.call(ToolCall("1", NEIGHBORS, json.dumps({**Z1, "direction": "outgoing"})))
     assert (refused.error, "has no argument" in refused.content) == ("bad_arguments", True)
-    missed = await toolbox.call(
-        ToolCall("1", NODES, json.dumps({"label": "Zorep", "property_name": "hue", "property_value": "varkk"}))
-    )
-    assert decode_notes(missed.content) == ['no node with label Zorep has hue = "varkk".']
     undirected = own.toolbox(AgentConfig(direction=False)).specs[2].parameters["properties"]
     assert list(undirected) == [*Z1, "relationship_type"]
 
