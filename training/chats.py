@@ -51,7 +51,7 @@ def walking_chats(folder: Path, graphs: int | None) -> Path:
             form = ("--protocol", config.agent.tool_protocol, "--out", scratch / f"{split}.jsonl")
             run_module("graphwalk", "generate", "traces", file, *models, *number, *form)
         files = [scratch / f"{split}.jsonl" for split in SPLITS]
-        run_module("graphwalk", "export", "check-splits", *files, "--wordings")
+        run_module("graphwalk", "export", "check-splits", *files)
         scratch.rename(data)
     return data / "train.jsonl"
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphwalk.api.questions import AnyModel, handlers, named_models
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.reports.formats import as_text, interval_ends, to_csv, to_json, to_latex, to_markdown
-from graphwalk.reports.plot_files import can_draw, png_in_markdown
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_latex, to_markdown
 from graphwalk.runs.episodes.episode import play_task
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import origin_of, report_of
@@ -128,11 +127,6 @@ class Run:
         """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, …"""
         return report_of(self._folder).as_dict()
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return `report()["rows"]`, flat. Ends of intervals are `NAME_low` and `NAME_high`."""
-        rows = report_of(self._folder).rows
-        return [{n: v for n, v in row.items() if not isinstance(v, dict)} | interval_ends(row) for row in rows]
-
     def text(self, form: Literal["text", "markdown", "csv", "json", "latex"] = "text") -> str:
         """Return the tables as text."""
         write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
@@ -174,9 +168,7 @@ class Run:
         return RunFolder(self.path)
 
     def _repr_markdown_(self) -> str:
-        report = report_of(self._folder)
-        pictures = [png_in_markdown(plot) for plot in report.plots[:1] if can_draw()]
-        return "\n\n".join([*pictures, to_markdown(report)])
+        return self.text("markdown")
 
 
 def open_run(path: Path | str) -> Run:

@@ -146,24 +146,17 @@ def dataset(
 @app.command("check-splits")
 def check_splits(
     files: Annotated[list[Path], typer.Argument(help="Trace files: training, validation, test.")],
-    wordings: Annotated[bool, typer.Option("--wordings", help="Also require distinct question wordings.")] = False,
 ) -> None:
     """Check that trace files share no graph, chat or name.
 
     Exit with code 2 if they do.
     """
-    from itertools import combinations
-
     from graphwalk.evaluation import splits
 
     contents = splits.check_splits(files)
     for content in contents:
         numbers = (len(content.chats), len(content.graphs), len(content.names), len(content.wordings))
         data(f"{content.name}  {', '.join(map(counted, numbers, ('chat', 'graph', 'name', 'wording')))}")
-    for one, other in combinations(contents, 2):
-        shared = one.wordings & other.wordings
-        if wordings and shared:
-            raise ConfigError(f"{one.name} and {other.name} share {counted(len(shared), 'wording')}: {min(shared)}")
     say("verified: no two files share a graph, a chat or a name, and each file matches its manifest")
 
 

@@ -93,7 +93,6 @@ def _first_sentence(text: str) -> str:
 @app.command("runs")
 def runs(
     folder: Annotated[Path, typer.Argument(help="Folder that contains run folders.")] = Path("runs"),
-    tag: Annotated[list[str] | None, typer.Option(help="Only runs with this tag; repeatable.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     """List the runs in a folder, oldest first.
@@ -104,14 +103,14 @@ def runs(
 
     if not folder.is_dir():
         raise ConfigError(f"no folder {folder}", hint="create a run with  graphwalk run quickstart")
-    listed = [run for run in list_runs(folder) if set(tag or ()) <= set(run.tags)]
+    listed = list(list_runs(folder))
     if json:
         for run in listed:
             data(json_module.dumps(run.as_dict()))
     elif listed:
         _print(listed)
     else:
-        say(f"no run in {folder}" + (f" with the tag {', '.join(tag)}" if tag else ""))
+        say(f"no run in {folder}")
 
 
 def _print(listed: "list[ListedRun]") -> None:

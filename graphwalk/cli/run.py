@@ -1,8 +1,7 @@
 """`graphwalk run` and `graphwalk resume`: options, the run, its report and exit code."""
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -328,12 +327,16 @@ def dry_run_text(estimate: "RunEstimate") -> str:
 
     console = Console(width=_WIDTH, highlight=False, markup=False, emoji=False, color_system=None)
     table = Table(box=None, pad_edge=False)
-    table.add_column(overflow="fold")
+    for title in ("model", "setting"):
+        table.add_column(title, overflow="fold")
     for title in (*_COLUMNS.values(), "cost"):
         table.add_column(title, justify="right")
-    for name, rows in _table(estimate):
+    lines = [(row.model, row.setting, [row]) for row in estimate.rows]
+    if len(lines) > 1:
+        lines.append(("all", "", estimate.rows))
+    for model, setting, rows in lines:
         sums = [_short(sum(getattr(row, field) for row in rows)) for field in _COLUMNS]
-        table.add_row(Text(name), *([*sums, _cost(rows)] if rows else []))
+        table.add_row(Text(model), Text(setting), *sums, _cost(rows))
     tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
     notes = Table.grid(padding=(0, 1))
     for note in (*(f"Price of {model}: {price}." for model, price in estimate.prices.items()), *estimate.notes):
@@ -342,20 +345,6 @@ def dry_run_text(estimate: "RunEstimate") -> str:
         console.print(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
         console.print(table, "", notes, sep="\n")
     return "\n".join(line.rstrip() for line in printed.get().splitlines())
-
-
-def _table(estimate: "RunEstimate") -> Iterator[tuple[str, "list[ModelEstimate]"]]:
-    """Yield the name and the estimates of each line; a line without any is a heading."""
-    by_model: dict[str, list[ModelEstimate]] = defaultdict(list)
-    for row in estimate.rows:
-        by_model[row.model].append(row)
-    for model, rows in by_model.items():
-        yield model, []
-        yield from ((f"  {row.setting}", [row]) for row in rows)
-        if len(rows) > 1:
-            yield "  all settings", rows
-    if len(by_model) > 1:
-        yield "all models", estimate.rows
 
 
 def _cost(rows: "list[ModelEstimate]") -> str:

@@ -60,8 +60,6 @@ class ExperimentConfig(Strict, Generic[C]):
     """Name of the experiment, and part of the names of run folders."""
     description: str = ""
     """Description in the list of experiments."""
-    tags: tuple[str, ...] = ()
-    """Tags, for `graphwalk list runs --tag`."""
     protocol: str = Field(
         default=DEFAULT_PROTOCOL, json_schema_extra=lambda schema: schema.update(enum=list(protocols()))
     )

@@ -1,6 +1,5 @@
 """Plots drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
 
-import base64
 import io
 import textwrap
 import warnings
@@ -105,13 +104,6 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
         write_whole(folder / f"{plot.name}.csv", [csv_text(COLUMNS, plot.rows)])
         written += [folder / f"{plot.name}.{form}" for form in ("svg", "png", "csv")]
     return written
-
-
-def png_in_markdown(plot: Plot) -> str:
-    """Return a plot as a Markdown image that contains its data."""
-    with canvas_of(plot, "path") as canvas:
-        data = base64.b64encode(_image_bytes(canvas, "png")).decode()
-    return f"![{plot.title}](data:image/png;base64,{data})"
 
 
 def _image_bytes(canvas: "Canvas", form: str) -> bytes:

@@ -154,13 +154,12 @@ def test_records_are_a_data_frame(tmp_path: Path) -> None:
     assert frame.shape[0] == 2 * len(choose_kinds())
     assert list(frame.columns) == list(run.records()[0])
     assert frame.columns.is_unique
-    rows = {row["model"]: row for row in run.rows()}
+    rows = {row["model"]: row for row in run.report()["rows"]}
     for name in ("precision", "recall", "f1", "tool_calls"):
         figure = frame.groupby("model")[name].agg("sum" if name == "tool_calls" else "mean")
         assert figure.to_dict() == pytest.approx({model: row[name] for model, row in rows.items()}, abs=1e-6)
     assert frame["correct"].dtype == bool
     assert all(dtype.kind in "if" for dtype in frame[["turns", "seconds", "tool_calls", "graph_nodes"]].dtypes)
-    assert len(pandas.DataFrame(run.rows())) == 2
 
 
 def test_a_run_reports(tmp_path: Path) -> None:
@@ -168,9 +167,8 @@ def test_a_run_reports(tmp_path: Path) -> None:
     run = graphwalk.open_run(str(made.path))
     assert run == made
     assert [row["model"] for row in run.report()["rows"]] == ["scripted/expert", "scripted/flawed", "scripted/random"]
-    first = run.rows()[0]
+    first = run.report()["rows"][0]
     assert (first["accuracy"], first["tasks"], first["graphs"]) == (100.0, 3, 1)
-    assert first["accuracy_low"] < first["accuracy_high"]  # over the questions of this one graph
     assert "scripted/expert" in run.text()
     assert "| scripted/expert | tools |" in run.text("markdown")
     assert json.loads(run.text("json")) == json.loads(json.dumps(run.report()))

@@ -26,7 +26,6 @@ class ListedRun:
     state: State
     name: str = ""
     created: str = ""
-    tags: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     episodes: int | None = None
     """Planned episodes, of a shard its own."""
@@ -63,7 +62,6 @@ def listed(folder: RunFolder) -> ListedRun:
         state=_state(episodes, due),
         name=manifest["name"],
         created=manifest["created"],
-        tags=tuple(config["tags"]),
         models=tuple(config["models"]),
         episodes=episodes,
         done=len(results),

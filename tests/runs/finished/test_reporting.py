@@ -55,9 +55,3 @@ def test_latex_has_the_origin_in_each_caption(tmp_path: Path) -> None:
     assert all(origin_of(run) in caption for caption in captions)
     assert r"Alpha\_1 & tools" in text
     assert Run(run.path).text("latex") == text
-
-
-def test_a_notebook_shows_the_first_plot_before_the_tables(tmp_path: Path) -> None:
-    shown = Run(named(tmp_path / "run").path)._repr_markdown_()
-    assert shown.startswith("![Accuracy by model and setting](data:image/png;base64,iVBOR")
-    assert "### Results" in shown

@@ -36,7 +36,7 @@ def test_the_clusters_of_a_plan_are_those_of_its_report(tmp_path: Path) -> None:
         "settings": ["is"],
     }
     estimate = asyncio.run(estimate_run(resolve(load_experiment(data), read_variables())))
-    row = graphwalk.run(data, out=tmp_path / "run").rows()[0]
+    row = graphwalk.run(data, out=tmp_path / "run").report()["rows"][0]
     assert row["graphs"] < row["tasks"] == 24
     assert f"({row['graphs']} graphs × {row['tasks'] / row['graphs']:.0f} tasks × 1;" in estimate.notes[-1]
 

@@ -54,7 +54,6 @@ def poisoned_record(record: dict[str, Any]) -> dict[str, Any]:
 def poisoned_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
     hostile_fields = {
         "description": EVIL,
-        "tags": [EVIL],
         "models": [f"{one}{EVIL}" for one in manifest["config"]["models"]],
     }
     return {**manifest, "name": EVIL, "config": {**manifest["config"], **hostile_fields}}
