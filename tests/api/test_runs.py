@@ -16,9 +16,7 @@ import pytest
 
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.stores.base import Database
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.variables import Variables
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
 
@@ -147,21 +145,6 @@ def test_a_run_and_its_records(tmp_path: Path) -> None:
     assert {result.key for result in run.results()} == {result.key for result in seen}
 
 
-def test_records_are_a_data_frame(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    run = graphwalk.run("quickstart", models=["scripted/expert", "scripted/random"], out=tmp_path / "run", graphs=1)
-    frame = pandas.DataFrame(run.records())
-    assert frame.shape[0] == 2 * len(choose_kinds())
-    assert list(frame.columns) == list(run.records()[0])
-    assert frame.columns.is_unique
-    rows = {row["model"]: row for row in run.report()["rows"]}
-    for name in ("precision", "recall", "f1", "tool_calls"):
-        figure = frame.groupby("model")[name].agg("sum" if name == "tool_calls" else "mean")
-        assert figure.to_dict() == pytest.approx({model: row[name] for model, row in rows.items()}, abs=1e-6)
-    assert frame["correct"].dtype == bool
-    assert all(dtype.kind in "if" for dtype in frame[["turns", "seconds", "tool_calls", "graph_nodes"]].dtypes)
-
-
 def test_a_run_reports(tmp_path: Path) -> None:
     made = graphwalk.run("quickstart", out=tmp_path / "run", graphs=1, limit=3)
     run = graphwalk.open_run(str(made.path))
@@ -198,24 +181,6 @@ def test_interrupted_run_resumes_with_the_same_objects(tmp_path: Path) -> None:
     with pytest.raises(graphwalk.ConfigError, match="unknown provider 'mine'"):
         run.resume()
     assert len(run.resume(models=[model]).records()) == len(choose_kinds())
-
-
-@pytest.mark.extended
-def test_ctrl_c_ends_a_run_in_order(tmp_path: Path) -> None:
-    """The cell is interrupted while a thread works: it ends, and can be resumed."""
-    code = f"""
-import asyncio, os, signal, graphwalk
-class Slow:
-    async def complete(self, *ignored):
-        os.kill(os.getpid(), signal.SIGINT)
-        await asyncio.sleep(60)
-try:
-    graphwalk.run("quickstart", models=[Slow()], graphs=1, out={str(tmp_path / "run")!r})
-except KeyboardInterrupt:
-    print("interrupted", len(graphwalk.open_run({str(tmp_path / "run")!r}).records()))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert done.stdout == "interrupted 0\n", done.stderr
 
 
 class Own(BaseException):
@@ -255,7 +220,6 @@ MISTAKES: dict[str, tuple[Callable[[Any, Any], object], str]] = {
     "twice": (lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]), "the name mine/thinker"),
     "object": (lambda g, t: graphwalk.play(t, g, model=7), "int object is not a model"),
     "no model": (lambda g, t: graphwalk.play(t, g), "model is missing"),
-    "no model to ask": (lambda g, t: graphwalk.ask("Who?", g), "model is missing"),
     "other graph": (
         lambda g, t: graphwalk.play(t, graphwalk.generate_graph(seed=3), model="scripted/expert"),
         "is not about this graph",
@@ -299,22 +263,6 @@ def test_the_example_plays_an_episode() -> None:
     assert done.stdout.endswith("correct: True, F1: 1.00\n")
 
 
-def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
-    graph: PropertyGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given: list[object] = []
-
-    async def refused(kind: str, variables: Variables, **_: object) -> Database:
-        given.append(variables.neo4j_auth)
-        raise graphwalk.StoreError("refused")
-
-    monkeypatch.setattr("graphwalk.runs.episodes.graph_sources.open_database", refused)
-    task, auth = graphwalk.make_tasks(graph, questions="node_count")[0], object()
-    with pytest.raises(graphwalk.StoreError, match="refused"):
-        graphwalk.play(task, graph, model="scripted/expert", neo4j_auth=auth)
-    assert given == [auth]
-
-
 def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None:
     wrong: Any = object()
     graph = graphwalk.generate_graph(nodes=12, seed=1)
@@ -355,16 +303,6 @@ def test_values_are_shown_on_one_short_line(graph: PropertyGraph) -> None:
     assert f"{graph.relationship_count:,} relationships (" in repr(graph)
     assert task.question[:90] in repr(task)
     assert f"scripted/expert tools · {task.task_id} · correct · answer [" in repr(result)
-
-
-def test_a_notebook_shows_progress(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "ipykernel", sys)
-    graphwalk.run("quickstart", models=["scripted/expert"], graphs=1, limit=3, out=tmp_path / "run")
-    printed = capfd.readouterr().err
-    assert "3/3 correct" in printed
-    assert "\033" not in printed
 
 
 def test_runs_are_compared() -> None:

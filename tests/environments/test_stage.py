@@ -10,7 +10,6 @@ import pytest
 
 from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 from graphwalk.errors import ConfigError
-from graphwalk.suites.task import Task
 from graphwalk.training.potentials import potentials, step_rewards
 from graphwalk.types.episode import Trajectory
 
@@ -104,25 +103,6 @@ async def test_each_step_has_a_reward_and_each_potential_is_computed_once(monkey
     values = potentials(episode.task, episode.trajectory)
     assert values is not None
     assert episode.step_rewards == step_rewards(values, episode.trajectory, price=0.25)
-    await stage.close()
-
-
-async def test_the_discount_takes_from_steps_that_show_nothing() -> None:
-    stage = await Stage.open(QUESTIONS, discount=0.5)
-    episode = await stage.begin(0)
-    await look_up(episode)
-    episode.reply("[]")
-    assert episode.step_rewards == [0.5, -0.5]
-    await stage.close()
-
-
-async def test_steps_of_a_task_without_potential_earn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = await Stage.open(QUESTIONS, price=0.25)
-    episode = await stage.begin(0)
-    monkeypatch.setattr(type(episode.task), "potential", Task.potential)
-    await look_up(episode)
-    await look_up(episode)
-    assert episode.step_rewards == [0, 0]
     await stage.close()
 
 

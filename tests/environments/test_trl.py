@@ -2,9 +2,7 @@
 
 import inspect
 import json
-from typing import Any, get_args
-
-import pytest
+from typing import Any
 
 from graphwalk.environments.trl import environment, rows_of, step_rewards
 
@@ -55,16 +53,3 @@ def test_tool_docstrings_describe_arguments() -> None:
         for parameter in signature.parameters.values():
             assert parameter.annotation is not inspect.Parameter.empty
             assert f"    {parameter.name}: " in method.__doc__.partition("Args:")[2]
-
-
-def test_transformers_makes_schemas_of_the_tools() -> None:
-    chat = pytest.importorskip("transformers.utils.chat_template_utils", reason="pip install transformers")
-    for name, method in tools_of(environment(QUESTIONS)).items():
-        assert chat.get_json_schema(method)["function"]["name"] == name
-
-
-def test_names_of_the_schema_are_literals() -> None:
-    environment_class = environment({**QUESTIONS, "agent": {"names_in_tools": 200}})
-    label = environment_class._stage.planned[0].task.parameters["label"]
-    annotation = inspect.signature(tools_of(environment_class)["get_node_by_property"]).parameters["label"].annotation
-    assert label in get_args(annotation)

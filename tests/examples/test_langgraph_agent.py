@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -131,24 +130,6 @@ async def test_the_three_streaming_modes(server: ModelServer, example: Any, caps
     assert shown.splitlines()[-1].strip() == "It is Red Dust"
 
 
-async def test_callbacks_see_usage_and_model(server: ModelServer) -> None:
-    def work(agent: Any) -> Any:
-        with get_usage_metadata_callback() as callback:
-            agent.invoke(asked())
-            return callback.usage_metadata
-
-    assert await with_agent(work) == {"m": {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}}
-
-
-async def test_schemas_and_picture(server: ModelServer) -> None:
-    agent = await with_agent(lambda agent: agent)
-    assert "messages" in agent.get_input_jsonschema()["properties"]
-    assert {"messages", "exit_status"} <= agent.get_output_jsonschema()["properties"].keys()
-    assert agent.get_context_jsonschema() is None
-    picture = agent.get_graph().draw_mermaid()
-    assert all(line in picture for line in ("__start__ --> model;", "model -.-> tools;", "tools -.-> model;"))
-
-
 async def test_an_interrupt_before_tools_and_an_edited_call(server: ModelServer) -> None:
     def work(agent: Any) -> Any:
         agent.invoke(asked(), THREAD, interrupt_before=["tools"])
@@ -212,13 +193,6 @@ async def test_no_limit_of_steps_raises(server: ModelServer, steps: int) -> None
     server.respond = call_again
     state = await with_agent(lambda agent: agent.invoke(asked(), {"recursion_limit": steps}))
     assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
-
-
-async def test_the_turn_limit_ends_with_an_answer(server: ModelServer) -> None:
-    server.respond = call_again
-    state = await with_agent(lambda agent: agent.invoke(asked()), turn_limit=40)
-    assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
-    assert sum(isinstance(message, AIMessage) for message in state["messages"]) == 41
 
 
 async def test_thread_continues_after_unanswered_calls(server: ModelServer) -> None:

@@ -37,11 +37,3 @@ def test_shipped_checks_of_a_store(place: Place) -> None:
     check = "import asyncio; from tests.contracts.store_checks import check_store; asyncio.run(check_store('logged'))"
     done = place.python("-c", check, LOGGED_STORE_FILE=str(place.folder / "queries.jsonl"))
     assert done.returncode == 0, done.stderr
-
-
-def test_unloadable_store_is_an_error(place: Place) -> None:
-    place.install_text("broken_store", "open = 7\n", "[graphwalk.stores]\nbroken = broken_store:open\n")
-    done = place.graphwalk("run", "quickstart", "--store", "broken")
-    assert done.returncode == 2
-    assert "'broken' (broken_store:open) is not a function" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import replace
 from itertools import pairwise
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -77,24 +76,7 @@ def test_the_expert_begins_at_zero_never_steps_back_and_ends_at_one(expert: Play
         assert values[0] == 0, task.template
         assert all(after >= before for before, after in pairwise(values)), (task.template, values)
         assert values[-1] == pytest.approx(1), (task.template, values)
-
-
-def test_rewards_of_steps_add_up_to_the_difference_of_the_ends(expert: Played) -> None:
-    for task, trajectory in expert:
-        values = potentials(task, trajectory)
-        assert values is not None
-        assert sum(step_rewards(values, trajectory)) == pytest.approx(values[-1] - values[0])
-
-
-@pytest.mark.parametrize("suite", ["questions", "mazes"])
-def test_random_calls_earn_little(suite: str) -> None:
-    means = []
-    for task, trajectory in play(suite, "scripted/random"):
-        values = potentials(task, trajectory)
-        assert values is not None
-        assert all(0 <= value <= 1 for value in values)
-        means.append(fmean(step_rewards(values, trajectory)))
-    assert abs(fmean(means)) < 0.4
+        assert sum(step_rewards(values, trajectory)) == pytest.approx(1)
 
 
 def test_a_loop_of_two_calls_earns_nothing_and_pays_its_price(expert: Played) -> None:
@@ -143,12 +125,6 @@ def test_a_task_without_potential_has_no_rewards_of_steps(expert: Played, monkey
     with pytest.raises(ConfigError, match="no potential"):
         step_rewards(potentials(task, trajectory), trajectory)
     assert graphwalk.reward(task, trajectory, weights={"steps": 1.0}) == graphwalk.reward(task, trajectory)
-
-
-@pytest.mark.parametrize("name", ["steps", "price", "exact"])
-def test_a_negative_weight_is_refused(expert: Played, name: str) -> None:
-    with pytest.raises(ConfigError, match=f"{name}.*greater than or equal to 0"):
-        graphwalk.reward(*expert[0], weights={name: -0.1})
 
 
 @pytest.mark.parametrize("arguments", [{"price": -0.1}, {"discount": 1.1}, {"price": float("nan")}])

@@ -61,13 +61,6 @@ def test_evidence_of_a_tool_of_your_own_is_unknown_and_costs_nothing() -> None:
     assert earned == Reward(1.0, 1.0, 1.0, None, 1.0, 1.0, 1.0)
 
 
-def test_parts_about_calls_are_not_counted_without_tools() -> None:
-    _, task = graph_and_task("node_count")
-    trajectory = Trajectory((), (Turn(Message("assistant", json.dumps(task.target))),), ExitStatus.ANSWERED)
-    earned = graphwalk.reward(task, trajectory, setting="no_tools")
-    assert earned == Reward(1.0, 1.0, 1.0, None, None, None, 1.0)
-
-
 def test_weights_leave_parts_out() -> None:
     graph, task = graph_and_task("node_by_property")
     expert = graphwalk.play(task, graph, model="scripted/expert").trajectory

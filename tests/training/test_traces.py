@@ -43,18 +43,6 @@ async def test_an_episode_is_one_chat_that_ends_with_the_answer(tmp_path: Path) 
     assert json.loads(manifest_path(tmp_path / "all.jsonl").read_text()) == json.loads(json.dumps(manifest))
 
 
-async def test_arguments_and_calls_as_text(tmp_path: Path) -> None:
-    run = await recorded(tmp_path / "run", QUESTIONS)
-    export_traces([run], tmp_path / "string.jsonl", TraceOptions(form=ChatForm(arguments="string")))
-    assert all(isinstance(json.loads(call["arguments"]), dict) for call in calls(lines(tmp_path / "string.jsonl")[0]))
-    export_traces([run], tmp_path / "text.jsonl", TraceOptions(form=ChatForm(protocol="text")))
-    for line in lines(tmp_path / "text.jsonl"):
-        assert not line["tools"]
-        assert not calls(line)
-        assert {message["role"] for message in line["messages"]} == {"system", "user", "assistant"}
-        assert "get_node_by_property" in line["messages"][0]["content"]
-
-
 @pytest.mark.parametrize("agent", [{"compaction": "window", "compaction_window": 2}, {"tool_protocol": "text"}])
 async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: Any) -> None:
     """Every reply is new once, in exactly the context that the loop gave it."""
