@@ -106,11 +106,10 @@ def hello(request: Request) -> Answer:
 
 
 class ModelServer:
-    """Counts `requests` (kept unless `record` is off) and open `connections`. `models`: its list of models, if any."""
+    """Counts `requests` (kept unless `record` is off) and open `connections`."""
 
-    def __init__(self, respond: Respond = hello, *, record: bool = True, models: Sequence[Any] | None = None) -> None:
+    def __init__(self, respond: Respond = hello, *, record: bool = True) -> None:
         self.respond = respond
-        self.models = models
         self.record = record
         self.url = ""
         self.requests: list[Request] = []
@@ -160,7 +159,7 @@ class ModelServer:
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         request = Request(head[0].split()[1], headers, raw, asyncio.get_running_loop().time())
         if head[0].startswith("GET ") and request.path.endswith("/models"):
-            answer = error(404) if self.models is None else Answer({"object": "list", "data": self.models})
+            answer = error(404)
         else:
             if self.record:
                 self.requests.append(request)

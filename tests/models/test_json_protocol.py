@@ -129,15 +129,6 @@ async def test_the_tool_answer_replaces_the_answer(server: ModelServer, model: O
     assert allows(schema, {"calls": [{"tool": "answer", "arguments": {}}]})
 
 
-async def test_alternatives_of_arguments_stay(server: ModelServer, model: OpenAIModel) -> None:
-    pairs = [{**KEY, "properties": {"key": {"enum": [key]}, "near": {"enum": [near]}}} for key, near in ("ab", "cd")]
-    server.respond = holding_to_schema("{}")
-    await speaking(model).complete(ASK, (ToolSpec("walk", "Walks.", {**KEY, "anyOf": pairs}),), CallOptions())
-    schema = schema_of(server.requests[0].body)
-    forms = schema["anyOf"][0]["properties"]["calls"]["items"]["anyOf"][0]["properties"]["arguments"]
-    assert forms["anyOf"] == pairs
-
-
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
@@ -199,19 +190,3 @@ async def test_examples_are_written_in_the_form_of_the_protocol() -> None:
     call = {"tool": "look", "arguments": {"key": "a"}}
     assert first == [{"thought": "Let me see.", "calls": [call]}, {"answer": [{"key": "b"}]}]
     assert second[0] == {"thought": "Let me see.", **call}
-
-
-async def test_other_protocols_send_no_schema() -> None:
-    for protocol in ("native", "text"):
-        player = Player()
-        await speaking(player, protocol).complete(ASK, (LOOK,), CallOptions(answer_schema=KEYS))
-        assert player.sent[0][2].response_schema is None
-
-
-async def test_replies_are_not_streamed() -> None:
-    async def take(piece: str) -> None:
-        raise AssertionError(piece)
-
-    player = Player(said('{"answer": "a"}'))
-    await speaking(player, "json").complete(ASK, (LOOK,), CallOptions(on_text=take))
-    assert player.sent[0][2].on_text is None

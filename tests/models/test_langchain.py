@@ -91,12 +91,6 @@ async def test_the_arguments_of_its_class_are_given_by_name() -> None:
         open_model(name, Variables(), {"sleep": None})
 
 
-def test_the_hint_of_a_missing_package_installs_it() -> None:
-    with pytest.raises(ConfigError) as caught:
-        open_model("langchain/langchain_nowhere.ChatNowhere/m", Variables())
-    assert caught.value.hint == "pip install langchain-nowhere"
-
-
 def test_the_hint_of_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("langchain_openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

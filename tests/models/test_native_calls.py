@@ -72,13 +72,6 @@ async def test_strict_schemas_are_sent_and_nulls_are_left_out(
         assert function["parameters"]["properties"]["rows"]["items"]["additionalProperties"] is False
 
 
-async def test_other_agents_send_neither(server: ModelServer, model: OpenAIModel) -> None:
-    server.respond = in_turn([CALL], lambda body: None)
-    await in_run(model).complete(ASK, (LOOK,), CallOptions())
-    assert {"tool_choice", "stop", "response_format"}.isdisjoint(server.requests[0].body)
-    assert "strict" not in server.requests[0].body["tools"][0]["function"]
-
-
 class Bound(GenericFakeChatModel):
     """A chat model that keeps what it is called with."""
 

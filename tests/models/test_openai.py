@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from graphwalk.errors import ModelError
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.player import ASK, LOOK
@@ -170,21 +169,6 @@ async def test_finish_reasons_of_responses(
     reasoning_model: OpenAIModel, server: ModelServer, details: Any, finish_reason: str
 ) -> None:
     assert (await read(reasoning_model, server, responses("x", **details))).finish_reason == finish_reason
-
-
-@pytest.mark.parametrize(
-    ("body", "retryable"),
-    [
-        (responses(status="failed", error={"code": "server_error", "message": "x"}), True),
-        (responses(status="failed", error={"code": "context_length_exceeded", "message": "x"}), False),
-    ],
-)
-async def test_failed_responses_are_errors(
-    reasoning_model: OpenAIModel, server: ModelServer, body: Any, retryable: bool
-) -> None:
-    with pytest.raises(ModelError) as failure:
-        await read(reasoning_model, server, body)
-    assert (failure.value.retryable, failure.value.context_overflow) == (retryable, not retryable)
 
 
 async def test_the_token_limit_takes_the_name_the_server_wants(model: OpenAIModel, server: ModelServer) -> None:

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,18 +85,6 @@ async def test_state_survives_a_file(server: StatefulServer) -> None:
 
 def _without_checksum(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "crc32"}
-
-
-async def test_the_server_refuses_missing_state(server: StatefulServer) -> None:
-    async with opened(server) as model:
-        messages = await converse(model)
-        number = messages.index(said(messages)[0])
-        messages[number] = replace(messages[number], provider_state=None)
-        with pytest.raises(ModelError) as refused:
-            await model.complete(messages, TOOLS, CallOptions())
-    assert server.words[:100] in str(refused.value)
-    assert not refused.value.retryable
-    assert len(server.refusals) == 1
 
 
 @pytest.mark.parametrize("others", [("OpenRouter", "Responses"), ("Anthropic", "Gemini")])

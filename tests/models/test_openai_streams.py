@@ -1,8 +1,6 @@
 """Streams: asked for, sent unasked or by servers that only stream, joined, and passed on as they arrive."""
 
-import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,11 +38,9 @@ class Listener:
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
-        self.arrived = asyncio.Event()
 
     async def __call__(self, piece: str) -> None:
         self.pieces.append(piece)
-        self.arrived.set()
 
 
 def refusing(words: str, refuses: Callable[[Any], bool], answer: Answer) -> Callable[[Request], Answer]:
@@ -79,19 +75,6 @@ async def test_the_text_of_a_response_is_passed_on_as_it_arrives(
         assert (reply.message.content, listener.pieces) == ("hello", ["hel", "lo"])
     assert server.requests[0].body["stream"] is True
     assert "stream_options" not in server.requests[0].body
-
-
-async def test_text_is_passed_on_before_the_reply_is_whole(model: OpenAIModel, server: ModelServer) -> None:
-    """The server keeps the connection open after the first word, until that word has arrived."""
-    server.respond = lambda _: replace(stream(chunk(content="early"), done=False), then="hang")
-    listener = Listener()
-    call = asyncio.create_task(model.complete(ASK, (), CallOptions(on_text=listener)))
-    async with asyncio.timeout(30):
-        await listener.arrived.wait()
-    assert not call.done()
-    call.cancel()
-    await asyncio.gather(call, return_exceptions=True)
-    assert listener.pieces == ["early"]
 
 
 async def test_text_that_is_streamed_again_is_marked(model: OpenAIModel, server: ModelServer) -> None:

@@ -65,14 +65,6 @@ async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:
     cache.close()
 
 
-async def test_failures_are_not_kept(tmp_path: Path) -> None:
-    yes = said("yes", usage=Usage(1, 1))
-    player = Player(ModelError("no"), yes)
-    with pytest.raises(ModelError):
-        await replies(tmp_path / "c", player)
-    assert (await replies(tmp_path / "c", player, calls=1)) == [yes]
-
-
 async def test_a_torn_last_line_is_dropped_wherever_it_ends(tmp_path: Path) -> None:
     path = tmp_path / "c"
     await replies(path, Player(said("a"), said("b")), calls=2)

@@ -49,15 +49,6 @@ async def test_policy_calls_tools_and_answers() -> None:
     assert (last.message.content, last.message.tool_calls, last.finish_reason) == ("one two three", (), "stop")
 
 
-async def test_results_go_back_in_the_order_of_the_calls() -> None:
-    player = model(looks_twice())
-    reply = await say(player, PROMPT)
-    swapped = [Message("tool", "two", tool_call_id="call_2"), Message("tool", "one", tool_call_id="call_1")]
-    second = await say(player, [*PROMPT, reply.message, *swapped])
-    last = await say(player, [*PROMPT, reply.message, *swapped, *results(second, "three")])
-    assert last.message.content == "one two three"
-
-
 async def test_one_call_per_reply_where_parallel_calls_are_off() -> None:
     player, messages, calls = model(looks_twice()), list(PROMPT), []
     while (reply := await say(player, messages, parallel=False)).message.tool_calls:
@@ -66,16 +57,6 @@ async def test_one_call_per_reply_where_parallel_calls_are_off() -> None:
         messages += results(reply, call.id)
     assert calls == ["call_1", "call_2", "call_3"]
     assert reply.message.content == "call_1 call_2 call_3"
-
-
-async def test_results_are_kept_as_first_seen() -> None:
-    player = model(looks_twice())
-    one = await say(player, PROMPT, parallel=False)
-    two = await say(player, [*PROMPT, *results(one, "one")], parallel=False)
-    shortened = [*PROMPT, *results(one, "(left out)"), *results(two, "two")]
-    third = await say(player, shortened, parallel=False)
-    last = await say(player, [*shortened, *results(third, "three")], parallel=False)
-    assert last.message.content == "one two three"
 
 
 async def test_without_tools_it_answers_at_once() -> None:
@@ -116,12 +97,3 @@ async def test_dialogue_continues_after_a_user_message() -> None:
     lost = model(talks())
     with pytest.raises(ModelError, match="waits for a user message"):
         await say(lost, [*PROMPT, (await say(lost, PROMPT)).message])
-
-
-async def test_closing_ends_the_policy() -> None:
-    policy = looks_twice()
-    player = model(policy)
-    await say(player, PROMPT)
-    await player.close()
-    with pytest.raises(StopIteration):
-        next(policy)

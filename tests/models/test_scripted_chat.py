@@ -58,18 +58,6 @@ def test_the_agent_is_a_node_before_another(store: graphwalk.Store) -> None:
     assert graph.compile().invoke(QUESTION)["messages"][-1].content == "1"
 
 
-def test_a_limit_ends_the_script_with_an_answer(store: graphwalk.Store) -> None:
-    state = graphwalk.build_agent("scripted/look", store, turn_limit=1).invoke(QUESTION)
-    assert state["exit_status"] == "turn_limit"
-    assert "limit was reached" in state["messages"][-1].content
-
-
-def test_one_call_at_a_time(store: graphwalk.Store) -> None:
-    state = graphwalk.build_agent("scripted/look", store, max_calls_per_turn=1).invoke(QUESTION)
-    assert max(len(getattr(message, "tool_calls", ())) for message in state["messages"]) == 1
-    assert ANSWER in state["messages"][-1].content
-
-
 def test_an_agent_of_langchain_plays_it_too(store: graphwalk.Store) -> None:
     agent: Any = create_agent(ScriptedChatModel(policy=look_in_words), graphwalk.langchain_tools(store))
     assert ANSWER in agent.invoke(QUESTION)["messages"][-1].content

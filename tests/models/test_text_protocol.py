@@ -1,6 +1,5 @@
 """The text protocol, seen from both sides."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,11 +63,6 @@ async def test_calls_made_natively_are_written_out() -> None:
     ]
 
 
-async def test_without_tools_nothing_is_a_call() -> None:
-    reply = await speaking(Player(said(CALL)), "text").complete(ASK, (), CallOptions())
-    assert reply.message.tool_calls == ()
-
-
 @pytest.mark.parametrize(
     ("results", "words"),
     [
@@ -122,21 +116,3 @@ async def test_a_reply_ends_where_it_would_invent_a_result(server: ModelServer, 
         assert reply.message.content == CALL
     await speaker.complete(PROMPT, (), CallOptions())
     assert "stop" not in server.requests[-1].body
-
-
-async def test_the_stop_string_is_the_heading_of_the_users_own_template(tmp_path: Path) -> None:
-    for text, stop in (
-        ("{{ results[0].content }}", ()),
-        ("# {{ results[0].name }} = {{ results[0].content }}", ("\n# ",)),
-    ):
-        (tmp_path / "text_protocol_results.j2").write_text(text, encoding="utf-8")
-        player = Player()
-        agent = AgentConfig(tool_protocol="text", prompts=str(tmp_path))
-        await in_run(player, Limits(), agent).complete(PROMPT, (LOOK, WALK), CallOptions())
-        assert player.sent[0][2].stop == stop
-
-
-async def test_an_answer_is_not_cut() -> None:
-    answer = "Result of look:\nThere is one node.\nResult of look:\n[1]"
-    reply = await speaking(Player(said(answer)), "text").complete(PROMPT, (LOOK,), CallOptions())
-    assert (reply.message.content, reply.message.tool_calls) == (answer, ())

@@ -55,17 +55,6 @@ async def test_a_storm_halves_the_concurrency_once_per_round() -> None:
     assert limited.concurrency == 4
 
 
-async def test_concurrency_recovers_slowly_and_is_never_zero() -> None:
-    limited = limited_to(4)
-    for _ in range(9):
-        await run(limited, Player(OverloadedError("429", retryable=True)), 1)
-    assert limited.concurrency == 1
-    await run(limited, Player(), 2)
-    assert limited.concurrency == 2
-    await run(limited, Player(), 20)
-    assert limited.concurrency == 4
-
-
 async def test_one_pause_for_all() -> None:
     player = Player(OverloadedError("429", retryable=True, retry_after=0.3), said("ok"))
     model = in_run(player, Limits())
