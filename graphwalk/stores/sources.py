@@ -81,7 +81,7 @@ def read_file(source: GraphSource) -> PropertyGraph:
     assert source.file is not None
     graph = load_graph(source.file)
     if not graph.node_count:
-        raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/own_graph.md shows the formats")
+        raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/experiments.md shows the formats")
     return _filter(graph, source)
 
 

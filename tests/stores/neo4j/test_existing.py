@@ -186,7 +186,7 @@ async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: V
             except ClientError as error:
                 answers[statement] = str(error.code)
     await connection.close()
-    assert len(answers) == 13
+    assert len(answers) == 8
     understood = {"understood", "Neo.ClientError.Statement.UnsupportedAdministrationCommand"}
     assert {statement for statement, answer in answers.items() if answer not in understood} == set()
 
