@@ -215,7 +215,7 @@ def test_every_exception_of_the_callers_code_reaches_the_caller(
 
 MISTAKES: dict[str, tuple[Callable[[Any, Any], object], str]] = {
     "field": (lambda g, t: graphwalk.run("quickstart", agnt={"x": 1}), "did you mean agent"),
-    "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), "limit=-1"),
+    "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), "limit: must be greater than 0"),
     "class": (lambda g, t: graphwalk.run("quickstart", models=[Thinker]), "the class Thinker"),
     "twice": (lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]), "the name mine/thinker"),
     "object": (lambda g, t: graphwalk.play(t, g, model=7), "int object is not a model"),
