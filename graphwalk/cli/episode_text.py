@@ -284,20 +284,24 @@ def effort(result: Result) -> Iterator[str]:
         yield "cost unknown" if usage.cost is None else dollars(usage.cost)
 
 
-def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
-    """Yield a line for each episode, grouped by task. `heads`: first fields of the log lines."""
-    settings = len({head["setting"] for head in heads}) > 1
-    names = [_name(head, settings) for head in heads]
+LISTED = ("task_id", "model", "setting", "repeat", "exit_status", "score", "tool_calls", "seconds")
+"""Fields of a record that a list of episodes shows."""
+
+
+def episode_list(records: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+    """Yield a line for each episode, grouped by task. `records`: with the fields `LISTED`."""
+    settings = len({record["setting"] for record in records}) > 1
+    names = [_name(record, settings) for record in records]
     width = max(map(cell_len, names), default=0)
-    for task, group in groupby(zip(heads, names, strict=True), lambda one: str(one[0]["task_id"])):
+    for task, group in groupby(zip(records, names, strict=True), lambda one: str(one[0]["task_id"])):
         yield Text(one_line(task), style="bold")
-        for head, name in group:
-            verdict, style = _verdict(head["score"], head["exit_status"])
-            effort = f"{counted(head['tool_calls'], 'call')}, {duration(head['seconds'])}"
+        for record, name in group:
+            verdict, style = _verdict(record["score"], record["exit_status"])
+            effort = f"{counted(record['tool_calls'], 'call')}, {duration(record['seconds'])}"
             yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<20}", style), f"  {effort}")
 
 
-def _name(head: Mapping[str, Any], settings: bool) -> str:
+def _name(record: Mapping[str, Any], settings: bool) -> str:
     """Return the model, the setting if there are several, and the number of the repeat."""
-    again = f" #{head['repeat']}" if head["repeat"] else ""
-    return one_line(f"{head['model']}{' ' + head['setting'] if settings else ''}{again}")
+    again = f" #{record['repeat']}" if record["repeat"] else ""
+    return one_line(f"{record['model']}{' ' + record['setting'] if settings else ''}{again}")

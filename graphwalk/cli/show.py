@@ -32,13 +32,12 @@ def show(
     An episode has a question, calls with rows, answer and target, score, tokens and time. To page the output:
     FORCE_COLOR=1 graphwalk show … | less -R
     """
-    from graphwalk.cli.episode_text import episode_list
-    from graphwalk.runs.folder.listing import heads
+    from graphwalk.cli.episode_text import LISTED, episode_list
     from graphwalk.runs.folder.result import EpisodeFilter, key_of
     from graphwalk.runs.folder.run_folder import RunFolder
 
     folder = RunFolder.open(run)
-    keys = {key_of(head): head for head in heads(folder)}
+    keys = {key_of(record): {name: record[name] for name in LISTED} for record in folder.records()}
     wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
     chosen = [key for key in keys if wanted(key)]
     if not chosen:

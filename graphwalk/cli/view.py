@@ -26,7 +26,7 @@ def view(
     The file needs no network. A browser is opened only from a terminal.
     """
     from graphwalk.reports.plot_files import can_draw
-    from graphwalk.runs.folder.listing import heads, list_runs
+    from graphwalk.runs.folder.listing import list_runs
     from graphwalk.runs.folder.result import EpisodeFilter, key_of
     from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.serve.page import content_of, write_page
@@ -42,7 +42,7 @@ def view(
         opened += [RunFolder.open(path) for path in paths or [place]]  # raises for a place without a run
     runs = [content_of(folder, wanted) for folder in opened]
     if wanted != EpisodeFilter() and not any(run.episodes for run in runs):
-        played = [key_of(head) for folder in opened for head in heads(folder)]
+        played = [key_of(record) for folder in opened for record in folder.records()]
         raise wanted.nothing(", ".join(map(str, places)), played)
     write_page(runs, out)
     if not can_draw():

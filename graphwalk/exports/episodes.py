@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from graphwalk.runs.folder.listing import heads
 from graphwalk.runs.folder.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
 
@@ -33,7 +32,7 @@ class Episodes:
     @cached_property
     def keys(self) -> dict[EpisodeKey, int]:
         """Return the log line of each episode, the last one if it was repeated. Raise ConfigError if there is none."""
-        played = {key: n for n, key in enumerate(map(key_of, heads(self.folder)))}
+        played = {key: n for n, key in enumerate(map(key_of, self.folder.records()))}
         lines = {key: n for key, n in played.items() if self.only(key)}
         if not lines:
             raise self.only.nothing(self.folder.path, played)

@@ -1,21 +1,16 @@
-"""List the runs in a folder, parsing only the beginning of each result for speed."""
+"""List the runs in a folder."""
 
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.errors import GraphwalkError
 from graphwalk.evaluation.statistics import outcomes_of
-from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
 State = Literal["finished", "not finished", "not begun", "unreadable"]
-_REST = b', "task": {'
-"""Beginning of the part of a result that a list does not need: task, graph, conversation."""
 
 
 @dataclass(frozen=True)
@@ -54,50 +49,34 @@ def listed(folder: RunFolder) -> ListedRun:
     """Return the state of a run and its results so far."""
     manifest = folder.read_manifest()
     config, episodes = manifest["config"], own_episodes(manifest)
-    results = {key_of(head): head for head in heads(folder)}
-    due = sum(bool(head["score"]) for head in results.values())
-    costs = [head["usage"].get("cost") for head in results.values()]
+    scores = dict[EpisodeKey, Mapping[str, Any] | None]()
+    costs = dict[EpisodeKey, float | None]()
+    for record in folder.records():
+        key = key_of(record)
+        scores[key], costs[key] = record["score"], record["usage"].get("cost")
+    scored = sum(score is not None for score in scores.values())
+    known = [cost for cost in costs.values() if cost is not None]
     return ListedRun(
         path=folder.path,
-        state=_state(episodes, due),
+        state=_state(episodes, scored),
         name=manifest["name"],
         created=manifest["created"],
         models=tuple(config["models"]),
         episodes=episodes,
-        done=len(results),
-        cost=sum(costs) if costs and None not in costs else None,
+        done=len(scores),
+        cost=sum(known) if known and len(known) == len(costs) else None,
         shard=shard_in_words(manifest),
-        accuracy=_accuracy(results),
+        accuracy=_accuracy(scores),
     )
 
 
-def _accuracy(results: Mapping[EpisodeKey, Mapping[str, Any]]) -> float | None:
+def _accuracy(scores: Mapping[EpisodeKey, Mapping[str, Any] | None]) -> float | None:
     """Return the mean over players and tasks, repeats of a task averaged first."""
-    values = {key: head["score"]["correct"] for key, head in results.items() if head["score"]}
+    values = {key: score["correct"] for key, score in scores.items() if score is not None}
     if not values or None in values.values():
         return None
     players = [(key.model, key.setting) for key in values]
     return 100 * float(outcomes_of(list(values.values()), players, [key.task_id for key in values]).means[0])
-
-
-def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each result before its task. Raise RunLogError for a damaged line."""
-    with open_lines(folder.results_path) as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                yield _head(line, folder.results_path)
-
-
-def _head(line: bytes, path: Path) -> dict[str, Any]:
-    with suppress(ValueError, RecursionError):
-        head: dict[str, Any] = json.loads(line.partition(_REST)[0] + b"}")
-        if "score" in head:
-            return head
-    try:
-        # The answer may contain a "task" too.
-        return decode_line(line)
-    except (ValueError, RecursionError) as error:
-        raise RunLogError(f"{path} has a damaged line ({error})", hint="restore the file from a copy") from error
 
 
 def _state(episodes: int | None, scored: int) -> State:
