@@ -87,7 +87,6 @@ def test_prompts_are_these_word_for_word(name: str) -> None:
 
 SWITCHES: list[dict[str, Any]] = [
     PAPER,
-    {"free_running": True},
     {**PAPER, "io_steps": True},
 ]
 

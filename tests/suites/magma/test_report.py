@@ -1,7 +1,6 @@
 """The report of MAGMA: from scripted results to means over traces, by size and step, beside the paper's figures."""
 
 import asyncio
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from graphwalk.reports.formats import to_markdown
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import Reference, ReportRow
+from graphwalk.reports.suite_report import ReportRow
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.trace_results import case, trace_records
@@ -124,9 +123,9 @@ def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states() -> 
     assert "| repeat the previous state | baseline |" in to_markdown(declared)
 
 
-def sizes_table(algorithm: str, results: list[dict[str, Any]], reference: Reference = PAPER) -> TextTable:
+def sizes_table(algorithm: str, results: list[dict[str, Any]]) -> TextTable:
     """Return the table of an algorithm by size, and check that no other algorithm has one."""
-    report = build_report(results, DECLARED, reference=reference)
+    report = build_report(results, DECLARED, reference=PAPER)
     (table,) = (table for table in report.tables if table.title.endswith("exact match in % by number of nodes"))
     assert table.title.startswith(algorithm)
     return table
@@ -147,13 +146,6 @@ def test_a_table_per_algorithm_with_sizes_as_columns_and_the_papers_rows_below_o
     assert len(published) == 5
     assert ["io_reasoning", "gpt-4o (paper, zero-shot)", "earlier"] in [row[:3] for row in published]
     assert sum("(paper, fine-tuned)" in row[1] for row in published) == 4
-
-
-def test_the_papers_rows_beside_fewer_traces_are_marked() -> None:
-    reference = replace(PAPER, fewer="suite.traces.0.count is 12, not unset")
-    sizes = sizes_table("bfs", episodes({"bfs 5 0": [True, False]}), reference)
-    assert "gpt-4o (paper, more graphs, zero-shot)" in [row[1] for row in texts(sizes)]
-    assert "This run has fewer: suite.traces.0.count is 12, not unset." in sizes.note
 
 
 def test_the_papers_figures() -> None:

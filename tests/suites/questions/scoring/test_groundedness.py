@@ -5,7 +5,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -185,17 +184,6 @@ async def test_the_models_own_words_are_no_evidence() -> None:
     noted = shown("get_node_by_property", "{}", f"Note: {said}\n[]", rows=0)
     for result in (thought, refused, noted):
         assert (await here.score(BY_VALUE, keys("a1"), [], [result])).grounded == 0.0
-
-
-FIELDS = [
-    *("center_key", "direction", "type", "neighbor_label", "neighbor_properties", "label", "properties", "values"),
-    *("key", "property_name", "property_value", "entity_name", "entity_type", "page", "p"),
-]
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["a1", "A", "key", "outgoing", "\ud800"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(FIELDS), inner),
-    max_leaves=20,
-)
 
 
 @pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])
