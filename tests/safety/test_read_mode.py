@@ -25,14 +25,18 @@ def sent(monkeypatch: pytest.MonkeyPatch, place: Place) -> Sent:
     """Return the queries that a tool sends to its store."""
     queries: Sent = []
     kind = type(place.store)
-    run = kind.run
+    run, first = kind.run, kind.first
 
     async def noted(store: Any, cypher: str, parameters: Mapping[str, Any] | None = None) -> Any:
         queries.append((store, cypher, parameters or {}))
         return await run(store, cypher, parameters)
 
+    async def noted_first(store: Any, cypher: str, parameters: Mapping[str, Any], **limits: Any) -> Any:
+        queries.append((store, cypher, parameters))
+        return await first(store, cypher, parameters, **limits)
+
     monkeypatch.setattr(kind, "run", noted)
-    monkeypatch.setattr(type(place.maze), "run", noted if type(place.maze) is kind else type(place.maze).run)
+    monkeypatch.setattr(kind, "first", noted_first)
     return queries
 
 
