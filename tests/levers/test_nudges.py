@@ -53,12 +53,6 @@ async def test_an_answer_and_an_empty_reply(tmp_path: Path) -> None:
     assert trajectory.exit_status is ExitStatus.NO_ANSWER
 
 
-async def test_nudges_restart_no_limit(tmp_path: Path) -> None:
-    _, trajectory = await played(tmp_path, PLAN, nudges=2, turn_limit=2)
-    assert trajectory.exit_status is ExitStatus.TURN_LIMIT
-    assert [turn.forced for turn in trajectory.turns] == [False, False, True]
-
-
 async def test_episodes_that_go_step_by_step_nudge_too() -> None:
     experiment = {"name": "q", "suite": SUITES["node_by_property"], "agent": {"nudges": 1, "turn_limit": 2}}
     stage = await Stage.open(experiment)

@@ -53,11 +53,6 @@ def test_a_tool_of_your_own_cannot_have_the_name_of_the_typed_one(tmp_path: Path
         resolve(load_experiment("quickstart", flags=flags), Variables())
 
 
-def test_variants_that_fit_together_are_allowed() -> None:
-    vary = {"agent.answer": ["tool"], "agent.tool_choice": ["auto", "required"]}
-    assert len(resolve(load_experiment("quickstart", flags={"vary": vary}), Variables(), keys=False).variants) == 2
-
-
 REQUESTS = "81fc22e04fa62907006c44767cfa596fc68840c971b929b829067521bb39e655"
 """SHA-256 of the requests of a small run."""
 

@@ -105,11 +105,6 @@ async def test_values_that_no_property_can_have(call: Call, value: object) -> No
     result.content.encode()  # what is repeated of the value can be sent
 
 
-async def test_infinity_written_as_a_number(call: Call) -> None:
-    result = await call(NODES, text='{"label": "Zorep", "property_name": "mass", "property_value": 1e999}')
-    assert (result.error, result.rows) == (None, 0)
-
-
 async def test_a_failing_store_is_not_the_models_mistake(store: GraphStore, schema: Schema) -> None:
     toolbox = GraphToolbox(store, schema)
     await store.drop()

@@ -70,12 +70,6 @@ async def test_what_is_not_found_is_explained(
     assert message in result.content
 
 
-@pytest.mark.parametrize("label", [None, ""])
-async def test_an_argument_that_is_null_or_empty_is_left_out(own: Caller, label: str | None) -> None:
-    assert (await own(SEARCH, text="vark", label=label)).rows == 2
-    assert (await own(NEIGHBORS, **Z1, relationship_type=label, direction=label)).rows == 5
-
-
 @pytest.mark.parametrize(
     ("arguments", "rows"),
     [

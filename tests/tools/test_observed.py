@@ -115,10 +115,6 @@ async def test_the_value_of_a_look_up_keeps_its_type_whatever_notes_are_above_th
     assert (shown, type(shown[name])) == ({name: value}, type(value))
 
 
-def test_mistakes_show_nothing() -> None:
-    assert not observed_graph([result([{"properties": {"key": "a"}}], error="bad_json")]).nodes
-
-
 def test_schema_equals_the_prompts() -> None:
     text = "1 | Relationship | R | (:A)-[:R]->(:Odd `b`) | w\n2 | Node | A | (:A) | p"
     assert schema_pairs(text) == {("A", "R", "Odd `b`")}

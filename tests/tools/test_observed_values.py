@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.tools.observed_values import Evidence, count_cycles, holds_row, tool_evidence, waste_of
+from graphwalk.tools.observed_values import Evidence, count_cycles, tool_evidence, waste_of
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.evaluation.episodes import call, episode, seen, tool_turn
@@ -37,28 +37,18 @@ def test_a_value_written_as_json_or_csv_is_held(value):
         ('{"key": "f7", "n": 3.0}', 3, True),
         ("key=f7 n=3.", 3, True),
         ("key=f7 n=3.", "f", False),
-        ("New York, York", "York New", False),
         ("New York, New Yorker", "New York", True),
         ("New New York.", "New York", True),
         ("a New York", "ew York", False),
-        ("a New York", "New Y", False),
-        ("a New York, ew", "ew York", False),
         ("New York, Y", "New Y", False),
-        ("New Yo, Y", "New Y", False),
-        ("New Yorker, New York, New Yorker", "New York", True),
         ("a.b.c", "b", False),
         ("New Yorker", "New York", False),
         ("f(x) y", "(x) y", True),
-        ("x (y)z", "x (y)", True),
         ("New", "New York", False),
-        ("York, New", "New York", False),
         ("aX bX", "a", False),
         ("It is **f7**.", "f7", True),
-        ("It is _f7_", "f7", True),
-        ("see f7! now", "f7", True),
         ("f7 ...", "...", True),
         ("pre-war time", "war time", False),
-        ("war time-out", "war time", False),
     ],
 )
 def test_where_a_value_ends(text, value, held):
@@ -76,14 +66,6 @@ def test_the_models_own_words_are_no_evidence():
     )
     evidence = tool_evidence(trajectory)
     assert [key for key in ("f1", "f2", "f3", "f4", "f5", "f6", "f7") if evidence.holds(key)] == ["f5", "f6"]
-
-
-def test_rows_whose_values_all_stand_in_a_text():
-    evidence = Evidence(['[{"key": "f7"}, {"key": "f8"}]'])
-    rows = [{"a": "f7", "b": "f8"}, {"a": "f7", "b": "f9"}, {"c": 1}]
-    assert [holds_row(row, ["a", "b"], evidence) for row in rows] == [True, False, False]
-    assert holds_row({"a": "f7", "b": None}, ["a", "b"], evidence)
-    assert not holds_row({"a": None}, ["a"], evidence)
 
 
 def test_everything_that_is_counted():
@@ -151,13 +133,3 @@ def test_calls_are_the_same_by_name_and_arguments():
 def test_a_result_is_used_where_the_model_names_something_new_of_it(said, unused):
     first = tool_turn(seen(call(1), [{"key": "f1"}]))
     assert waste_of(episode(first, Turn(said), answer="That is it.")).unused_results == unused
-
-
-def test_a_result_that_shows_nothing_new_is_no_unused_one():
-    walk = episode(
-        tool_turn(seen(call(1, value="f1"), [{"key": "f1"}]), seen(call(2), [{"key": "Film"}])),
-        tool_turn(seen(call(3), [{"key": "f2"}]), seen(call(4), [{"key": "f2"}])),
-        tool_turn(seen(call(5), [{"key": "f2"}]), seen(call(6), "Note: f9\n[]", found=0)),
-        answer="I do not know.",
-    )
-    assert waste_of(walk).unused_results == 1

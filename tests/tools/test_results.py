@@ -21,11 +21,6 @@ def test_the_order_of_rows_and_properties_does_not_matter(rows: list[dict], seed
     assert repr(canonical_rows(shuffled)) == repr(canonical_rows([dict(row) for row in rows]))
 
 
-def test_the_key_comes_first() -> None:
-    (row,) = canonical_rows([{"p": {"b": 1, "a": 2, "key": 3}}])
-    assert list(row["p"]) == ["key", "a", "b"]
-
-
 def test_columns_count_from_left_to_right_and_numbers_by_size() -> None:
     rows = [{"a": 10, "b": "x"}, {"a": 9, "b": "z"}, {"a": 9, "b": "y"}]
     assert canonical_rows(rows) == [{"a": 9, "b": "y"}, {"a": 9, "b": "z"}, {"a": 10, "b": "x"}]

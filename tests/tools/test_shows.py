@@ -13,7 +13,6 @@ from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.task import Prompt
-from graphwalk.testing import check_tool
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tool, load_tools
@@ -122,16 +121,3 @@ def test_a_wrong_declaration_is_refused(declaration: str, problem: str, tmp_path
     tool.write_text(SHORTEST_PATH.read_text("utf-8").replace("shows: path", declaration), "utf-8")
     with pytest.raises(ConfigError, match=problem):
         load_tool(tool)
-
-
-def test_a_text_shows_no_rows(tmp_path: Path) -> None:
-    tool = tmp_path / "jot.yaml"
-    tool.write_text(
-        "name: jot\ndescription: Note.\nexample: {arguments: {}, text: n}\noperation: repeat\nshows: nodes\n", "utf-8"
-    )
-    with pytest.raises(ConfigError, match="only the rows of `cypher` and `search` are known"):
-        load_tool(tool)
-
-
-def test_the_example_of_the_documentation_passes_its_check() -> None:
-    check_tool(str(SHORTEST_PATH))

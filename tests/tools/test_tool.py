@@ -77,9 +77,3 @@ def test_a_wrong_file(tmp_path: Path, old: str, new: str, where: int | None, wha
 def test_a_file_has_the_name_of_its_tool(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the tool is called get_types, its file other"):
         load_tool(write(tmp_path, name="other"))
-
-
-def test_an_unknown_operation(tmp_path: Path) -> None:
-    text = DEGREE.replace(DEGREE[DEGREE.index("cypher:") :], "operation: fly\n")
-    with pytest.raises(ConfigError, match="fly"):
-        load_tool(write(tmp_path, text))

@@ -73,11 +73,6 @@ def test_a_replaced_tool_of_a_suite_keeps_what_the_suite_asks_for(tmp_path: Path
         load_tools([write(tmp_path, text.replace("node_id", "cell"))])
 
 
-def test_closest_name_is_suggested() -> None:
-    with pytest.raises(ConfigError, match="did you mean get_node_by_property"):
-        load_tools(["get_nodes_by_property"])
-
-
 async def test_notes_are_counted_apart_whatever_the_tool_is_called(
     tmp_path: Path, store: GraphStore, schema: Schema
 ) -> None:
