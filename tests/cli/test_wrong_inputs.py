@@ -82,7 +82,7 @@ def test_no_command_prints_control_characters_of_a_run(call: Call, tmp_path: Pat
     ("words", "meant"),
     [
         (("rnu",), "run"),
-        (("db", "cleen"), "clean"),
+        (("db", "cleanup"), "clean"),
         (("run", "quikstart"), "quickstart"),
         (("run", "quickstart", "--setting", "tool"), "tools"),
         (("run", "quickstart", "-m", "opnai/m"), "openai"),

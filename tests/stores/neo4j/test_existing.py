@@ -239,7 +239,7 @@ async def test_schema_of_a_label_is_read_up_to_a_limit(own: OwnDatabase, monkeyp
     ]
     assert [p.samples for p in few.properties[1:]] == [(1,), ("few",)]
     assert (few.limited, big.limited) == (False, True)
-    wrong = await call(store, "get_node_by_property", label="StFew", property_name="titel", property_value="x")
+    wrong = await call(store, "get_node_by_property", label="StFew", property_name="titlle", property_value="x")
     assert (wrong.error, "Did you mean title?" in wrong.content) == ("unknown_name", True)
     rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value="x")
     assert (rare.error, rare.rows, rare.in_list) == (None, 1, True), "the schema lacks it, a node has it"
