@@ -23,6 +23,9 @@ from graphwalk.experiments.protocol_differences import (
     protocol_note,
     published_differences,
 )
+from graphwalk.reports.formats import to_markdown
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.flawed import fenced, player_with, with_flaws
 from graphwalk.suites.questions.agents.scripted import PLAYERS
@@ -184,11 +187,11 @@ def test_the_order_of_the_differences_is_the_same_in_every_process() -> None:
     ("count", "mark"), [pytest.param(10, "(paper)", marks=pytest.mark.extended), (2, "(paper, more graphs)")]
 )
 def test_one_of_the_papers_sizes_has_its_rows_and_fewer_graphs_mark_them(tmp_path: Path, count: int, mark: str) -> None:
-    run = graphwalk.run(
+    graphwalk.run(
         "paper-scaling", protocol="paper", models=["scripted/expert"], settings=["tools"], out=tmp_path / "run",
         limit=None, **{"suite.graphs": [{"preset": "paper-150", "count": count}]},
     )  # fmt: skip
-    text = run.text("markdown").replace("\\", "")
+    text = to_markdown(report_of(RunFolder.open(tmp_path / "run")), explain=True).replace("\\", "")
     sizes = text.partition("By graph size")[2]
     assert f"gpt-4.1 {mark}" in sizes
     assert f"{mark}: arXiv 2604.01610, Table 4." in sizes
