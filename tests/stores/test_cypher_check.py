@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import PACKAGE
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.cypher_check import (
-    PROCEDURES,
     REACHES_OUT,
     WRITES,
     CypherNotAllowedError,
@@ -170,8 +168,3 @@ def test_a_long_text_is_read_once(piece: str, check: Callable[[str], object]) ->
 def test_any_text_passes_or_is_refused_in_words(text: str) -> None:
     with suppress(CypherNotAllowedError):
         assert check_cypher(text).tokens
-
-
-def test_the_procedures_are_listed_in_the_documentation() -> None:
-    page = (PACKAGE.parent / "docs" / "extending.md").read_text(encoding="utf-8")
-    assert [name for name in sorted(PROCEDURES) if f"`{name}`" not in page] == []
