@@ -100,7 +100,7 @@ def test_variants_of_a_wrong_field_are_not_refused_too() -> None:
     words = ["run", "quickstart", "--dry-run", "-o", "vary={agent.nudges: [0, 1]}", "-o", "agent.answer=some"]
     with pytest.raises(ConfigError) as error:
         CliRunner().invoke(app, words, catch_exceptions=False)
-    assert "agent.answer=some: must be 'text' or 'tool'" in str(error.value)
+    assert "agent.answer: must be 'text' or 'tool'" in str(error.value)
     assert "vary" not in str(error.value)
 
 

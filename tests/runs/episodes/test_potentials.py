@@ -35,11 +35,10 @@ async def run(tmp_path: Path) -> RunFolder:
 async def test_only_runs_with_steps_have_potentials_and_nothing_else_differs(run: RunFolder, tmp_path: Path) -> None:
     await start(tmp_path / "plain", experiment(**FIELDS))
     plain = records(tmp_path / "plain")
-    assert "potentials" not in "".join(map(str, plain))
-    assert "steps" not in RunFolder.open(tmp_path / "plain").read_manifest()["config"]["scoring"]
+    assert {record["potentials"] for record in plain} == {None}
     for record in (with_steps := records(run.path)):
         assert len(record["potentials"]) == record["turns"] + 1
-    without = [{name: value for name, value in record.items() if name != "potentials"} for record in with_steps]
+    without = [{**record, "potentials": None} for record in with_steps]
     assert sorted(map(without_time, without)) == sorted(map(without_time, plain))
     furthest = {row["model"]: row["furthest"] for row in report_of(run).rows}
     assert furthest["scripted/expert"] == 1
@@ -62,7 +61,7 @@ async def test_potentials_survive_resume_rescore_publish_and_merge(run: RunFolde
     new = NewRun.make("quickstart", tmp_path / "merged")
     merge_runs([run], new)
     assert potentials_in(new.folder.path) == before
-    rewritten(run, lambda record: {name: value for name, value in record.items() if name != "potentials"})
+    rewritten(run, lambda record: {**record, "potentials": None})
     rescore_run(run)
     assert potentials_in(run.path) == before
     log = run.path / "results.jsonl"
@@ -79,7 +78,7 @@ async def test_a_failure_to_compute_potentials_costs_no_result(tmp_path: Path, m
     monkeypatch.delenv("GRAPHWALK_STRICT", raising=False)
     await start(tmp_path / "run", experiment(**FIELDS, **{"scoring.steps": True}))
     for record in records(tmp_path / "run"):
-        assert "potentials" not in record
+        assert record["potentials"] is None
         assert "potentials missing: ZeroDivisionError" in record["score"]["missing"]
         assert record["score"]["correct"] or record["model"] != "scripted/expert"
 
@@ -101,7 +100,6 @@ def test_the_command_logs_and_shows_them(tmp_path: Path) -> None:
     done = graphwalk("run", "quickstart", *flags, COLUMNS="140")
     assert done.returncode == 0, done.stderr
     assert re.search(r"Furthest.*\n(.*\n){0,3}scripted/expert.* 1\.00", done.stdout)
-    assert "Furthest: mean of" in done.stderr + done.stdout
     (record,) = records(run)
     shown = graphwalk("show", run, record["task_id"]).stdout
     first, second = record["potentials"][:2]
