@@ -63,7 +63,7 @@ async def test_published_targets_that_differ_are_counted_named_and_scored(tmp_pa
     run = await graphwalk.arun({"name": "t", "suite": {"name": "graphwalks", "file": path}}, out=tmp_path / "run")
     scores = {(row["model"], row["graph_row"]): row for row in run.records()}
     assert (scores["scripted/expert", 3]["correct"], scores["scripted/expert", 3]["published_f1"]) == (True, 2 / 3)
-    assert "Row 3: the published target has 1 other nodes, and lacks 0 of ours." in run.text()
+    assert "Row 3: the published target has 1 other nodes, and lacks 0 of ours." in " ".join(run.report()["notes"])
     verification = await verify_run(RunFolder.open(tmp_path / "run"), Variables())
     assert verification.holds
 
