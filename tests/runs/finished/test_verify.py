@@ -174,7 +174,7 @@ async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> 
 async def test_every_kind_holds_on_neo4j(tmp_path: Path, neo4j_server: Variables) -> None:
     kinds = sorted(shipped_kinds())
     suite = {"name": "questions", "questions": kinds, "graphs": [{"file": "example"}]}
-    run = {"suite": suite, "settings": ["tools", "write_cypher"], "models": ["scripted/flawed"], "store": "neo4j"}
+    run = {"suite": suite, "settings": ["tools"], "models": ["scripted/flawed"], "store": "neo4j"}
     outcome = await verified_run(tmp_path, run, neo4j_server)
     assert outcome.error is None, outcome.error
     assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(kinds)
