@@ -98,7 +98,6 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     for name, flags in (("one", []), ("two", ["-o", "agent.turn_limit=1"])):
         done = graphwalk("run", "own-questions", "--out", name, *flags, folder=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert "over the questions of this one graph" in done.stdout
     by_tag = done.stdout.partition("By tag")[2]
     assert "one hop" in by_tag
     assert "spelling" in by_tag
