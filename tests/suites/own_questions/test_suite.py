@@ -98,6 +98,7 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     for name, flags in (("one", []), ("two", ["-o", "agent.turn_limit=1"])):
         done = graphwalk("run", "own-questions", "--out", name, *flags, folder=tmp_path)
         assert done.returncode == 0, done.stderr
+        assert "over the questions of this one graph" in " ".join(done.stdout.split())
     by_tag = done.stdout.partition("By tag")[2]
     assert "one hop" in by_tag
     assert "spelling" in by_tag
@@ -121,8 +122,8 @@ MISTAKES = {
     '{"question": "a", "answer": "Quil Trading"}': "answer: no key, value or name in the graph is 'Quil Trading'",
     '{"question": "b", "cypher": "MATCH (n:Ship) SET n.x = 1 RETURN n"}': "cypher: SET is not allowed here",
     '{"question": "c", "cypher": "MATCH (n:Ship {name: \'-\'}) RETURN n"}': "cypher: it returns nothing",
-    '{"question": "d", "cypher": "MATCH (n:Shipp) RETURN n"}': 'cypher: There is no node label "Shipp". Did you mean',
-    '{"question": "e", "cypher": "MATCH (n:Ship RETURN n"}': "cypher: The query cannot be read from character 7",
+    '{"question": "d", "cypher": "MATCH (n:Shipp) RETURN n"}': "cypher: it returns nothing",
+    '{"question": "e", "cypher": "MATCH (n:Ship RETURN n"}': "cypher: The database refuses the query",
     '{"question": "f", "cypher": "MATCH (a),(b),(c),(d),(e),(f) RETURN count(*)"}': "cypher: The query was stopped after",
     '{"question": "g", "cypher": "MATCH (a)-[r:OWNS]->() RETURN r"}': "cypher: it returns a relationship, a path or a map",
     '{"question": "h", "cypher": "UNWIND range(1, 2000) AS n RETURN n"}': "cypher: it returns more than 1,000 rows",
@@ -144,7 +145,8 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
         ):
             with pytest.raises(ConfigError) as caught:
                 await attempt()
-            assert all(f"line {n}: {text}" in str(caught.value) for n, text in enumerate(MISTAKES.values(), 1))
+            for n, text in enumerate(MISTAKES.values(), 1):
+                assert f"line {n}: {text}" in str(caught.value)
         assert not server.requests
 
 
