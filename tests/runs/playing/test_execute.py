@@ -131,10 +131,10 @@ def reader(said: str, extracted: str) -> Any:
 @pytest.mark.parametrize(
     ("said", "extracted", "count", "stage", "lossy"),
     [
-        ("There are three of them.", '[{"count": 3}]', 3, "model", None),
-        ('{"count": 2} and {"count": 3}', '[{"count": 3}]', 3, "model", None),
+        ("There are three of them.", '[{"count": 3}]', 3, "model", False),
+        ('{"count": 2} and {"count": 3}', '[{"count": 3}]', 3, "model", False),
         ('{"count": 2} and {"count": 3}', "null", 3, "bare", True),
-        ('[{"count": 2}]', '[{"count": 3}]', 2, "strict", None),
+        ('[{"count": 2}]', '[{"count": 3}]', 2, "strict", False),
     ],
 )
 async def test_the_extractor_is_asked_where_a_reading_is_lossy(
