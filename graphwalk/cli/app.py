@@ -98,8 +98,8 @@ def main() -> None:
         with suppress(OSError, ValueError):
             sys.stdout.flush()
         os._exit(interrupted.exit_code)
-    except SystemExit:
-        if reader_gone():
+    except SystemExit as end:
+        if reader_gone() or isinstance(end.__context__, BrokenPipeError):  # of the text of --help
             sys.exit(0)  # as other tools do in `| head`
         raise
     except Exception as error:
