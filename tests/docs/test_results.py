@@ -74,9 +74,7 @@ def test_what_the_page_calls_not_shown_is_not_shown(results: ModuleType) -> None
     for first, second in (
         (("walking-*", "walk-1 tools"), ("walking-*", "read-1 no_tools")),
         (("walking-*", "walk-more tools"), ("walking-*", "read-long no_tools")),
-        ((untaught, "qwen-1.5b tools:paper"), (untaught, "qwen-1.5b no_tools:paper")),
-        ((untaught, "qwen-1.5b tools:guided"), (untaught, "qwen-1.5b tools:paper")),
-        ((untaught, "qwen-1.5b no_tools:guided"), (untaught, "qwen-1.5b no_tools:paper")),
+        ((untaught, "qwen-1.5b tools"), (untaught, "qwen-1.5b no_tools")),
         (("magma-*", "is-0 is"), results.COPYING),
         (("magma-*", "is-0 is"), ("magma-*", "qwen-1.5b is")),
     ):

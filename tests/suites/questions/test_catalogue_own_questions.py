@@ -96,7 +96,7 @@ def test_from_the_command_line_to_the_report(place: Path, tmp_path_factory: pyte
     assert played(records, "dead_ends") == {"scripted/random"}
     for record in records:
         own = record["task"]["template"] == "dead_ends"
-        assert record["task"].get("oracles") == (1 if own else None)
+        assert record["task"]["oracles"] == (1 if own else 2)
         assert record["task"].get("computed") == (["total"] if own else None)
     own = next(record for record in records if record["task"]["template"] == "dead_ends")
     assert (own["task"]["reference_turns"], own["task"]["reference_calls"]) == (None, None)
@@ -122,7 +122,7 @@ def test_its_python_part_comes_from_another_package(place: Path) -> None:
     records = results(place / "run")
     assert played(records, "dead_ends") == {"scripted/expert"}
     assert all(record["score"]["correct"] for record in records)
-    assert all("oracles" not in record["task"] and record["task"]["reference_turns"] for record in records)
+    assert all(record["task"]["oracles"] == 2 and record["task"]["reference_turns"] for record in records)
     assert NOTE not in done.stdout
 
 
