@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from graphwalk.errors import ConfigError
 from graphwalk.reports.text_table import Column, TextTable
@@ -75,27 +75,19 @@ PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name
 
 @dataclass(frozen=True)
 class Reference:
-    """Published results: rows with the field names of the report, overall and by grouping.
-
-    `fewer` names where the run has fewer graphs than the published one. Its published rows have a mark.
-    """
+    """Published results: rows with the field names of the report, overall and by grouping."""
 
     source: str
     notes: tuple[str, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
     groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
-    fewer: str = ""
-
-    @property
-    def mark(self) -> str:
-        """Return the text behind the model of a published row."""
-        return " (paper, more graphs)" if self.fewer else " (paper)"
+    mark: ClassVar[str] = " (paper)"
+    """The text behind the model of a published row."""
 
     @property
     def explanation(self) -> str:
         """Return the text below a table that explains the mark; empty without published results."""
-        fewer = f" This run has fewer: {self.fewer}." if self.fewer else ""
-        return f"{self.mark.strip()}: {self.source}.{fewer}" if self.source else ""
+        return f"{self.mark.strip()}: {self.source}; its number of graphs may be another." if self.source else ""
 
 
 def cause_of(score: Mapping[str, Any] | None) -> str | None:

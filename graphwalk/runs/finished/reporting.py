@@ -6,13 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError, counted
-from graphwalk.experiments.protocol_differences import (
-    deviations,
-    fewer_graphs,
-    in_words,
-    protocol_note,
-    published_differences,
-)
+from graphwalk.experiments.protocol_differences import deviations, protocol_note, published_differences
 from graphwalk.reports.observations import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
@@ -55,10 +49,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
         named = ", ".join(f"{name} is {model}" for model, name in config["names"].items())
         about = [f"Names of models: {named}."] if named else []
         every = (*first, *report.notes, *about, *last, *map(str, manifest.get("unplayed", ())))
-        protocol = {
-            "name": config["protocol"],
-            "differences": [list(one) for one in deviations(config)],
-        }
+        protocol = {"name": config["protocol"], "differences": deviations(config)}
         return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
@@ -81,7 +72,6 @@ def _published(
 ) -> tuple[Reference | None, list[str]]:
     """Return the published rows that belong beside those of a run, and a note if there are none.
 
-    A run with fewer graphs than the published one has the rows with a mark.
     `extractor_missed`: the run had no extractor, and some replies needed one.
     """
     name = config["reference"]
@@ -93,13 +83,11 @@ def _published(
         return None, [f"Published figures are not shown: {error}."]
     differences = published_differences(config)
     if extractor_missed:
-        differences = [*differences, ("extractor", config["extractor"]["model"], "none (no API key)")]
-    fewer = [difference for difference in differences if fewer_graphs(difference)]
-    others = [difference for difference in differences if difference not in fewer]
-    if reference is None or not others:
-        return reference and replace(reference, fewer=in_words(fewer)), []
+        differences.append("extractor (no API key)")
+    if not differences:
+        return reference, []
     hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
-    return None, [f"Published figures ({reference.source}) are not shown: {in_words(others)}.{hint}"]
+    return None, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
 
 
 def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
