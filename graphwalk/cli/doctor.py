@@ -1,17 +1,16 @@
 """`graphwalk doctor`: checks of the installation with fixes, and of a model."""
 
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
 import typer
 
-from graphwalk.cli.check import print_capabilities
-from graphwalk.cli.options import BaseUrl, Override
-from graphwalk.errors import GraphwalkError, counted, install_hint
-from graphwalk.terminal.console import print_columns
+from graphwalk.cli.options import BaseUrl, Override, served_model
+from graphwalk.errors import ConfigError, GraphwalkError, counted, install_hint
+from graphwalk.terminal.console import print_columns, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import Variables, read_variables
 
@@ -38,24 +37,47 @@ def doctor(
     ] = None,
     base_url: BaseUrl = None,
     override: Override = None,
-    without: Annotated[
-        list[str] | None, typer.Option(metavar="CAPABILITY", help="Capability that may fail; repeatable.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the capabilities as JSON.")] = False,
 ) -> None:
     """Check the installation, or the capabilities of a model.
 
-    A model gets about a dozen short calls: text, tool calls, usage, errors and more. Exit code 3: the installation has
-    a problem; 4: a capability failed, or there was no reply.
+    A model gets five short calls: text, a tool call, a tool result, a JSON schema and usage. Exit code 3: the
+    installation has a problem; 4: a capability failed, or there was no reply.
     """
     if model is not None:
-        raise typer.Exit(0 if print_capabilities(model, base_url, override or (), without or (), json) else 4)
+        raise typer.Exit(0 if _print_capabilities(model, base_url, override or ()) else 4)
     variables = read_variables()
     checks = list(_checks(variables))
     for check in checks:
         fix = f"\n→ {check.fix}" if check.fix else ""
         print_columns([(f"{check.state:<6}", f"{check.name:<15}", variables.secrets.redact(check.detail) + fix)])
     raise typer.Exit(3 if any(check.state == "broken" for check in checks) else 0)
+
+
+def _print_capabilities(model: str, base_url: str | None, overrides: Sequence[str]) -> bool:
+    """Check and print the capabilities of a model. Return False if one failed."""
+    from graphwalk.models.conformance import Capability, check_model
+    from graphwalk.models.registry import no_reply_hint
+    from graphwalk.runs.playing.ask import asking
+
+    variables = read_variables()
+    served, servers = served_model(model, base_url, variables)
+    assert served is not None
+    experiment = asking(None, served, variables, overrides=overrides, servers=servers)
+    opened = experiment.opened.get(served)
+    if opened is None:
+        raise ConfigError(f"{served} is no language model", hint="graphwalk list models")
+
+    async def check() -> list[Capability]:
+        try:
+            return await check_model(opened, seconds=experiment.config.limits.call_seconds)
+        finally:
+            await opened.close()
+
+    results = run_async(check())
+    print_columns((one.status, one.name, one.detail) for one in results)
+    if len(results) == 1:
+        say(f"no reply; other checks were skipped: {no_reply_hint(served)}")
+    return all(one.status != "failed" for one in results)
 
 
 def _checks(variables: Variables) -> Iterator[DoctorCheck]:

@@ -30,21 +30,18 @@ SPECS = {
 }
 
 
+REACTIONS = {"ZEBU": "ZEBU", "493817": "It is 493,817.", "7391": "7391"}
+
+
 def clever(request: Request) -> Answer:
     """A model that understands the conformance prompts, and nothing else."""
     body = request.body
-    if body.get("temperature") == "hot":
-        return error(400, "temperature must be a number")
     heard = json.dumps(body.get("messages") or body["input"], ensure_ascii=False)
     if "Norway" in heard:
         return _say(request, '{"answer": "blue"}')
-    if body.get("tool_choice") == "required":
-        return _say(request, None, [("get_population", {"city": "Oslo"})])
-    if "Hanoi" in json.dumps(body.get("tools")):
-        return _say(request, None, [("get_population", {"city": "Hanoi"})])
-    cities = [city for city in ("Oslo", "Lima") if city in heard]
-    text, calls = _react(heard, cities[: 1 if body.get("parallel_tool_calls") is False else 2])
-    return _say(request, text, calls)
+    text = next((text for clue, text in REACTIONS.items() if clue in heard), None)
+    calls = [("get_population", {"city": "Oslo"})] if text is None and "Oslo" in heard else []
+    return _say(request, text if text or calls else "yes", calls)
 
 
 def _say(request: Request, text: str | None, calls: Sequence[tuple[str, Any]] = ()) -> Answer:
@@ -53,17 +50,6 @@ def _say(request: Request, text: str | None, calls: Sequence[tuple[str, Any]] = 
     if calls and "tools" not in request.body:
         text, calls = "\n".join(json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls), []
     return Answer(chat(text, calls))
-
-
-def _react(heard: str, cities: list[str]) -> tuple[str | None, list[tuple[str, Any]]]:
-    for clue, text in (
-        ("ZEBU", "ZEBU"),
-        ("493817", "It is 493,817."),
-        ("7391", "7391"),
-    ):
-        if clue in heard:
-            return text, []
-    return (None, [("get_population", {"city": city}) for city in cities]) if cities else ("yes", [])
 
 
 @pytest.fixture(params=SPECS, ids=SPECS)
@@ -83,12 +69,7 @@ async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> 
     capabilities = await check_model(model)
     assert tuple(capability.name for capability in capabilities) == CAPABILITIES
     assert {c.name: c.detail for c in capabilities if c.status == "failed"} == {}
-    assert {c.name for c in capabilities if c.status == "absent"} <= {
-        "reasoning_state",
-        "tool_choice",
-        "strict_tools",
-    }
-    assert all(capability.seconds > 0 for capability in capabilities)
+    assert {c.name for c in capabilities if c.status == "absent"} == set()
 
 
 async def test_the_shipped_check_passes_and_names_what_is_wrong() -> None:

@@ -1,71 +1,23 @@
-"""Model backends of other packages, one of them written by `graphwalk init --backend`."""
-
-import json
+"""Model backends of other packages."""
 
 import pytest
 
 from tests.extending.packages import EXAMPLES, Place
-from tests.models.server import Answer, ModelServer, Request
-
-
-@pytest.fixture
-def lab(place: Place) -> Place:
-    done = place.graphwalk("init", "--backend", "my-lab")
-    assert done.returncode == 0, done.stderr
-    assert "cd graphwalk-my-lab && pip install" in done.stdout
-    place.install(place.folder / "graphwalk-my-lab")
-    return place
-
-
-@pytest.mark.extended
-def test_its_own_test_passes(lab: Place) -> None:
-    done = lab.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "graphwalk-my-lab")
-    assert done.returncode == 0, done.stdout
-    assert "2 passed" in done.stdout
-
-
-async def test_generated_backend_is_checked_and_plays(lab: Place) -> None:
-    import asyncio
-
-    def answer(request: Request) -> Answer:
-        assert request.path == "/v1/generate"
-        return Answer({"content": '{"answer": []}', "tokens_evaluated": 5, "tokens_predicted": 2})
-
-    async with ModelServer(answer) as server:
-        words = ("my-lab/m", "-o", "model_arguments={my-lab/m: {path: /generate}}")
-        check = await asyncio.to_thread(
-            lab.graphwalk, "doctor", *words, "--json", "--without", "tool_result", MY_LAB_BASE_URL=server.url
-        )
-        report = json.loads(check.stdout)
-        assert check.returncode == 4
-        assert not report["ok"]
-        assert "long_context" in report["failed"]
-        assert "tool_result" not in report["failed"]
-        play = ("run", "quickstart", "--limit", 1, "-m", *words, "--out", "run")
-        done = await asyncio.to_thread(lab.graphwalk, *play, MY_LAB_BASE_URL=server.url)
-        assert done.returncode == 0, done.stderr
-    config = json.loads((lab.folder / "run" / "run.json").read_text())["config"]
-    assert config["model_arguments"] == {"my-lab/m": {"path": "/generate"}}
 
 
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (("doctor", "my-lab/m", "-o", "model_arguments.my-lab/m.nothing=1"), "takes no argument 'nothing'"),
-        (("doctor", "my-lab/m", "--without", "magic"), "unknown capability"),
-        (("doctor", "my-lab/m"), "MY_LAB_BASE_URL is not set"),
+        (("doctor", "constant/m", "-o", "model_arguments.constant/m.nothing=1"), "takes no argument 'nothing'"),
         (
-            ("run", "quickstart", "-m", "my-lab/m", "-o", "model_arguments={my-lab/m: {api_key: x}}"),
+            ("run", "quickstart", "-m", "constant/m", "-o", "model_arguments={constant/m: {api_key: x}}"),
             "named like a secret",
         ),
-        (("init",), "no folder given"),
-        (("init", "--backend", "My Lab"), "expected lower-case letters"),
-        (("init", "--backend", "openai"), "name of a built-in provider"),
-        (("init", "--backend", "my-lab"), "not an empty folder"),
     ],
 )
-def test_backend_option_errors(lab: Place, words: tuple[str, ...], cause: str) -> None:
-    done = lab.graphwalk(*words)
+def test_wrong_arguments_are_refused(place: Place, words: tuple[str, ...], cause: str) -> None:
+    place.install(EXAMPLES / "backend")
+    done = place.graphwalk(*words)
     assert done.returncode == 2
     assert cause in done.stderr
     assert "Traceback" not in done.stderr
@@ -78,7 +30,7 @@ def test_shipped_checks_of_a_backend(place: Place) -> None:
 from graphwalk.variables import Variables
 from graphwalk.models.registry import open_model
 from graphwalk.testing import check_model
-deaf = {"tool_result", "long_context"}
+deaf = {"tool_result"}
 check_model(open_model("constant/yes", Variables()), without=deaf)
 check_model(open_model("constant/yes", Variables()))
 """
