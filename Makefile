@@ -71,9 +71,6 @@ docs: $(STAMP) ## The site, in build/site; fails on every warning
 format: figures ## Fix formatting, and rewrite the generated parts of README and docs
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/python -c "import graphwalk, pathlib; \
-	  answer = graphwalk.ask('What did Aksel Brant command?', 'example', model='scripted/look'); \
-	  pathlib.Path('docs/walk.svg').write_text(answer.svg(), encoding='utf-8')"
 	$(BIN)/graphwalk list experiments --schema > templates/experiments/experiment.schema.json
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way

@@ -46,7 +46,7 @@ def view(
         raise wanted.nothing(", ".join(map(str, places)), played)
     write_page(runs, out)
     if not can_draw():
-        say(f"The page has tables in place of plots, which need matplotlib:  {install_hint('plots')}")
+        say(f"The page has no plots, which need matplotlib:  {install_hint('plots')}")
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written")
     data(str(out))
     if stdout().is_terminal:

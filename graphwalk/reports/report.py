@@ -63,7 +63,7 @@ class Report:
     @cached_property
     def plots(self) -> list[Plot]:
         """Return the plots that show results of this run, beginning with models and settings."""
-        return worth_drawing([*by_model(self), *(self.suite.plots or common_plots)(self)])
+        return worth_drawing([by_model(self), *(self.suite.plots or common_plots)(self)])
 
     def as_dict(self) -> dict[str, Any]:
         always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")

@@ -1,4 +1,4 @@
-"""The scene of an episode: what terminal, page, SVG and notebook show of it."""
+"""The scene of an episode: what terminal and page show of it."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ Fate = Literal["", "asked", "way", "right", "wrong", "missed", "given"]
 in the target; "wrong" answered only; "missed" in the target only; "given" known before.
 """
 MOST_USED = 40
-"""Nodes of the evidence that terminal and SVG show."""
+"""Nodes of the evidence that the terminal shows."""
 _MOST_COMPARED = 2_000
 
 

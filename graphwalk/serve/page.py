@@ -16,7 +16,6 @@ from graphwalk.errors import install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
-from graphwalk.reports.plots import COLUMNS
 from graphwalk.reports.report import Report
 from graphwalk.reports.scene import SceneCall, scene_of
 from graphwalk.reports.text_table import TextTable, legend
@@ -91,21 +90,15 @@ class RunContent:
 
     @cached_property
     def figures(self) -> dict[str, Any]:
-        """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
+        """Every plot, drawn if matplotlib is installed, else the command to install it."""
+        if not can_draw():
+            return {"figures": [], "missing": install_hint("plots")}
         plots = self.report.plots
         styles = styles_of(plots)
         figures = [
-            {
-                "name": figure.name,
-                "title": figure.title,
-                "about": figure.about,
-                "columns": list(COLUMNS),
-                "rows": [list(row) for row in figure.rows],
-                "svg": page_svg(figure, styles) if can_draw() else None,
-            }
-            for figure in plots
+            {"name": one.name, "title": one.title, "about": one.about, "svg": page_svg(one, styles)} for one in plots
         ]
-        return {"figures": figures, "missing": None if can_draw() else install_hint("plots")}
+        return {"figures": figures, "missing": None}
 
 
 def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:

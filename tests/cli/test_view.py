@@ -51,7 +51,7 @@ def test_a_page_without_plots_says_what_they_need(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     written = view(two_runs[0], "--out", tmp_path / "without.html")
     assert written.exit_code == 0
-    assert "tables in place of plots, which need matplotlib:  pip install -e '.[plots]'" in written.stderr
+    assert "no plots, which need matplotlib:  pip install -e '.[plots]'" in written.stderr
 
 
 def test_episodes_that_are_not_there_are_named(two_runs: tuple[Path, Path]) -> None:

@@ -16,6 +16,5 @@ def test_every_cell_shows_its_object(tmp_path: Path) -> None:
     assert "<caption>100 nodes</caption>" in html[0]
     assert "path_finding" in html[1]
     assert "1897-03-12 [voyage 17]<br>" in html[3]
-    assert "data:image/svg+xml;base64," in html[3]
     assert any("scripted/flawed" in data.get("text/markdown", "") for data in shown[4])
     assert any("image/png" in data for data in shown[7])

@@ -1,6 +1,5 @@
-"""Variants in a report: their table and the plot."""
+"""Variants in a report."""
 
-from graphwalk.reports.common_plots import by_variant
 from graphwalk.reports.formats import to_markdown
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, build_report, result
@@ -36,20 +35,3 @@ def test_variants_are_rows_in_the_order_of_their_numbers_with_calls_and_overflow
     text = to_markdown(report)
     assert "Variants on the same tasks" in text
     assert "Variants on" not in to_markdown(build_report([result()], DECLARED))
-
-
-def test_a_numeric_factor_is_plotted_over_its_values_and_others_by_name():
-    (plot,) = by_variant(build_report(budgets(), DECLARED))
-    assert (plot.kind, plot.x) == ("lines", "turn limit")
-    assert [(point.x, round(point.y, 1)) for point in plot.panels[0].series[0].points] == [
-        (5.0, 0.0),
-        (10.0, 83.3),
-        (20.0, 100.0),
-    ]
-    log = played(["compaction=none", "compaction=window"], lambda variant, graph: graph > 2)
-    (plot,) = by_variant(build_report(log, DECLARED))
-    assert (plot.kind, [point.x for point in plot.panels[0].series[0].points]) == (
-        "dots",
-        ["compaction=none", "compaction=window"],
-    )
-    assert not list(by_variant(build_report([result()], DECLARED)))

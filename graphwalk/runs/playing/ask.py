@@ -1,6 +1,5 @@
 """Ask questions about your own graph: each is a logged episode, answered with evidence."""
 
-from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,6 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
 from graphwalk.reports.scene import Scene, SceneCall, scene_of
-from graphwalk.reports.scene_svg import scene_svg
 from graphwalk.runs.episodes.episode import RunModels, play
 from graphwalk.runs.episodes.fingerprint import fingerprint, keep_texts, new_manifest
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, PlannedGraph
@@ -98,10 +96,6 @@ class Answer:
         earlier = AskTask.model_validate(self.result.task).earlier
         return (*earlier, Exchange(question=self.question, answer=self.answer or ""))
 
-    def svg(self) -> str:
-        """Return the evidence as a drawing, the text of an SVG file."""
-        return scene_svg(self.scene, self.question)
-
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as JSON data."""
         return {
@@ -122,12 +116,10 @@ class Answer:
 
     def _repr_html_(self) -> str:
         text = self.answer or f"no answer ({self.exit_status}): {self.error or 'the reply was empty'}"
-        # As an image: the style of the drawing does not reach the rest of the notebook.
-        drawing = b64encode(self.svg().encode("utf-8", "replace")).decode()
         lines = "<br>".join(map(escape_markup, text.splitlines()))
         if self.unsupported:
             lines = f'<strong style="color: #c00">Not supported: {escape_markup(self.unsupported)}</strong><br>{lines}'
-        return f'<p>{lines}</p><img alt="evidence" src="data:image/svg+xml;base64,{drawing}">'
+        return f"<p>{lines}</p>"
 
 
 def asking(

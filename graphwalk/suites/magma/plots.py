@@ -4,18 +4,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from statistics import fmean
 
-from graphwalk.reports.common_plots import cost_against_accuracy, player_name, series_of
-from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
+from graphwalk.reports.common_plots import player_name, series_of
+from graphwalk.reports.plots import Panel, Plot
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import ReportRow
 from graphwalk.suites.magma.generate import ALGORITHMS
 
-_ERRORS = {
-    "missing_prefix_per_reply": "no prefix",
-    "false_negatives_per_reply": "missing",
-    "hallucinations_per_reply": "halluc.",
-    "invalid_items_per_reply": "invalid",
-}
 _EXACT = {
     "accuracy": ("final", "Final state exact", "final states exact, in %"),
     "intermediate_exact": ("earlier", "Earlier states exact", "earlier states exact, in %"),
@@ -38,8 +32,6 @@ def magma_plots(report: Report) -> Iterator[Plot]:
         about = f"{_BARS} Dashed: the paper's."
         yield Plot(f"{name}-by-size", f"{title}, by size", "lines", panels, "nodes", y, about, percent=True)
     yield from _steps_and_sizes(report)
-    yield from _errors(report)
-    yield cost_against_accuracy(report)
 
 
 def _over_sizes(published: Iterable[ReportRow], measure: str) -> Iterator[ReportRow]:
@@ -102,25 +94,3 @@ def _published_rows(report: Report) -> list[ReportRow]:
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
     rows = report.published.groups.get("case", ())
     return [r for r in rows if r["case"] in cases and (r["model"] in models or r["note"] == "zero-shot")]
-
-
-def _errors(report: Report) -> Iterator[Plot]:
-    """Yield errors per reply: a row per algorithm (the paper's Figure 9a), and a panel per algorithm (Figure 12)."""
-    low, high = AVERAGED_SIZES
-    for name, title, grouping, by_player in (
-        ("errors-per-reply", f"Errors per reply, {low} to {high} nodes", "averaged", True),
-        ("errors-by-algorithm", "Errors per reply, by algorithm", "algorithm", False),
-    ):
-        rows = report.groups.get(grouping, ())
-        faulty = {player_name(row) for row in rows if any(row.get(field) for field in _ERRORS)}
-        panels: dict[str, list[Series]] = {}
-        for row in rows:
-            names = (player_name(row), _words(row[grouping]))
-            panel, series = names if by_player else reversed(names)
-            values = {title: row[field] for field, title in _ERRORS.items() if row.get(field) is not None}
-            if names[0] in faulty and values:
-                points = tuple(PlotPoint(title, float(value)) for title, value in values.items())
-                panels.setdefault(panel, []).append(Series(series, points))
-        about = "Means over replies; players without errors are left out. Each panel has its own colour scale."
-        shown = tuple(Panel(tuple(series), panel) for panel, series in panels.items())
-        yield Plot(name, title, "heat", shown, about=about)

@@ -136,7 +136,6 @@ def magma_report() -> SuiteReport:
             Grouping("n", "nodes", lambda r: r["task"]["n"]),
             Grouping("case", "algorithm and size", _of_case, shown=False),
             Grouping("step", "algorithm, size and step", _of_step, shown=False),
-            Grouping("averaged", "algorithm, 5 to 15 nodes", _of_averaged, ALGORITHMS, shown=False),
             Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
         ),
         baselines=repeat_baseline,

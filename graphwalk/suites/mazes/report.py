@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from graphwalk.reports.common_plots import against_size, cost_against_accuracy, outcomes, within_calls
+from graphwalk.reports.common_plots import against_size
 from graphwalk.reports.measures import declared_report
 from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import Report
@@ -56,13 +56,9 @@ def maze_plots(report: Report) -> Iterator[Plot]:
     varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
     if varied:  # the others vary with the first
         name, axis = varied[0], _SIZES[varied[0]]
-        if name != "size":  # else it is the first plot
-            yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
+        yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
         calls = ("calls_per_question", "tool calls per maze")
         yield against_size(report, name, f"Calls by {axis}", axis, *calls, percent=False, baselines=(REFERENCE,))
-    yield outcomes(report, "How paths end")
-    yield within_calls(report, "Valid paths by number of calls")
-    yield cost_against_accuracy(report)
 
 
 def maze_report() -> SuiteReport:

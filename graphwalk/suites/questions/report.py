@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from graphwalk.reports.common_plots import against_size, by_group, effort_plots, outcomes
+from graphwalk.reports.common_plots import against_size, by_group
 from graphwalk.reports.measures import declared_report, if_scored
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.report import Report
@@ -79,11 +79,8 @@ def question_plots(report: Report) -> Iterator[Plot]:
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
     reference = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
-    if reference or report.published.groups.get("nodes"):  # else it is the first plot
-        yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
+    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
     yield walked_against_text(report)
-    yield outcomes(report)
-    yield from effort_plots(report)
 
 
 def question_report() -> SuiteReport:
