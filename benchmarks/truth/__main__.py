@@ -12,7 +12,6 @@ from benchmarks.servers import throw_away_server
 from benchmarks.truth.targets import Found, targets
 from benchmarks.truth.tck import failures, judged, played, table, tck_jar
 from benchmarks.truth.tck_engines import Kglite, Neo4j
-from benchmarks.truth.tck_guarded import Written, fates, written_table
 from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
 from graphwalk.database.server import RELEASES
@@ -27,12 +26,12 @@ def main() -> int:
     print("targets, by networkx …", flush=True)
     counts = asyncio.run(targets())
     print("openCypher TCK …", flush=True)
-    plainly, written = _tck_outcomes(tck_jar())
-    wrong = [*_wrong(counts), *_unjudged(plainly), *_different(plainly, written)]
+    by_engine = _tck_outcomes(tck_jar())
+    wrong = [*_wrong(counts), *_unjudged(by_engine)]
     write_between_markers(
-        PAGE, "truth", "\n".join(["", caption("make truth"), "", *_tck(plainly, written), *_targets(counts), ""])
+        PAGE, "truth", "\n".join(["", caption("make truth"), "", *_tck(by_engine), *_targets(counts), ""])
     )
-    for engine, outcomes in plainly.items():
+    for engine, outcomes in by_engine.items():
         print("\n".join(failures(engine, outcomes)))
     print(f"{PAGE.name} written, {time.perf_counter() - started:.0f} s")
     for line in wrong:
@@ -40,16 +39,15 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def _tck_outcomes(jar: Path) -> tuple[Outcomes, Outcomes]:
-    """By engine: the scenarios as they are, and through write_cypher, which runs on the embedded engine alone."""
-    plainly, written = {"kglite": played(Kglite(), jar)}, {"kglite": played(Written(Kglite()), jar)}
+def _tck_outcomes(jar: Path) -> Outcomes:
+    outcomes = {"kglite": played(Kglite(), jar)}
     for release in RELEASES:
         print(f"openCypher TCK on Neo4j {release} …", flush=True)
         # TCK scenarios empty the database, so that NEO4J_URI is not used.
         with throw_away_server(release) as variables:
             name = f"neo4j {release}"
-            plainly[name] = played(Neo4j(variables, name), jar)
-    return plainly, written
+            outcomes[name] = played(Neo4j(variables, name), jar)
+    return outcomes
 
 
 def _wrong(counts: dict[str, Found]) -> Iterator[str]:
@@ -63,18 +61,11 @@ def _unjudged(outcomes: Outcomes) -> Iterator[str]:
             yield f"{engine}, not judged: {outcome.scenario.title}: {outcome.detail}"
 
 
-def _different(plainly: Outcomes, written: Outcomes) -> Iterator[str]:
-    for engine in written:
-        for outcome in fates(plainly[engine], written[engine])["different"]:
-            yield f"{engine}, otherwise through write_cypher: {outcome.scenario.title}: {outcome.detail}"
-
-
-def _tck(plainly: Outcomes, written: Outcomes) -> Iterator[str]:
+def _tck(outcomes: Outcomes) -> Iterator[str]:
     versions = " and ".join(release.version for release in RELEASES.values())
     yield f"### openCypher TCK\n\n{ARTIFACT} on kglite {metadata.version('kglite')} and Neo4j {versions}.\n"
-    yield from table(plainly)
+    yield from table(outcomes)
     yield ""
-    yield from written_table(plainly, written)
 
 
 def _targets(counts: dict[str, Found]) -> Iterator[str]:

@@ -17,14 +17,9 @@ REACHES_OUT = frozenset({"LOAD", "CALL", "USE", "SHOW", "TERMINATE"})
 FIRST_WORDS = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL", "FOR", "LET", "FILTER", "WHEN"})
 """First words of a query that reads. Commands for databases, servers and users begin with others."""
 PROCEDURES = frozenset(
-    {
-        *("db.labels", "db.relationshipTypes", "db.propertyKeys", "db.awaitIndex", "db.awaitIndexes"),
-        *("db.schema.visualization", "db.schema.nodeTypeProperties", "db.schema.relTypeProperties"),
-        *("db.index.fulltext.queryNodes", "db.index.fulltext.queryRelationships"),
-        *("db.index.vector.queryNodes", "db.index.vector.queryRelationships"),
-    }
+    f"db.index.{kind}.query{entities}" for kind in ("fulltext", "vector") for entities in ("Nodes", "Relationships")
 )
-"""Procedures that only read the graph and its schema."""
+"""Procedures that Cypher of a file may call."""
 NAMESPACES = frozenset({"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"})
 """Of functions that are part of Cypher; those of plug-ins can run any query, or reach a network."""
 _TOKEN = re.compile(
@@ -37,9 +32,8 @@ _TOKEN = re.compile(
 )
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 """The end of a comment for one engine, and not for another."""
-_STATEMENT = re.compile(r"\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z)", re.DOTALL)
-_VALUE = re.compile(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
+"""Neo4j reads the character that it encodes, which may end a text."""
 _AFTER_NAMES = (".", ",", ")", "]", "}", ":", "=", "<", ">", "")
 """Signs that follow a name and never the first word of a clause; "": the end."""
 _BEFORE_QUOTED = ("|", "&", "!", "(")
@@ -102,79 +96,58 @@ def tokens_in(cypher: str) -> Iterator[Token]:
             yield Token(match.lastgroup or "", match[0], match.start())
 
 
-class CypherTokens:
-    """The tokens of a query, without comments. Raise CypherNotAllowedError for what engines may read in two ways."""
-
-    def __init__(self, cypher: str) -> None:
-        self.cypher = _ESCAPE.sub(_character, cypher)
-        """With the characters of its unicode escapes, as Neo4j reads it."""
-        self.tokens: list[Token] = []
-        for match in _TOKEN.finditer(self.cypher):
-            kind, text = match.lastgroup or "", match[0]
-            if kind == "open":
-                raise self.refused("syntax", text, match.start(), "it is not closed")
-            if (kind == "space" and _LONE_RETURN.search(text)) or (kind == "sign" and text in "\\\0"):
-                raise self.refused("syntax", repr(text), match.start(), "write it inside a text only")
-            if kind != "space":
-                self.tokens.append(Token(kind, text, match.start()))
-
-    def __getitem__(self, place: int) -> Token:
-        return self.tokens[place] if 0 <= place < len(self.tokens) else _END
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def refused(
-        self, kind: Literal["syntax", "write_refused", "not_offered"], word: str, at: int, reason: str
-    ) -> CypherNotAllowedError:
-        return CypherNotAllowedError(kind, word, self.cypher, at, reason)
-
-    def is_name(self, place: int) -> bool:
-        """Return True if no clause can begin with this token."""
-        before, token, after = self[place - 1], self[place], self[place + 1]
-        if place == 0:
-            return False
-        if before.text == "." and (
-            self[place - 2].kind in ("word", "quoted") or self[place - 2].text in (")", "]", "}")
-        ):
-            return True
-        if token.kind == "quoted" and (before.text in _BEFORE_QUOTED or before.upper == "AS"):
-            return True
-        return after.text in _AFTER_NAMES or before.text in (":", "$")
-
-    def dotted_name(self, place: int) -> str:
-        """Return the names from this token on that dots join."""
-        names = [self[place].name]
-        while self[place + 1].text == "." and self[place + 2].kind in ("word", "quoted"):
-            place += 2
-            names.append(self[place].name)
-        return ".".join(names)
-
-
-def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> CypherTokens:
+def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> list[Token]:
     """Return the tokens of Cypher that may be run. Raise CypherNotAllowedError for any other.
 
     `procedures`: those that it may call.
     """
-    tokens = CypherTokens(cypher)
-    while tokens[len(tokens) - 1].text == ";":
-        tokens.tokens.pop()
-    if tokens[0].upper not in FIRST_WORDS | WRITES | REACHES_OUT:
+    if escape := _ESCAPE.search(cypher):
+        raise CypherNotAllowedError("syntax", escape[0], cypher, escape.start(), "write the character itself")
+    tokens = []
+    for match in _TOKEN.finditer(cypher):
+        kind, text, at = match.lastgroup or "", match[0], match.start()
+        if kind == "open":
+            raise CypherNotAllowedError("syntax", text, cypher, at, "it is not closed")
+        if (kind == "space" and _LONE_RETURN.search(text)) or (kind == "sign" and text in "\\\0"):
+            raise CypherNotAllowedError("syntax", repr(text), cypher, at, "write it inside a text only")
+        if kind != "space":
+            tokens.append(Token(kind, text, at))
+    while tokens and tokens[-1].text == ";":
+        tokens.pop()
+    if not tokens or tokens[0].upper not in FIRST_WORDS | WRITES | REACHES_OUT:
+        word = tokens[0].text if tokens else "an empty query"
         reason = f"a query begins with one of {', '.join(sorted(FIRST_WORDS))}"
-        raise tokens.refused("syntax", tokens[0].text or "an empty query", 0, reason)
-    for place, token in enumerate(tokens.tokens):
+        raise CypherNotAllowedError("syntax", word, cypher, 0, reason)
+    padded = [_END, _END, _END, *tokens, _END]
+    called = 0
+    """The place behind the name of the last procedure."""
+    for place, token in enumerate(padded[3:-1], 3):
+        namespace, dot, before, _, after = padded[place - 3 : place + 2]
+        is_name = place > 3 and _is_name(dot, before, token, after)
         if token.text == ";":
-            raise tokens.refused("syntax", ";", token.at, "there is one query only")
-        if token.upper in REACHES_OUT and not tokens.is_name(place):
-            _check_call(tokens, place, procedures)
-        elif token.upper in WRITES and not tokens.is_name(place):
-            raise tokens.refused("write_refused", token.upper, token.at, "it changes data, and this query only reads")
-        elif token.text == "(" and tokens[place - 1].kind in ("word", "quoted"):
-            _check_function(tokens, place - 1)
+            raise CypherNotAllowedError("syntax", ";", cypher, token.at, "there is one query only")
+        if token.upper == "CALL" and not is_name:
+            if after.text in ("{", "("):
+                continue
+            called, name = place + 2, after.name
+            while padded[called].text == "." and padded[called + 1].kind in ("word", "quoted"):
+                called, name = called + 2, f"{name}.{padded[called + 1].name}"
+            if name not in procedures:
+                reason = f"only {', '.join(sorted(procedures)) or 'no procedure'} may be called"
+                raise CypherNotAllowedError("not_offered", f"CALL {name}", cypher, token.at, reason)
+        elif token.upper in REACHES_OUT and not is_name:
+            reason = "it reaches beyond the graph (for a variable or a column, choose another name)"
+            raise CypherNotAllowedError("not_offered", token.upper, cypher, token.at, reason)
+        elif token.upper in WRITES and not is_name:
+            reason = "it changes data, and this query only reads"
+            raise CypherNotAllowedError("write_refused", token.upper, cypher, token.at, reason)
+        elif token.text == "(" and dot.text == "." and place != called and namespace.name.lower() not in NAMESPACES:
+            name = f"{namespace.name}.{before.name}()"
+            raise CypherNotAllowedError("not_offered", name, cypher, token.at, "functions of plug-ins cannot be called")
     return tokens
 
 
-def check_model_query(query: str) -> CypherTokens:
+def check_model_query(query: str) -> list[Token]:
     """Return the tokens of a query of a model. Raise QueryRefused if it may not be run."""
     if len(query) > LONGEST_QUERY:
         raise QueryRefused("too_large", "query_too_long", longest=LONGEST_QUERY)
@@ -187,43 +160,16 @@ def check_model_query(query: str) -> CypherTokens:
             raise QueryRefused("not_offered", "query_not_offered", what=error.word) from None
         near = query[error.at : error.at + 30] or "the end"
         raise QueryRefused("syntax", "query_syntax", at=error.at + 1, near=near, query=query) from None
-    for token in tokens.tokens:
+    for token in tokens:
         if token.text == "$" or token.name.startswith(OUR_PREFIX):
             raise QueryRefused("not_offered", "query_not_offered", what="$" if token.text == "$" else OUR_PREFIX)
     return tokens
 
 
-def check_template(cypher: str) -> None:
-    """Check the Cypher of a Jinja template, as far as it shows before names are put in."""
-    check_cypher(_VALUE.sub(" x ", _STATEMENT.sub("", cypher)))
-
-
-def _character(escape: re.Match[str]) -> str:
-    character = chr(int(escape[1], 16))
-    if character in "'\"`\\" or character < " " or "\ud800" <= character < "\ue000":
-        reason = "write the character itself"
-        raise CypherNotAllowedError("syntax", escape[0], escape.string, escape.start(), reason)
-    return character
-
-
-def _check_call(tokens: CypherTokens, place: int, procedures: frozenset[str]) -> None:
-    """Raise CypherNotAllowedError unless the clause is CALL of a subquery or of one of the procedures."""
-    token, after = tokens[place], tokens[place + 1]
-    if token.upper != "CALL":
-        reason = "it reaches beyond the graph (for a variable or a column, choose another name)"
-        raise tokens.refused("not_offered", token.upper, token.at, reason)
-    if after.text in ("{", "(") or tokens.dotted_name(place + 1) in procedures:
-        return
-    reason = "it is none of the procedures that only read the graph (docs/extending.md lists them)"
-    raise tokens.refused("not_offered", f"CALL {tokens.dotted_name(place + 1)}", token.at, reason)
-
-
-def _check_function(tokens: CypherTokens, last: int) -> None:
-    """Raise CypherNotAllowedError for a function of a plug-in. `last`: the place of the last part of its name."""
-    first = last
-    while tokens[first - 1].text == "." and tokens[first - 2].kind in ("word", "quoted"):
-        first -= 2
-    name = tokens.dotted_name(first)
-    called = tokens[first - 1].upper == "CALL" or tokens[first - 1].text == ":"
-    if "." in name and not called and name.partition(".")[0].lower() not in NAMESPACES:
-        raise tokens.refused("not_offered", f"{name}()", tokens[first].at, "functions of plug-ins cannot be called")
+def _is_name(dot: Token, before: Token, token: Token, after: Token) -> bool:
+    """Return True if no clause can begin with this token. `dot`: the token before the one before it."""
+    if before.text == "." and (dot.kind in ("word", "quoted") or dot.text in (")", "]", "}")):
+        return True
+    if token.kind == "quoted" and (before.text in _BEFORE_QUOTED or before.upper == "AS"):
+        return True
+    return after.text in _AFTER_NAMES or before.text in (":", "$")

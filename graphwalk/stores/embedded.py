@@ -93,7 +93,7 @@ class EmbeddedStore(GraphStore):
             raise QueryRefused("query_error", "query_unbounded")
         if self._snapshot is None:
             self._snapshot = self._open_engine().freeze()
-        ordered = any(token.upper == "ORDER" for token in tokens.tokens)
+        ordered = any(token.upper == "ORDER" for token in tokens)
         try:
             cypher, temporals = self.dialect.written(query)
             parameters = SERIALISATION.parameters(temporals)

@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from itertools import accumulate
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz import process
@@ -22,7 +23,7 @@ MOST_ROWS = 10
 MOST_SCANNED = 100_000
 """Nodes of a database whose texts are read if no index finds any."""
 LONGEST_TEXT = 300  # characters
-_MOST_HITS, _MOST_ALIKE = 200, 5
+_MOST_RANKED, _MOST_ALIKE = 10_000, 5
 _LETTERS = {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 """Letters that Unicode does not decompose."""
 
@@ -117,19 +118,18 @@ def best_rows(ranked: Sequence[tuple[Rank, Row]]) -> list[Row]:
 
 
 class SearchIndex:
-    """The different texts of the nodes of a graph, as one long text; many threads may search it."""
+    """The different texts of the nodes of a graph; many threads may search it."""
 
     def __init__(self, graph: PropertyGraph) -> None:
         self._keys = graph.keys
-        self._entries = list(_texts_of(graph))
-        plain = [folded(entry[3]) for entry in self._entries]
-        self._starts = list(accumulate((len(text) + 1 for text in plain), initial=1))
-        self._whole = "\n" + "\n".join(plain) + "\n"
-        words = words_of(self._whole)
-        self._spelled = {text.replace(" ", ""): text for text in plain} | dict(zip(words, words, strict=True))
-        """Words, and texts without spaces → what to look for in the long text."""
-        self._spellings = sorted(self._spelled, key=len)
-        self._lengths = list(map(len, self._spellings))
+        self._entries: defaultdict[str, list[_Entry]] = defaultdict(list)
+        """By folded text."""
+        for entry in _texts_of(graph):
+            self._entries[folded(entry.text)].append(entry)
+        words = {word: word for plain in self._entries for word in words_of(plain)}
+        self._spelled = {plain.replace(" ", ""): plain for plain in self._entries} | words
+        """Words, and texts without spaces → what texts contain."""
+        self._spellings = list(self._spelled)
         self._degrees = np.zeros(len(graph.keys), dtype=np.int64)
         for table in graph.relationship_tables:
             for ends in (table.sources, table.targets[table.sources != table.targets]):  # a loop counts once
@@ -138,62 +138,55 @@ class SearchIndex:
     def search(self, text: str, label: str | None) -> list[Row]:
         """Return the nodes that match, of a label ("": without labels) if it is given."""
         sought = SearchText(text)
-        longest = max(sought.words, key=len, default="")
-        entries = self._with(longest, label)
-        for end in ("\n", " ", ""):  # whole texts and words first: of the rest there may be too many
-            entries |= self._with(f"\n{sought.folded}{end}", label, 1) | self._with(sought.folded + end, label)
-        rows = self._rows(sought, entries)
+        longest = max(sought.words, key=len, default=sought.folded)
+        rows = self._rows(sought, [longest] if longest else [], label)
         if rows and rows[0]["match"] != MATCHES[TYPING_ERRORS]:
             return rows
-        alike = {spelling for part in (sought.joined, longest) for spelling in self._alike(part)}
-        return self._rows(sought, {entry for one in alike for entry in self._with(self._spelled[one], label)})
+        alike = []
+        for part in (sought.joined, longest):
+            options = {"scorer": OSA.distance, "score_cutoff": allowed_errors(part), "limit": _MOST_ALIKE}
+            alike += [self._spelled[spelling] for spelling, _, _ in process.extract(part, self._spellings, **options)]
+        return self._rows(sought, alike, label)
 
-    def _rows(self, sought: SearchText, entries: Iterable[int]) -> list[Row]:
+    def _rows(self, sought: SearchText, parts: Sequence[str], label: str | None) -> list[Row]:
+        """Rank the texts that contain one of the parts: of many, those with the whole text and the shortest."""
+        texts = (plain for plain in self._entries if any(part in plain for part in parts))
+        likely = nsmallest(_MOST_RANKED, texts, key=lambda plain: (sought.folded not in plain, len(plain)))
         places = []
-        for entry in entries:
-            _, name, _, text = self._entries[entry]
-            if rank := sought.rank_text(name, text, self._whole[self._starts[entry] : self._starts[entry + 1] - 1]):
-                places.append((rank, entry))
+        for number, plain in enumerate(likely):
+            for entry in self._entries[plain]:
+                rank = sought.rank_text(entry.name, entry.text, plain)
+                labels = entry.table.labels
+                if rank and (label is None or (label in labels if label else not labels)):
+                    places.append((rank, number, entry))
         ranked: list[tuple[Rank, Row]] = []
-        for rank, entry in nsmallest(5 * MOST_ROWS, places):  # a node may have several of them
-            table, name, position, value = self._entries[entry]
-            numbers = table.numbers[position : position + 1]
-            if name != KEY:
-                column = table.columns[name]
+        for rank, _, entry in nsmallest(5 * MOST_ROWS, places, key=itemgetter(0, 1)):  # a node may have several of them
+            table, position = entry.table, entry.position
+            value, numbers = entry.text, table.numbers[position : position + 1]
+            if entry.name != KEY:
+                column = table.columns[entry.name]
                 value, numbers = shown(column.pool[position]), table.numbers[column.codes == position]
             for key, number in nsmallest(MOST_ROWS, ((self._keys[number], number) for number in numbers)):
-                row = {"key": key, "labels": list(table.labels), "property": name, "value": value}
+                row = {"key": key, "labels": list(table.labels), "property": entry.name, "value": value}
                 ranked.append((rank, {**row, "relationships": int(self._degrees[number])}))
         return best_rows(ranked)
 
-    def _with(self, text: str, label: str | None, offset: int = 0) -> set[int]:
-        """Return entries that contain a text, of which `offset` characters are before the entry."""
-        entries: set[int] = set()
-        place = self._whole.find(text) if text else -1
-        while 0 <= place < len(self._whole) - 1 and len(entries) < _MOST_HITS:
-            entry = bisect_right(self._starts, place + offset) - 1
-            labels = self._entries[entry][0].labels
-            if label is None or (label in labels if label else not labels):
-                entries.add(entry)
-            place = self._whole.find(text, self._starts[entry + 1] - offset)
-        return entries
 
-    def _alike(self, text: str) -> list[str]:
-        """Return words and texts with few typing errors, the fewest first."""
-        most = allowed_errors(text)
-        first, last = bisect_left(self._lengths, len(text) - most), bisect_right(self._lengths, len(text) + most)
-        close = self._spellings[first:last]
-        alike = process.extract(text, close, scorer=OSA.distance, score_cutoff=most, limit=_MOST_ALIKE)
-        return [one for one, _, _ in alike]
+class _Entry(NamedTuple):
+    """A text: a key at a position of the table, or a value at one of its pool."""
+
+    table: NodeTable
+    name: str
+    position: int
+    text: str
 
 
-def _texts_of(graph: PropertyGraph) -> Iterator[tuple[NodeTable, str, int, str]]:
-    """Yield table, property, the position of a key in the table or of a value in its pool, and the text."""
+def _texts_of(graph: PropertyGraph) -> Iterator[_Entry]:
     for table in graph.node_tables:
         for position, number in enumerate(table.numbers.tolist()):
-            yield table, KEY, position, graph.keys[number]
+            yield _Entry(table, KEY, position, graph.keys[number])
         for name, column in table.columns.items():
             for code in np.unique(column.codes[column.codes != MISSING]).tolist():
                 value = column.pool[code]
                 texts = value if isinstance(value, tuple) else (value,)
-                yield from ((table, name, code, text) for text in texts if isinstance(text, str))
+                yield from (_Entry(table, name, code, text) for text in texts if isinstance(text, str))

@@ -20,7 +20,6 @@ from graphwalk.tools.arguments import (
     check_shape,
     close_names,
     kind_of_value,
-    listed_names,
     other_readings,
     parse_arguments,
     shown_alike,
@@ -183,12 +182,7 @@ class GraphToolbox:
     async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
         """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""
         agent = self._agent
-        try:
-            result = await self._store.ask(query, seconds=agent.query_seconds, rows=MOST_ROWS)
-        except QueryRefused as refused:
-            if refused.kind == "unknown_name":
-                refused.values |= listed_names(refused.values["name"], refused.values["names"])
-            raise
+        result = await self._store.ask(query, seconds=agent.query_seconds, rows=MOST_ROWS)
         rows = result.rows if result.ordered else canonical_rows(result.rows)
         sizes = accumulate(len(json.dumps(row, default=str)) for row in rows)
         readable = sum(1 for _ in takewhile(lambda size: size <= MOST_CHARACTERS, sizes))

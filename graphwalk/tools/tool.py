@@ -21,7 +21,6 @@ from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
 from graphwalk.stores.cypher import FILTERS, render_cypher
-from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 
 Role = Literal["label", "relationship_type", "direction", "entity_type", "entity_name", "property", "value", "text"]
 Shown = Literal["nodes", "relationships", "values", "path"]
@@ -313,8 +312,7 @@ def load_tool(path: Path) -> Tool:
             check_text(text, names, filters)
             if filters is FILTERS and text:
                 render_cypher(text, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
-                check_template(text)
-        except (TextError, CypherNotAllowedError, ConfigError) as error:
+        except (TextError, ConfigError) as error:
             raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
     return tool.model_copy(update={"file_text": file.text, "path": str(path)})
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import socket
-import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -27,7 +25,6 @@ ACQUISITION_SECONDS = 60.0
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry of a query whose connection was lost."""
 POOL_SIZE = 64
-SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
 _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
 _TOO_LARGE = ("OutOfMemory", "TransactionMemoryLimit")
@@ -121,19 +118,7 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
     Raise StoreError if no server answers, the password is wrong, the database is missing, or it is not a Neo4j.
     """
     uri, auth = _address(variables)
-    if urlsplit(uri).scheme not in SCHEMES:
-        schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
-        bare = uri.rpartition("@")[2] if "://" not in uri else "127.0.0.1:7687"
-        raise StoreError(
-            f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {schemes}",
-            hint=f"NEO4J_URI=bolt://{bare}",
-        )
     database = database or variables.neo4j_database
-    if database is not None and database.casefold() == "system":
-        raise StoreError(
-            "cannot read the database system: it holds users and databases, not graphs",
-            hint="unset NEO4J_DATABASE, or name another database",
-        )
     # Lost connections are reported as errors; the driver would log each of them again.
     logging.getLogger("neo4j").addHandler(_NOWHERE)
     try:
@@ -148,14 +133,17 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
             warn_notification_severity="OFF",
         )
     except (DriverError, ValueError) as error:
-        raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
+        raise StoreError(
+            f"NEO4J_URI is not the address of a Neo4j: {error}", hint="NEO4J_URI=bolt://127.0.0.1:7687"
+        ) from error
     connection = Connection(driver, _place(uri), database)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except BaseException as error:
         await connection.close()
         if auth is None and isinstance(error.__cause__, AuthError):
-            raise _no_password(variables, connection.place) from error.__cause__
+            hint = "export NEO4J_PASSWORD=…   (or set it in .env), and leave NEO4J_AUTHENTICATION unset"
+            raise StoreError(f"Neo4j at {connection.place} requires a password", hint=hint) from error.__cause__
         raise
     return connection
 
@@ -173,14 +161,6 @@ def _address(variables: Variables) -> tuple[str, Any]:
         uri, password = server
         return uri, variables.neo4j_auth or ("neo4j", password)
     raise StoreError("no Neo4j server is configured", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
-
-
-def _no_password(variables: Variables, place: str) -> StoreError:
-    if variables.neo4j_authentication.lower() == "none":
-        problem, hint = "NEO4J_AUTHENTICATION is none", "unset NEO4J_AUTHENTICATION, and set NEO4J_PASSWORD"
-    else:
-        problem, hint = "NEO4J_PASSWORD is not set", "export NEO4J_PASSWORD=…   (or set it in .env)"
-    return StoreError(f"Neo4j at {place} requires a password, and {problem}", hint=hint)
 
 
 def _place(uri: str) -> str:
@@ -210,7 +190,7 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
             hint="set NEO4J_AUTHENTICATION to basic, bearer, kerberos or none",
         )
     if code.endswith("DatabaseNotFound"):
-        return StoreError(f"Neo4j at {place} has no database {database!r}", hint="unset or correct NEO4J_DATABASE")
+        return StoreError(f"Neo4j at {place} has no database {database!r}", hint="SHOW DATABASES lists them")
     if "TransactionTimedOut" in code:
         return QueryLimitError(f"a query took too long on Neo4j at {place}\n{cypher}", hint=SLOW)
     if any(reason in code for reason in _TOO_LARGE):
@@ -222,21 +202,9 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
         return StoreError(f"a query parameter has a type that Neo4j does not support: {error}\n{cypher}")
     if isinstance(error, UnsupportedServerProduct) or "looks like HTTP" in str(error):
         return StoreError(f"the server at {place} is not a Neo4j: {error}", hint=_start(place))
-    scheme, _, host = place.partition("://")
-    plain, encrypted, _ = scheme.partition("+")
-    causes = list(_causes(error))
-    cause_text = next((str(cause) for cause in causes if isinstance(cause, OSError) and str(cause)), str(error))
-    problem, hint = cause_text or type(error).__name__, _start(place)
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        problem = f"the host name cannot be resolved ({cause_text})"
-        hint = "correct the host in NEO4J_URI; an Aura instance that is paused or deleted has no address"
-    elif any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-        problem = f"its certificate is not valid ({cause_text})"
-        hint = f"to accept any certificate: NEO4J_URI={plain}+ssc://{host}"
-    elif encrypted and any(isinstance(cause, ssl.SSLError | ConnectionResetError) for cause in causes):
-        problem, hint = "it does not accept an encrypted connection", f"if it has no TLS: NEO4J_URI={plain}://{host}"
+    problem = next((str(cause) for cause in _causes(error) if isinstance(cause, OSError) and str(cause)), str(error))
     kind = StoreAwayError if may_pass(error) else StoreError
-    return kind(f"Neo4j at {place} cannot be reached: {problem}", hint=hint)
+    return kind(f"Neo4j at {place} cannot be reached: {problem or type(error).__name__}", hint=_start(place))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -249,4 +217,4 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _start(place: str) -> str:
     here = urlsplit(place).hostname in ("localhost", "127.0.0.1", "::1")
-    return _START if here else "start that server, or correct NEO4J_URI"
+    return _START if here else "start that server, or correct host, port and encryption (+s, +ssc) in NEO4J_URI"

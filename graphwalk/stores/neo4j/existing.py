@@ -3,10 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Any
-
-from neo4j.exceptions import Neo4jError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import StoreError
@@ -38,7 +35,6 @@ _RELATIONSHIPS = (
     "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)",
 )
 """All element ids, and the rows of one page of them."""
-_DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
 _OUR_KINDS = (Temporal, Point, tuple)
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
@@ -66,12 +62,9 @@ class ExistingStore(Closing, GraphStore):
         """Open the database `source.neo4j` of the server at NEO4J_URI, or of the one that `db up` started.
 
         Raise ConfigError for a filter with an unknown label or type; StoreError if the server cannot be reached,
-        refuses the password or has no such database (the error lists its databases).
+        refuses the password or has no such database.
         """
-        try:
-            connection = await connect(variables, database=source.neo4j)
-        except StoreError as error:
-            raise await _no_database(source, variables, error) from error.__cause__
+        connection = await connect(variables, database=source.neo4j)
         try:
             dialect = await read_dialect(connection, source.labels, source.relationship_types, source.key)
             return cls(connection, dialect, timeout_seconds)
@@ -125,9 +118,9 @@ class ExistingStore(Closing, GraphStore):
         return shown_rows(first_rows[:rows]), len(first_rows) if len(first_rows) <= rows else None
 
     async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
-        """See `GraphStore`. Indexes of the database are used, else the texts of its nodes are read."""
+        """See `GraphStore`. Full-text indexes of the database are used, else the texts of its nodes are read."""
         schema = next(iter(self._schemas.values()), None) or await self.schema()  # all have the same names
-        labels = [node.label for node in schema.nodes]
+        labels = [node.label for node in schema.nodes] if label is None else [label]
         indexes = await read_indexes(self.connection)
         limit = min(seconds or self._timeout_seconds, self._timeout_seconds)
         return await search_existing(self.dialect, self.rows_within, indexes, labels, text, label, limit)
@@ -138,23 +131,6 @@ class ExistingStore(Closing, GraphStore):
 
     async def drop(self) -> None:
         """Do nothing: the graph is not ours."""
-
-
-async def _no_database(source: GraphSource, variables: Variables, error: StoreError) -> StoreError:
-    """Return the error itself or, for an unknown database, one that lists the databases of the server."""
-    cause = error.__cause__
-    if not isinstance(cause, Neo4jError) or not (cause.code or "").endswith("DatabaseNotFound"):
-        return error
-    own = {name: value for name, value in variables.values.items() if name != "NEO4J_DATABASE"}
-    try:
-        async with await connect(replace(variables, values=own)) as connection:
-            names = await connection.rows(_DATABASES)
-    except StoreError:
-        return error
-    return StoreError(
-        f"the server has no database {source.neo4j!r}",
-        hint=f"its databases are: {', '.join(sorted({name for (name,) in names})) or 'none to see'}",
-    )
 
 
 async def read_whole(connection: Connection, dialect: ExistingDialect) -> PropertyGraph:

@@ -1,11 +1,9 @@
 """Convert values between a graph and the types of the Neo4j driver."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone
-from functools import cache
+from datetime import UTC, date, timedelta, timezone
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 import pytz  # type: ignore[import-untyped]
 from neo4j.graph import Node, Path, Relationship
@@ -30,9 +28,7 @@ _POINTS: dict[tuple[int, int], type[DriverPoint]] = {
 """By SRID and number of dimensions."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _CYCLE = 146_097
-"""Days after which the calendar repeats, weekdays included: 400 years."""
-_FIRST, _LAST = date(2, 1, 1).toordinal(), date(9998, 12, 31).toordinal()
-"""Days that Python can hold in every time zone."""
+"""Days after which the calendar repeats: 400 years."""
 
 
 def native(value: Value) -> Any:
@@ -79,59 +75,20 @@ def from_driver(value: Any) -> Any:
     if isinstance(value, Time):
         return Temporal("local time" if value.tzinfo is None else "time", _clock(value))
     if isinstance(value, DateTime):
-        seconds = 86400 * (value.to_ordinal() - _EPOCH) + 3600 * value.hour + 60 * value.minute + value.second
-        offset = round((value.utcoffset() or timedelta()).total_seconds())
-        return _moment(seconds - offset, value.nanosecond, None if value.tzinfo is None else _zone(value) or offset)
-    # What the driver's types cannot hold, years before 1 and after 9999 for example, comes as the server sent it.
+        text = f"{day_text(*value.year_month_day)}T{_clock(value)}"
+        # The driver takes the offset 0 for the zone UTC.
+        zone = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
+        named = f"[{zone}]" if zone and zone != "UTC" else ""
+        return Temporal("local datetime" if value.tzinfo is None else "datetime", text + named)
     raw = getattr(value, "raw_data", None)
-    match getattr(raw, "tag", None), getattr(raw, "fields", []):
-        case b"D", [days]:
-            return Temporal("date", _day(days))
-        case ((b"d" | b"I" | b"i"), fields):
-            return _moment(*fields)
-    raise StoreError(f"Neo4j sent a value of an unknown type: {type(value).__name__}", hint="upgrade GraphWalk")
-
-
-def _moment(seconds: int, nanoseconds: int, zone: str | int | None = None) -> Temporal:
-    """Return a date and time from the seconds since 1970 in UTC; without a zone, in local time.
-
-    A zone is a name or an offset in seconds. The offset of an unknown zone is written as zero: the moment is the same.
-    """
-    offset = _offset(seconds, zone) if isinstance(zone, str) else zone or 0
-    days, second = divmod(seconds + offset, 86400)
-    text = f"{_day(days)}T{clock_text(second // 3600, second // 60 % 60, second % 60, nanoseconds)}"
-    if zone is None:
-        return Temporal("local datetime", text)
-    return Temporal("datetime", text + _offset_text(offset) + (f"[{zone}]" if isinstance(zone, str) else ""))
-
-
-def _calendar(days: int) -> tuple[date, int]:
-    """Return a day since 1970 as one that Python can hold, and the number of cycles by which it is later."""
-    number = _EPOCH + days
-    cycles = min(0, (number - _FIRST) // _CYCLE) or max(0, -((_LAST - number) // _CYCLE))
-    return date.fromordinal(number - cycles * _CYCLE), cycles
-
-
-def _day(days: int) -> str:
-    day, cycles = _calendar(days)
-    return day_text(day.year + 400 * cycles, day.month, day.day)
-
-
-def _offset(seconds: int, zone: str) -> int:
-    """Return the offset of a zone at a moment; zones of pytz, which the driver uses, know no rules after 2037."""
-    day, _ = _calendar(seconds // 86400)
-    moment = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(seconds=seconds % 86400)
-    try:
-        offset = moment.astimezone(_zone_info(zone)).utcoffset()
-    except (OSError, ValueError):
-        return 0
-    return round((offset or timedelta()).total_seconds())
-
-
-@cache
-def _zone_info(zone: str) -> ZoneInfo:
-    with pytz.open_resource(zone) as file:
-        return ZoneInfo.from_file(file, key=zone)
+    if getattr(raw, "tag", None) == b"D":  # a date before the year 1 or after 9999
+        cycles, days = divmod(raw.fields[0] + _EPOCH - 1, _CYCLE)
+        day = date.fromordinal(days + 1)
+        return Temporal("date", day_text(day.year + 400 * cycles, day.month, day.day))
+    raise StoreError(
+        f"Neo4j sent a value that its driver cannot hold ({type(value).__name__})",
+        hint="times need years from 1 to 9999 and a known time zone",
+    )
 
 
 def _temporal(value: Temporal) -> Any:
@@ -152,7 +109,7 @@ def _datetime(text: str) -> DateTime:
     return moment.astimezone(pytz.timezone(zone)) if zone else moment
 
 
-def _clock(value: Time) -> str:
+def _clock(value: Time | DateTime) -> str:
     text = clock_text(value.hour, value.minute, value.second, value.nanosecond)
     return (
         text if value.tzinfo is None else text + _offset_text(round((value.utcoffset() or timedelta()).total_seconds()))
@@ -161,12 +118,6 @@ def _clock(value: Time) -> str:
 
 def _offset_text(seconds: int) -> str:
     return str(timezone(timedelta(seconds=seconds))).removeprefix("UTC") or "Z"
-
-
-def _zone(value: DateTime) -> str | None:
-    """Return the name of the zone, or None for an offset; the driver takes the offset 0 for the zone UTC."""
-    name = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
-    return name if name != "UTC" else None
 
 
 _MAKERS: dict[str, Callable[[str], Any]] = {

@@ -1,7 +1,6 @@
 """Connections to a Neo4j: what is wrong with the settings, or with the server."""
 
 import asyncio
-import socket
 import ssl
 
 import neo4j
@@ -14,19 +13,16 @@ from graphwalk.stores.neo4j.connection import connect, store_error
 from graphwalk.variables import Variables
 
 pytestmark = pytest.mark.neo4j
-WITHOUT_PASSWORD = {"NEO4J_PASSWORD": ""}
 
 
 @pytest.mark.parametrize(
     ("change", "message", "hint"),
     [
-        (WITHOUT_PASSWORD, "requires a password, and NEO4J_PASSWORD is not set", "export NEO4J_PASSWORD=…"),
-        ({"NEO4J_AUTHENTICATION": "none"}, "password, and NEO4J_AUTHENTICATION is none", "unset NEO4J_AUTHENTICATION"),
+        ({"NEO4J_PASSWORD": ""}, "requires a password", "export NEO4J_PASSWORD=…"),
+        ({"NEO4J_AUTHENTICATION": "none"}, "requires a password", "leave NEO4J_AUTHENTICATION unset"),
         ({"NEO4J_PASSWORD": "wrong-password"}, "refuses the user name or password", "NEO4J_PASSWORD"),
         ({"NEO4J_DATABASE": "nosuch"}, "has no database 'nosuch'", "NEO4J_DATABASE"),
-        ({"NEO4J_DATABASE": "System"}, "cannot read the database system", "NEO4J_DATABASE"),
         ({"NEO4J_AUTHENTICATION": "bearer"}, "does not accept this authentication: .*bearer", "NEO4J_AUTHENTICATION"),
-        ({"NEO4J_AUTHENTICATION": "kerberos"}, "does not accept this authentication: .*kerberos", "basic"),
         ({"NEO4J_URI": "bolt://127.0.0.1:9"}, "cannot be reached", "graphwalk db up"),
         ({"NEO4J_URI": "neo4j://127.0.0.1:9"}, "cannot be reached: .*Connect call failed", "graphwalk db up"),
         ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
@@ -39,36 +35,15 @@ async def test_errors_name_the_cause(neo4j_server: Variables, change: dict[str, 
     assert "wrong-password" not in str(raised.value)
 
 
-@pytest.mark.parametrize("scheme", ["bolt+s", "bolt+ssc", "neo4j+s"])
-async def test_a_server_without_tls(neo4j_server: Variables, scheme: str) -> None:
-    uri = f"{scheme}://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
-    with pytest.raises(StoreError, match="it does not accept an encrypted connection") as raised:
-        await connect(Variables({**neo4j_server.values, "NEO4J_URI": uri}))
-    assert raised.value.hint == f"if it has no TLS: NEO4J_URI={uri.replace(scheme, scheme.partition('+')[0])}"
-
-
-@pytest.mark.parametrize(
-    ("cause", "message", "hint"),
-    [
-        (socket.gaierror(-2, "Name or service not known"), "the host name cannot be resolved", "Aura"),
-        (
-            ssl.SSLCertVerificationError("self-signed"),
-            "its certificate is not valid",
-            "NEO4J_URI=neo4j+ssc://h.test:7687",
-        ),
-        (ConnectionRefusedError(111, "Connect call failed"), "Connect call failed", "start that server, or correct"),
-    ],
-)
-@pytest.mark.parametrize("routed", [False, True])
-def test_a_server_elsewhere_cannot_be_reached(cause: Exception, message: str, hint: str, routed: bool) -> None:
+def test_a_server_elsewhere_cannot_be_reached() -> None:
     """The tests reach no other machine: these are the exceptions of the driver, which raises a group for neo4j://."""
     error = ServiceUnavailable("Unable to retrieve routing information")
-    error.__cause__ = ExceptionGroup("All routing table requests failed", [cause]) if routed else cause
+    error.__cause__ = ExceptionGroup("All routing table requests failed", [ssl.SSLError("self-signed")])
     raised = store_error(error, "neo4j+s://h.test:7687", "RETURN 1", None)
     assert isinstance(raised, StoreAwayError)
-    assert message in str(raised)
-    assert hint in raised.hint
-    assert "db up" not in raised.hint
+    assert "cannot be reached: " in str(raised)
+    assert "self-signed" in str(raised)
+    assert raised.hint.startswith("start that server, or correct host, port and encryption")
 
 
 async def test_an_object_of_the_driver_signs_in(neo4j_server: Variables, monkeypatch: pytest.MonkeyPatch) -> None:

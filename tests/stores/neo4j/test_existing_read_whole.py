@@ -63,18 +63,9 @@ TEMPORALS = [
     "time('10:00Z')",
     "time('10:00-18:00')",
     "localdatetime('2001-04-25T12:00')",
-    "localdatetime('-0044-03-15T10:00:01.5')",
-    "localdatetime('+20000-01-01T00:00')",
     "datetime('2001-04-25T12:00Z')",
-    "datetime('0001-01-01T00:00+14:00')",
-    "datetime('+12000-03-15T10:00-18:00')",
-    "datetime('-0044-03-15T10:00[Europe/Berlin]')",
-    "datetime('1890-10-28T02:30[Europe/Paris]')",
     "datetime('2001-10-28T02:30+02:00[Europe/Paris]')",
     "datetime('2001-10-28T02:30+01:00[Europe/Paris]')",
-    "datetime('2050-07-01T10:00[Europe/Berlin]')",
-    "datetime('9999-12-31T23:59:59[Pacific/Kiritimati]')",
-    "datetime('+12000-07-01T10:00[America/New_York]')",
 ]
 OTHERS: dict[str, Value] = {
     **{"true": True, "-9223372036854775808": -(2**63), "0.1": 0.1, "1.0/0.0": math.inf, "''": "", "'ﷺ'": "ﷺ"},
@@ -127,9 +118,7 @@ async def test_query_shows_and_finds_a_date_before_christ(own: OwnDatabase) -> N
 
 
 async def test_value_of_an_unknown_type_is_refused_with_its_place() -> None:
-    with pytest.raises(
-        StoreError, match="node Ada, property shape: Neo4j sent a value of an unknown type: UnsupportedType"
-    ):
+    with pytest.raises(StoreError, match="node Ada, property shape: Neo4j sent a value that its driver cannot hold"):
         existing._values("node Ada", {"name": "Ada", "shape": UnsupportedType._new("SHAPE", (9, 0), None)})
 
 
