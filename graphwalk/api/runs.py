@@ -71,7 +71,7 @@ async def aplay(
     `model`: "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
     `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (own queries). `seed`: random seed of
     scripted agents. `neo4j_auth`: as for `open_store`. `callbacks`: as for `ask`. `agent`: fields of an experiment's
-    agent: `turn_limit=10`, `encoding="csv"`, …
+    agent: `turn_limit=10`, `encoding="compact"`, …
 
     The result has `answer`, `score` (None after an infrastructure error, see `trajectory.error`) and
     `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls. Raise ConfigError for

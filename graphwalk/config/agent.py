@@ -54,7 +54,7 @@ class AgentConfig(Strict):
     shows the rest. None: the whole schema."""
     encoding: str = Field(default="json", json_schema_extra={"enum": list(ENCODINGS)})
     """Text format of tool results."""
-    graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"
+    graph_encoding: Literal["json", "triples", "incidence"] = "json"
     """Text format of the whole graph in the no_tools setting."""
     schema_samples: int = Field(default=0, ge=0)
     """Values of each property that the schema in the prompt shows."""

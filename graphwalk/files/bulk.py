@@ -4,22 +4,18 @@ import csv
 import json
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from graphwalk.errors import ConfigError, GraphwalkError, counted, install_hint
+from graphwalk.errors import ConfigError, GraphwalkError, install_hint
 from graphwalk.files.writing import new_file, write_whole
 from graphwalk.sanitise import one_line
 from graphwalk.terminal.progress import progress_bar
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
@@ -29,7 +25,7 @@ as JSON text."""
 _AT_ONCE = 100
 """Rows of a Parquet file that are read at once."""
 MOST_LISTED = 20
-"""Bad rows whose reasons are listed."""
+"""Mistakes of a file that are listed."""
 _GROUP = 1000
 """Rows of a Parquet file that are held in memory."""
 _PART = 8
@@ -102,38 +98,26 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]) -> Iterator[T]:
-    """Return an iterator over what `read` returns for the rows of a file.
+    """Return an iterator over what `read` returns for the rows of a file; all are read once before the first one.
 
     `read` gets a row and its number from 1 on; it raises ValueError for a row that cannot be used, and returns None for
-    one that is not chosen. All rows are read before the first one is returned. Raise ConfigError with the first reasons
-    if some cannot be used, or if no row is left.
+    one that is not chosen. Raise ConfigError for the first row that cannot be used, and if no row is left.
     """
-    bad, number_bad, some = list[str](), 0, False
-    for number, value in _readings(path, columns, read):
-        if not isinstance(value, str):
-            some = True
-        elif (number_bad := number_bad + 1) <= MOST_LISTED:
-            bad.append(f"  row {number}: {value}")
-    if bad:
-        more = [f"  … and {number_bad - len(bad):,} more"] if number_bad > len(bad) else []
-        text = "\n".join([f"{path}: {counted(number_bad, 'row')} cannot be used:", *bad, *more])
-        raise ConfigError(text, hint="correct the file, or leave these rows out of it")
-    if not some:
+    if not sum(1 for _ in _usable_rows(path, columns, read)):
         raise ConfigError(f"{path}: no row is left", hint="choose other rows")
-    readings = (value for _, value in _readings(path, columns, read))
-    return (value for value in readings if not isinstance(value, str))
+    return _usable_rows(path, columns, read)
 
 
-def _readings(
-    path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]
-) -> Iterator[tuple[int, T | str]]:
+def _usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]) -> Iterator[T]:
     for number, row in read_rows(path, columns):
         try:
-            value = row if isinstance(row, str) else read(row, number)
+            if isinstance(row, str):
+                raise ValueError(row)
+            value = read(row, number)
         except ValueError as error:
-            value = str(error)
+            raise ConfigError(f"{path}: row {number}: {error}", hint="correct it, or leave it out") from error
         if value is not None:
-            yield number, value
+            yield value
 
 
 def _pyarrow() -> Any:
@@ -224,13 +208,10 @@ class Rows:
         things = iter(self.things)
         parts = iter(lambda: list(islice(things, _PART)), [])
         workers = min(workers or cores(), max(1, -(-self.total // _PART)))
-        context = get_context("spawn")
-        end, parent = context.Pipe(duplex=False)
+        ignore_interrupt = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
         with (
             progress_bar(self.name, self.total) as done,
-            end,
-            ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(end,)) as pool,
-            parent,
+            ProcessPoolExecutor(workers, get_context("spawn"), **ignore_interrupt) as pool,
         ):
             try:
                 while batch := list(islice(parts, _AHEAD * workers)):
@@ -249,14 +230,3 @@ def _list_of(make: Callable[[Sequence[Any]], Iterable[Row]], part: Sequence[Any]
 def cores() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _begin(end: "Connection[Any, Any]") -> None:
-    """Prepare a worker process: ignore Ctrl-C, which the parent handles, and exit when the parent closes the pipe."""
-
-    def exit_with_parent() -> None:
-        end.poll(None)
-        os._exit(1)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=exit_with_parent, daemon=True).start()

@@ -3,24 +3,20 @@
 json        {"nodes":[{"key":…,"label":…,"properties":{…}}…],"relationships":[{"type":…,"source":…,"target":…,…}…]}
 triples     (k7q2, label, Zorep)   (k7q2, ajowu, 1.25)   (k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
 incidence   k7q2:Zorep {ajowu: 1.25}   and below it, indented, what leaves it:   -[:VEPAZ {oti: 'zuvek'}]-> c1x9:Mubo
-cypher      CREATE (k7q2:Zorep {key: 'k7q2', ajowu: 1.25}),   (k7q2)-[:VEPAZ {oti: 'zuvek'}]->(c1x9)
-graphml     the document of `graphml`
 """
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.common import TEMPORAL_NAMES, by_name
-from graphwalk.graphs.formats.graphml import graphml_lines
+from graphwalk.graphs.formats.common import by_name
 from graphwalk.graphs.formats.json import json_lines
 from graphwalk.types.graph import PropertyGraph, Relationship
-from graphwalk.types.values import Point, Temporal, Value, shown
+from graphwalk.types.values import Value, shown
 
-GraphEncoding = Literal["json", "triples", "incidence", "cypher", "graphml"]
+GraphEncoding = Literal["json", "triples", "incidence"]
 
 _PLAIN_KEY = re.compile(r"[\w.-]+")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -52,18 +48,6 @@ def _incidence(graph: PropertyGraph) -> Iterator[str]:
             yield f"  -[:{_name(r.type)}{_map(by_name(r.properties))}]-> {_key(r.target)}{labels_of[r.target]}"
 
 
-def _cypher(graph: PropertyGraph) -> Iterator[str]:
-    patterns = [
-        f"({_name(n.key)}{_labels(n.labels)}{_map({'key': n.key, **by_name(n.properties)})})" for n in graph.nodes()
-    ]
-    patterns += [
-        f"({_name(r.source)})-[:{_name(r.type)}{_map(by_name(r.properties))}]->({_name(r.target)})"
-        for r in graph.relationships()
-    ]
-    yield "CREATE"
-    yield ",\n".join(patterns)
-
-
 def _map(properties: Mapping[str, Value]) -> str:
     """Return " {name: value, …}", or nothing without properties."""
     entries = ", ".join(f"{_name(name)}: {literal(shown(value))}" for name, value in properties.items())
@@ -87,27 +71,19 @@ def _name(name: str) -> str:
 def quoted(name: str) -> str:
     """Return a label, type or property name in back-ticks. Raise ConfigError for control characters."""
     if _NOT_PRINTABLE.search(name):
-        raise ConfigError(f"Cypher cannot hold the control characters in {name!r}", hint="save the graph as JSON")
+        raise ConfigError(f"{name!r} has control characters", hint="rename it, or write graphs as JSON")
     return "`" + name.replace("`", "``") + "`"
 
 
-def literal(value: Value) -> str:
-    """Return a value as a Cypher literal. Raise ConfigError for bytes, which Cypher cannot write."""
+def literal(value: Any) -> str:
+    """Return a value in its JSON form as a Cypher literal."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return "'" + _NOT_PRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped) + "'"
-    if isinstance(value, tuple | list):
-        return "[" + ", ".join(literal(item) for item in value) + "]"
-    if isinstance(value, Temporal):
-        return f"{TEMPORAL_NAMES[value.kind]}('{value.text}')"
-    if isinstance(value, Point):
-        return value.text
-    if isinstance(value, bytes):
-        raise ConfigError("Cypher has no way to write bytes", hint="save the graph as JSON, GraphML or CSV")
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(shown(value))
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
     return repr(value).replace("e+", "e")
 
 
@@ -115,6 +91,4 @@ _ENCODERS: Mapping[str, Callable[[PropertyGraph], Iterator[str]]] = {
     "json": lambda graph: json_lines(graph, {}),
     "triples": _triples,
     "incidence": _incidence,
-    "cypher": _cypher,
-    "graphml": lambda graph: graphml_lines(graph, {}),
 }

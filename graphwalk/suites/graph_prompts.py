@@ -20,8 +20,6 @@ _FORMATS = {
     "json": "JSON",
     "triples": "triples",
     "incidence": "incidence lists",
-    "cypher": "Cypher CREATE statements",
-    "graphml": "GraphML",
 }
 
 

@@ -3,13 +3,9 @@
 A result is text: first its notes, one line each, then its rows. Every encoding gives back the rows it was given.
 
     json      [{"label": "Film", "properties": {"key": "f7"}}]
-    csv       label,properties            a cell is bare text, or JSON where bare text would be read as something else
-              Film,"{""key"": ""f7""}"
     compact   [["label","properties"],["Film",{"key":"f7"}]]
 """
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -29,7 +25,7 @@ _CAUTION = 0.8
 def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str = "json") -> str:
     """Return the text of a tool result. All rows have the same fields."""
     lines = [NOTE + " ".join(note.splitlines()) for note in notes]
-    return "\n".join([*lines, ENCODINGS[encoding].write(rows)]).removesuffix("\n")
+    return "\n".join([*lines, ENCODINGS[encoding].write(rows)])
 
 
 def decode_rows(text: str, encoding: str = "json") -> list[Row]:
@@ -90,44 +86,11 @@ def _to_compact(rows: Sequence[Row]) -> str:
     return _DENSE_JSON.encode(table)
 
 
-def _to_csv(rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(rows[0])
-    writer.writerows([_cell(row[name]) for name in rows[0]] for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: Any) -> str:
-    bare = isinstance(value, str) and "\r" not in value and "\0" not in value and _value(value) is value
-    return value if bare else _JSON.encode(value)
-
-
-def _value(cell: str) -> Any:
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return cell
-
-
 def _from_compact(text: str) -> Any:
     table = json.loads(text)
     if not isinstance(table, list) or not all(isinstance(row, list) for row in table):
         raise ValueError(f"not rows: {text[:80]!r}")
     return [dict(zip(table[0], row, strict=True)) for row in table[1:]]
-
-
-def _from_csv(text: str) -> list[Row]:
-    try:
-        table = list(csv.reader(io.StringIO(text, newline=""), strict=True)) if text else []
-    except csv.Error as error:
-        raise ValueError(f"not rows: {error}") from error
-    rows = [[_value(cell) for cell in row] for row in table[1:]]
-    if table and not rows:
-        raise ValueError(f"not rows: {text[:80]!r}")
-    return [dict(zip(table[0], row, strict=True)) for row in rows]
 
 
 class ResultEncoding(NamedTuple):
@@ -140,6 +103,5 @@ class ResultEncoding(NamedTuple):
 ENCODINGS: dict[str, ResultEncoding] = {
     "json": ResultEncoding(_JSON.encode, json.loads),
     "compact": ResultEncoding(_to_compact, _from_compact),
-    "csv": ResultEncoding(_to_csv, _from_csv),
 }
-"""Name → encoding, in the order in which they are tried on a text. CSV is last: it reads almost any lines."""
+"""Name → encoding."""

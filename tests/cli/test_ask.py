@@ -159,12 +159,12 @@ async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp
         return Answer(chat(json.dumps(answer if answered else call)))
 
     async with ModelServer(walks) as server:
-        words = ("--small", "-o", "agent.encoding=csv", "--out", "run")
+        words = ("--small", "-o", "agent.encoding=json", "--out", "run")
         done = await with_model(server, QUESTION, *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().startswith("Ida Holm [p1] directed it.")
     agent = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["agent"]
-    assert (agent["prompts"], agent["encoding"]) == ("short", "csv")
+    assert (agent["prompts"], agent["encoding"]) == ("short", "json")
 
 
 async def test_the_address_of_a_server_is_an_option(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.conversion import to_networkx
-from graphwalk.graphs.files import FORMATS, load_graph, save_graph
+from graphwalk.graphs.files import FOLDER, FORMATS, load_graph, save_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.graphs.graphs import odd_graphs, specs
@@ -50,7 +50,11 @@ def test_a_round_trip_gives_the_same_graph_and_the_same_bytes(suffix: str, tmp_p
 @given(graph=specs.map(lambda spec: generate_graph(spec, 1)) | odd_graphs())
 def test_every_value_and_name_survives(suffix: str, tmp_path: Path, graph: PropertyGraph) -> None:
     with TemporaryDirectory(dir=tmp_path) as place:
-        save_graph(graph, Path(place) / f"g{suffix}")
+        try:
+            save_graph(graph, Path(place) / f"g{suffix}")
+        except ConfigError as error:
+            assert (suffix, "CSV cannot hold" in str(error)) == (FOLDER, True)
+            return
         loaded = load_graph(Path(place) / f"g{suffix}")
     assert list(loaded.nodes()) == list(graph.nodes()) or "nan" in repr(list(graph.nodes()))
     assert loaded.digest == graph.digest
@@ -166,7 +170,7 @@ def test_damaged_graphml_is_a_clear_error(old: str, new: str, message: str, tmp_
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_files_without_a_graph_are_errors(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"g{suffix}"
-    with pytest.raises(ConfigError, match="does not exist"):
+    with pytest.raises(ConfigError, match="No such file or directory"):
         load_graph(path)
     path.mkdir()
     with pytest.raises(ConfigError, match="Is a directory" if suffix else "no CSV file is in this folder"):

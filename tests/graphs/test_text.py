@@ -56,38 +56,6 @@ c1x9:Mubo
 """)
 
 
-def test_cypher() -> None:
-    assert graph_text(SMALL, "cypher") == snapshot("""\
-CREATE
-(k7q2:Zorep {key: 'k7q2', ajowu: 1.25, ufe: 'it\\'s'}),
-(c1x9:Mubo {key: 'c1x9'}),
-(`b 2`:Mubo {key: 'b 2', i: true}),
-(k7q2)-[:VEPAZ {oti: 'zuvek'}]->(c1x9),
-(c1x9)-[:NOKA]->(c1x9)\
-""")
-
-
-def test_graphml() -> None:
-    assert graph_text(SMALL, "graphml") == snapshot("""\
-<?xml version="1.0" encoding="UTF-8"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-<key id="label" for="node" attr.name="label" attr.type="string"/>
-<key id="type" for="edge" attr.name="type" attr.type="string"/>
-<key id="n0" for="node" attr.name="ajowu" attr.type="double"/>
-<key id="n1" for="node" attr.name="i" attr.type="boolean"/>
-<key id="n2" for="node" attr.name="ufe" attr.type="string"/>
-<key id="r0" for="edge" attr.name="oti" attr.type="string"/>
-<graph edgedefault="directed">
-<node id="k7q2"><data key="label">Zorep</data><data key="n0">1.25</data><data key="n2">it's</data></node>
-<node id="c1x9"><data key="label">Mubo</data></node>
-<node id="b 2"><data key="label">Mubo</data><data key="n1">true</data></node>
-<edge source="k7q2" target="c1x9"><data key="type">VEPAZ</data><data key="r0">zuvek</data></edge>
-<edge source="c1x9" target="c1x9"><data key="type">NOKA</data></edge>
-</graph>
-</graphml>\
-""")
-
-
 @pytest.mark.parametrize("encoding", get_args(GraphEncoding))
 def test_everything_is_there_and_nothing_about_the_making(encoding: GraphEncoding) -> None:
     graph = generate_graph(GraphSpec(preset="paper-100"), 7)

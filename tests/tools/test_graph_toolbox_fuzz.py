@@ -53,7 +53,7 @@ class Player:
         self._runner = runner
         self.store = runner.run(EmbeddedDatabase().load(ODD_GRAPH))
         schema = runner.run(self.store.schema())
-        agents = AgentConfig(), AgentConfig(result_tokens=50, encoding="csv", direction=False)
+        agents = AgentConfig(), AgentConfig(result_tokens=50, encoding="compact", direction=False)
         self._toolboxes = [GraphToolbox(self.store, schema, agent=agent) for agent in agents]
 
     def call(self, name: str, text: str) -> list[ToolResult]:

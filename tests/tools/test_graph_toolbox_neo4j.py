@@ -30,7 +30,7 @@ GRAPHS = {"odd": ODD_GRAPH, "paper": generate_graph(GraphSpec(preset="paper-100"
 AGENTS = [
     (AgentConfig(), 1),
     (AgentConfig(direction=False, encoding="compact"), 7),
-    (AgentConfig(relationship_properties=False, encoding="csv", result_tokens=100), 8),
+    (AgentConfig(relationship_properties=False, encoding="compact", result_tokens=100), 8),
 ]
 """Switches, and the share of the calls that is tried with them: the server plans every query anew."""
 ODD_VALUES = [

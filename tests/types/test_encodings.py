@@ -37,11 +37,6 @@ def test_texts_without_rows(text: str, encoding: str) -> None:
         decode_rows(text, encoding)
 
 
-def test_text_that_looks_like_a_value_stays_text() -> None:
-    rows = [{"a": value} for value in ["1", "true", "null", '"x"', "[1]", "", " ", "1.0", "Note: x"]]
-    assert decode_rows(encode_result(rows, (), "csv"), "csv") == rows
-
-
 def test_only_notes_name_the_next_page() -> None:
     rows = [{"a": 'repeat with "page": 9'}]
     assert not next_pages(encode_result(rows))

@@ -1,7 +1,6 @@
 """Values, bounds and checks that all graph formats share."""
 
 import datetime as dt
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from graphwalk.files.writing import write_whole
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.types.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
 from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal, temporal_of
-from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
+from graphwalk.types.values import Point, Temporal, Value, shown
 
 V = TypeVar("V")
 
@@ -177,14 +176,8 @@ def reading(path: Path) -> Iterator[None]:
 def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    if isinstance(error, UnicodeDecodeError):
-        return f"it is not UTF-8 text: byte 0x{error.object[error.start]:02x}"
-    if isinstance(error, FileNotFoundError):
-        return "the file does not exist; check the path"
     if isinstance(error, OSError):
-        return error.strerror or str(error)
-    if isinstance(error, json.JSONDecodeError):
-        return f"it is not valid JSON: {error}; correct the file"
+        return f"{error.strerror or error}; check the path"
     return str(error) or "it is too large for the memory of this machine"
 
 
@@ -233,7 +226,6 @@ TEMPORAL_NAMES = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
 """Names of Cypher's functions by the kind of their value."""
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-_FLOATS = {name.lower(): value for name, value in SPECIAL_FLOATS.items()} | {"inf": math.inf, "-inf": -math.inf}
 _POINT = re.compile(r"\s*(?:point\s*\(\s*)?\{(.*)\}\s*\)?\s*", re.IGNORECASE | re.DOTALL)
 
 
@@ -272,10 +264,8 @@ def _read_whole(text: str) -> int:
 
 
 def _read_float(text: str) -> float:
-    plain = text.strip().lower()
-    if plain.lstrip("+") in _FLOATS:
-        return _FLOATS[plain.lstrip("+")]
-    if math.isinf(number := float(plain)) or "_" in plain:
+    number = float(text)
+    if "_" in text or (math.isinf(number) and "inf" not in text.lower()):
         raise ValueError(f"{brief(text)} is not a number that can be held")
     return number
 

@@ -8,7 +8,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.csv import csv_records
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Point, Temporal
+from graphwalk.types.values import Point, Temporal, Value
 
 
 def folder(tmp_path: Path, **files: str) -> Path:
@@ -63,18 +63,24 @@ def test_nodes_of_two_id_spaces_with_one_id_are_told_apart(tmp_path: Path) -> No
 
 def test_layout_for_the_importer(tmp_path: Path) -> None:
     graph = PropertyGraph.from_rows(
-        [Node("a", ("A", "B"), {"p": 1, "q": "x, y"}), Node("b", ("A", "B"), {"p": "1", "l": ("u;v", "w")})],
-        [Relationship("R S", "a", "b", {"b": b"\x01\xff"})],
+        [Node("a", ("A", "B"), {"p": 1, "q": "x, y"}), Node("b", ("A", "B"), {"p": 2, "l": ("u", "w")})],
+        [Relationship("R S", "a", "b", {"b": 0.5})],
     )
     save_graph(graph, tmp_path / "g")
     files = {path.name: path.read_text() for path in (tmp_path / "g").iterdir()}
     assert files == {
-        "nodes-A-B.csv": 'key:ID,:LABEL,number:IGNORE,p:long,q:string\na,A|B,0,1,"x, y"\n',
-        "nodes-A-B-2.csv": "key:ID,:LABEL,number:IGNORE,l:string[],p:string\nb,A|B,1,u;v|w,1\n",
-        "relationships-R_S.csv": ":START_ID,:END_ID,:TYPE,b:byte[]\na,b,R S,1|-1\n",
-        "import.args": "--nodes=./nodes-A-B.csv\n--nodes=./nodes-A-B-2.csv\n--relationships=./relationships-R_S.csv\n"
-        "--multiline-fields=true\n--array-delimiter=U+007C\n",
+        "nodes-A-B.csv": 'key:ID,:LABEL,number:IGNORE,l:string[],p:long,q:string\na,A;B,0,,1,"x, y"\nb,A;B,1,u;w,2,\n',
+        "relationships-R_S.csv": ":START_ID,:END_ID,:TYPE,b:double\na,b,R S,0.5\n",
+        "import.args": "--nodes=./nodes-A-B.csv\n--relationships=./relationships-R_S.csv\n--multiline-fields=true\n",
     }
+
+
+@pytest.mark.parametrize("values", [(1, "1"), (1, 0.5), (b"a", b"b"), (("a;b",), ("c",)), (("",), ("c",))])
+def test_what_csv_cannot_hold_is_refused(values: tuple[Value, Value], tmp_path: Path) -> None:
+    nodes = [Node(key, ("A",), {"p": value}) for key, value in zip("ab", values, strict=True)]
+    with pytest.raises(ConfigError, match="CSV cannot hold") as refused:
+        save_graph(PropertyGraph.from_rows(nodes, []), tmp_path / "g")
+    assert refused.value.hint == "save the graph as JSON"
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setti
 FILMS = Path(__file__).parents[3] / "data" / "films.json"
 PAGED = [
     AgentConfig(result_tokens=400),
-    AgentConfig(result_tokens=200, encoding="csv"),
+    AgentConfig(result_tokens=200, encoding="compact"),
     foreign_agent(AgentConfig(result_tokens=800)),
 ]
 

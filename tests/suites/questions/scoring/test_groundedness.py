@@ -191,7 +191,7 @@ async def test_the_models_own_words_are_no_evidence() -> None:
     "agent",
     [
         {},
-        {"encoding": "csv"},
+        {"encoding": "compact"},
         {"encoding": "compact", "result_tokens": 300},
         {"relationship_properties": False},
         {"compaction": "window", "compaction_window": 1},
