@@ -208,10 +208,9 @@ class Rows:
         things = iter(self.things)
         parts = iter(lambda: list(islice(things, _PART)), [])
         workers = min(workers or cores(), max(1, -(-self.total // _PART)))
-        ignore_interrupt = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
         with (
             progress_bar(self.name, self.total) as done,
-            ProcessPoolExecutor(workers, get_context("spawn"), **ignore_interrupt) as pool,
+            ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool,
         ):
             try:
                 while batch := list(islice(parts, _AHEAD * workers)):

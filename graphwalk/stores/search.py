@@ -144,8 +144,10 @@ class SearchIndex:
             return rows
         alike = []
         for part in (sought.joined, longest):
-            options = {"scorer": OSA.distance, "score_cutoff": allowed_errors(part), "limit": _MOST_ALIKE}
-            alike += [self._spelled[spelling] for spelling, _, _ in process.extract(part, self._spellings, **options)]
+            close = process.extract(
+                part, self._spellings, scorer=OSA.distance, score_cutoff=allowed_errors(part), limit=_MOST_ALIKE
+            )
+            alike += [self._spelled[spelling] for spelling, _, _ in close]
         return self._rows(sought, alike, label)
 
     def _rows(self, sought: SearchText, parts: Sequence[str], label: str | None) -> list[Row]:

@@ -52,9 +52,10 @@ def test_every_value_and_name_survives(suffix: str, tmp_path: Path, graph: Prope
     with TemporaryDirectory(dir=tmp_path) as place:
         try:
             save_graph(graph, Path(place) / f"g{suffix}")
-        except ConfigError as error:
-            assert (suffix, "CSV cannot hold" in str(error)) == (FOLDER, True)
-            return
+        except ConfigError:
+            if suffix == FOLDER:
+                return  # which cannot hold each
+            raise
         loaded = load_graph(Path(place) / f"g{suffix}")
     assert list(loaded.nodes()) == list(graph.nodes()) or "nan" in repr(list(graph.nodes()))
     assert loaded.digest == graph.digest

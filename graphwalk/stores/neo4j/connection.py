@@ -118,6 +118,9 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
     Raise StoreError if no server answers, the password is wrong, the database is missing, or it is not a Neo4j.
     """
     uri, auth = _address(variables)
+    if urlsplit(uri).scheme.partition("+")[0] not in ("bolt", "neo4j"):
+        hint = "NEO4J_URI=bolt://127.0.0.1:7687"
+        raise StoreError("NEO4J_URI is not the address of a Neo4j, which begins with bolt:// or neo4j://", hint=hint)
     database = database or variables.neo4j_database
     # Lost connections are reported as errors; the driver would log each of them again.
     logging.getLogger("neo4j").addHandler(_NOWHERE)
@@ -133,9 +136,7 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
             warn_notification_severity="OFF",
         )
     except (DriverError, ValueError) as error:
-        raise StoreError(
-            f"NEO4J_URI is not the address of a Neo4j: {error}", hint="NEO4J_URI=bolt://127.0.0.1:7687"
-        ) from error
+        raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
     connection = Connection(driver, _place(uri), database)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
@@ -190,7 +191,9 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
             hint="set NEO4J_AUTHENTICATION to basic, bearer, kerberos or none",
         )
     if code.endswith("DatabaseNotFound"):
-        return StoreError(f"Neo4j at {place} has no database {database!r}", hint="SHOW DATABASES lists them")
+        return StoreError(
+            f"Neo4j at {place} has no database {database!r}", hint="correct NEO4J_DATABASE; SHOW DATABASES lists them"
+        )
     if "TransactionTimedOut" in code:
         return QueryLimitError(f"a query took too long on Neo4j at {place}\n{cypher}", hint=SLOW)
     if any(reason in code for reason in _TOO_LARGE):

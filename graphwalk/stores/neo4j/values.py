@@ -80,7 +80,7 @@ def from_driver(value: Any) -> Any:
         zone = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
         named = f"[{zone}]" if zone and zone != "UTC" else ""
         return Temporal("local datetime" if value.tzinfo is None else "datetime", text + named)
-    raw = getattr(value, "raw_data", None)
+    raw: Any = getattr(value, "raw_data", None)
     if getattr(raw, "tag", None) == b"D":  # a date before the year 1 or after 9999
         cycles, days = divmod(raw.fields[0] + _EPOCH - 1, _CYCLE)
         day = date.fromordinal(days + 1)
