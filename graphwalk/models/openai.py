@@ -18,7 +18,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import (
@@ -41,33 +41,11 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 LONGEST_BODY = 16 * 2**20
-"""Bytes of one decompressed reply: several times the longest context."""
-_ENCODINGS = ("", "identity", "gzip", "deflate")
+"""Bytes of one reply: several times the longest context."""
 _SHOWN_CHARACTERS = 200
-_ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s|_options)?\b", re.IGNORECASE)
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
+"""Words of a server that refuses the state that it sent, as Groq does."""
 TextCallback = Callable[[str], Awaitable[None]] | None
-
-
-class _Form(NamedTuple):
-    """The form of request that a server accepts: field of the output limit, streams, provider state."""
-
-    limit: str
-    stream: bool = True
-    state: bool = True
-
-    def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
-        """Return the changes that a server asks for with this error; {} for an error with another cause."""
-        message = str(error)
-        if error.retryable:
-            return {}
-        if self.limit == "max_tokens" and "max_completion_tokens" in message:
-            return {"limit": "max_completion_tokens"}
-        if live and self.stream and _ABOUT_STREAMS.search(message):
-            return {"stream": False}
-        if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
-            return {"state": False}
-        return {}
 
 
 class OpenAIModel(ABC):
@@ -83,17 +61,17 @@ class OpenAIModel(ABC):
         self.name = name
         self._client = client
         self._model = model
-        self._form = _Form(limit)
+        self._limit = limit
+        self._returns_state = True
         self._lent = lent
         url = client.base_url
         self._source = f"{url.host}:{url.port}" if url.port else url.host
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Return the model's next message; repeat the request in another form if the server asks for it."""
-        form = self._form
-        learned: dict[str, Any] = {}
+        """Return the model's next message. A server that refuses its own state gets none from then on."""
+        with_state = self._returns_state
         while True:
-            fields = self._request(messages, tools, options, form)
+            fields = self._request(messages, tools, options, with_state)
             fields = {name: value for name, value in fields.items() if value is not None}
             body = {"model": self._model, **fields, **options.extra}
             started = time.perf_counter()
@@ -105,13 +83,12 @@ class OpenAIModel(ABC):
             except ModelError as error:
                 # A key given in code is in no variable.
                 error.args = (Secrets({"API_KEY": self._client.api_key}).redact(str(error)),)
-                change = form.change_after(error, options.on_text is not None, self._state_fields(messages))
-                if not change:
+                sent = with_state and any(map(self._state_of, messages))
+                if not sent or error.retryable or not _UNKNOWN_FIELD.search(str(error)):
                     raise
-                form = form._replace(**change)
-                learned |= change
+                with_state = False
             else:
-                self._form = self._form._replace(**learned)  # other calls may have learned more meanwhile
+                self._returns_state = self._returns_state and with_state
                 model = answer["model"] if isinstance(answer.get("model"), str) else ""
                 return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
 
@@ -121,7 +98,7 @@ class OpenAIModel(ABC):
 
     @abstractmethod
     def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
     ) -> dict[str, Any]:
         """Return the fields of a request; None: not sent."""
 
@@ -138,14 +115,6 @@ class OpenAIModel(ABC):
         state = message.provider_state or {}
         return dict(state) if state.get("format") == self.format else {}
 
-    def _state_fields(self, messages: Sequence[Message]) -> set[str]:
-        """Return the names of the fields in the states of messages and tool calls."""
-        states = [self._state_of(message) for message in messages]
-        calls = [call for state in states for call in mapping(state.get("tool_calls")).values()]
-        functions = [mapping(call.get("function")) for call in calls]
-        fields = [*(mapping(state.get("message")) for state in states), *calls, *functions]
-        return {name for each in fields for name in each} - {"function"}
-
     async def _post(self, body: dict[str, Any], on_text: TextCallback) -> Any:
         """Send a request and return the reply's JSON; a stream is joined. Raise ModelError for every failure."""
         import aiohttp
@@ -157,15 +126,12 @@ class OpenAIModel(ABC):
                 kind = openai.AsyncStream[object]
                 stream = await self._client.post(self.path, body=body, cast_to=object, stream=True, stream_cls=kind)
                 async with stream:
-                    if _is_stream(stream.response.headers):
+                    if "text/event-stream" in stream.response.headers.get("content-type", ""):
                         return await self._join(stream, on_text)
                     response: Any = stream.response
                     await response.aread()
             else:
                 response = await self._client.post(self.path, body=body, cast_to=http.Response)
-            if _is_stream(response.headers):
-                events = openai.AsyncStream(cast_to=object, response=response, client=self._client)
-                return await self._join(events, None)
             try:
                 return response.json()
             except (ValueError, RecursionError) as error:
@@ -211,21 +177,20 @@ class ChatModel(OpenAIModel):
     format = "chat_completions"
 
     def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
     ) -> dict[str, Any]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
-        parallel = options.parallel_tool_calls is False or form.limit == "max_tokens"
+        parallel = options.parallel_tool_calls is False or self._limit == "max_tokens"
         # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
-        stop = options.stop and form.limit == "max_tokens"
-        live = options.on_text is not None and form.stream
+        stop = options.stop and self._limit == "max_tokens"
         schema = _schema(options)
         return {
-            "messages": [self._wire(message, form.state) for message in messages],
-            "stream": live or None,
-            "stream_options": {"include_usage": True} if live else None,
+            "messages": [self._wire(message, with_state) for message in messages],
+            "stream": None if options.on_text is None else True,
+            "stream_options": None if options.on_text is None else {"include_usage": True},
             "temperature": options.temperature,
             "top_p": options.top_p,
-            form.limit: options.max_output_tokens,
+            self._limit: options.max_output_tokens,
             "reasoning_effort": options.reasoning_effort,
             "seed": options.seed,
             "tools": [tool.as_openai() for tool in tools] or None,
@@ -305,6 +270,8 @@ class ChatModel(OpenAIModel):
                 await on_text(piece)
             for name, piece in delta.items():
                 if name != "role":
+                    # Mistral sends reasoning in parts and text in strings.
+                    piece = text(piece) if name == "content" else piece
                     message[name] = _joined_field(message.get(name), piece, name)
         if reason is None:
             raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
@@ -320,7 +287,7 @@ class ResponsesModel(OpenAIModel):
     format = "responses"
 
     def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
     ) -> dict[str, Any]:
         # Strict mode makes optional parameters required.
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
@@ -328,8 +295,8 @@ class ResponsesModel(OpenAIModel):
         return {
             "store": False,
             "include": ["reasoning.encrypted_content"],
-            "input": [item for message in messages for item in self._items(message, form.state)],
-            "stream": (options.on_text is not None and form.stream) or None,
+            "input": [item for message in messages for item in self._items(message, with_state)],
+            "stream": None if options.on_text is None else True,
             "temperature": options.temperature,
             "top_p": options.top_p,
             "max_output_tokens": options.max_output_tokens,
@@ -405,27 +372,23 @@ def _joined(parts: Iterable[Any]) -> str:
 
 
 async def bound_replies(response: Any) -> None:
-    """Limit the decompressed size of a response (an event hook of httpx): a small body can hold gigabytes."""
-    http = _http()
-    encoding = response.headers.pop("content-encoding", "").strip().lower().removeprefix("x-")
-    if encoding not in _ENCODINGS:
-        raise ModelError(f"a reply is compressed as {encoding!r:.60}; expected gzip or deflate", retryable=True)
-    packed = response.stream
-    if encoding:
-        again = {"headers": {"content-encoding": encoding}, "request": response.request}
-        packed = http.Response(response.status_code, stream=packed, **again)
+    """Limit the size of a response (an event hook of httpx), which must not be compressed."""
+    encoding = response.headers.get("content-encoding", "identity")
+    if encoding != "identity":
+        raise ModelError(f"a reply is compressed as {encoding!r:.60}, which was not asked for", retryable=True)
+    stream = response.stream
 
-    class Bounded(http.AsyncByteStream):  # type: ignore[misc, name-defined]
+    class Bounded(_http().AsyncByteStream):  # type: ignore[misc]
         async def __aiter__(self) -> AsyncIterator[bytes]:
             size = 0
-            async for piece in packed.aiter_bytes() if encoding else packed:
+            async for piece in stream:
                 size += len(piece)
                 if size > LONGEST_BODY:
                     raise ModelError(f"a reply of more than {LONGEST_BODY:,} bytes was cut off", retryable=True)
                 yield piece
 
         async def aclose(self) -> None:
-            await packed.aclose()
+            await stream.aclose()
 
     response.stream = Bounded()
 
@@ -444,10 +407,6 @@ def _schema(options: CallOptions) -> dict[str, Any] | None:
     return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": False}
 
 
-def _is_stream(headers: Mapping[str, str]) -> bool:
-    return "text/event-stream" in headers.get("content-type", "")
-
-
 def _without(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in read}
 
@@ -455,35 +414,21 @@ def _without(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:
 def _joined_field(whole: Any, piece: Any, name: str = "") -> Any:
     """Return a field of a streamed message with one more piece: texts and lists are joined, objects by field."""
     if whole is None or piece is None:
-        whole = piece if whole is None else whole
-        # The first pieces of a list may belong together.
-        return _joined_field([], whole) if isinstance(whole, list) and whole else whole
+        return piece if whole is None else whole
     if isinstance(whole, str) and isinstance(piece, str):
         return whole if name in ("id", "type", "name", "format", "signature") and whole == piece else whole + piece
     if isinstance(whole, dict) and isinstance(piece, dict):
         return whole | {key: _joined_field(whole.get(key), value, key) for key, value in piece.items()}
-    if name == "content" and {type(whole), type(piece)} == {str, list}:  # Mistral: reasoning in parts, text in strings
-        whole, piece = _parts(whole), _parts(piece)
-        if whole and piece and mapping(whole[-1]).get("type") == mapping(piece[0]).get("type") == "text":
-            return [*whole[:-1], _joined_field(whole[-1], piece[0]), *piece[1:]]
-    if isinstance(whole, list) and isinstance(piece, list):
-        joined = list(whole)
-        for position, item in enumerate(piece):
-            index = _index(item, position if name == "tool_calls" else None)
-            places = [_index(one, n) for n, one in enumerate(joined)]
-            same = places.index(index) if index is not None and index in places else None
-            if same is None:
-                joined.append(item)
-            else:
-                joined[same] = _joined_field(joined[same], item)
-        return joined
-    return piece
-
-
-def _parts(content: str | list[Any]) -> list[Any]:
-    return content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-
-
-def _index(item: Any, otherwise: int | None) -> Any:
-    index = mapping(item).get("index")
-    return otherwise if index is None else index
+    if not (isinstance(whole, list) and isinstance(piece, list)):
+        return piece
+    joined = list(whole)
+    for position, item in enumerate(piece):
+        index = mapping(item).get("index")
+        if index is None and name == "tool_calls":
+            index = position
+        same = [n for n, one in enumerate(joined) if index is not None and mapping(one).get("index", n) == index]
+        if same:
+            joined[same[0]] = _joined_field(joined[same[0]], item)
+        else:
+            joined.append(item)
+    return joined

@@ -1,7 +1,6 @@
 """Open models of OpenAI, Azure and compatible servers with the `openai` package, by variables (docs/models.md)."""
 
 import hashlib
-import pkgutil
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies
 
-from graphwalk.errors import ConfigError, install_hint
+from graphwalk.errors import ConfigError
 from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
 from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
@@ -82,30 +81,15 @@ def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
 
     spec = f"azure/{deployment}"
     purpose = f"it is needed for {spec} (docs/models.md)"
-    endpoint = client.pop("azure_endpoint", None) or variables.require("AZURE_OPENAI_ENDPOINT", purpose)
-    version = client.pop("api_version", None) or variables.require("OPENAI_API_VERSION", purpose)
+    endpoint = variables.require("AZURE_OPENAI_ENDPOINT", purpose)
     check_address("AZURE_OPENAI_ENDPOINT", endpoint)
     variables.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
-    provider = client.pop("azure_ad_token_provider", None)
-    if isinstance(provider, str):
-        try:
-            provider = pkgutil.resolve_name(provider)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ConfigError(
-                f"azure_ad_token_provider={provider}: {error}",
-                hint="give package.module:function, a function without arguments",
-            ) from None
-    key = token = None
-    if provider is None:
-        token = variables.get("AZURE_OPENAI_AD_TOKEN")
-        wanted = f"{spec} needs a key or an Entra token (docs/models.md)"
-        key = None if token else variables.require("AZURE_OPENAI_API_KEY", wanted)
+    token = variables.get("AZURE_OPENAI_AD_TOKEN")
     opened = AsyncAzureOpenAI(
         azure_endpoint=endpoint,
-        api_version=version,
-        api_key=key,
+        api_version=variables.require("OPENAI_API_VERSION", purpose),
+        api_key=None if token else variables.require("AZURE_OPENAI_API_KEY", purpose),
         azure_ad_token=token,
-        azure_ad_token_provider=provider,
         **_common_arguments(client, local=False),
     )
     if "organization" not in client and "project" not in client:
@@ -206,13 +190,8 @@ def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str,
     httpx = not local and any(url.startswith("socks") or "@" in url for url in getproxies().values())
     transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
     timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
-    try:
-        http_client = transport(trust_env=not local, timeout=timeout, event_hooks={"response": [bound_replies]})
-    except ImportError as error:
-        raise ConfigError(
-            f"the proxy of this environment is a SOCKS proxy: {error}", hint=install_hint("socks")
-        ) from None
-    headers = {"User-Agent": f"graphwalk/{__version__}", "Accept-Encoding": "gzip, deflate"}
+    http_client = transport(trust_env=not local, timeout=timeout, event_hooks={"response": [bound_replies]})
+    headers = {"User-Agent": f"graphwalk/{__version__}", "Accept-Encoding": "identity"}
     headers |= arguments.get("default_headers", {})
     rest = {name: value for name, value in arguments.items() if name != "default_headers"}
     return {"max_retries": 0, "timeout": timeout, "http_client": http_client, "default_headers": headers, **rest}

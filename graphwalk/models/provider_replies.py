@@ -19,7 +19,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_MESSAGE = 100_000
 """Characters of a server's message; some send a web page. It is cut further after redaction."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
-_OVERLOADED = frozenset({429, 503, 529})
 _HINTS = {
     401: "check the API key of this provider",
     403: "check that this API key may use the model",
@@ -37,20 +36,13 @@ _OVERFLOW = re.compile(
 """Messages of vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock and xAI, most of
 which have no error code for it. They count only with a status that blames the request."""
 _NO_TOOLS = re.compile(
-    r"tool.?choice.{0,40}requires|enable-auto-tool-choice|(?:tools?|functions?|function calling|tool use|tool calling)"
-    r"(?: \w+)? (?:is|are)(?: \w+)? (?:not|un)[ -]?(?:supported|enabled|available)|(?:not|n't) support "
-    r"(?:tools?|functions?|function calling|tool use|tool calling|tool calls)|unsupported.{0,20}\btools\b",
+    r"\b(?:tools?|functions?|grammar)\b|(?:tool|function).?(?:choice|call|use)|response.?format|json.?schema"
+    r"|text\.format|structured.?output",
     re.IGNORECASE,
 )
-"""Messages of vLLM without a tool call parser, Ollama, OpenRouter, LM Studio and TGI."""
-_NO_SCHEMA = re.compile(r"response.?format|json.?schema|text\.format|structured.?output|\bgrammar\b", re.IGNORECASE)
-"""Messages of OpenAI, DeepSeek, Groq, vLLM and llama.cpp about the schema of a reply."""
+"""In the message of a server that refuses tools, or the schema of a reply."""
 TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_protocol=text"
 """For a server or model without native tool calls, or without JSON schemas."""
-
-
-class OverloadedError(ModelError):
-    """Error of a server that asks for fewer requests (429, 503, 529): all conversations with it slow down."""
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
@@ -70,12 +62,10 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     if status == 413 and code in _RATE_CODES:
         status = 429
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
-    hint, kind = _HINTS.get(status, ""), ModelError
-    if retryable and status in _OVERLOADED:
-        kind = OverloadedError
-    elif 400 <= status < 500 and not overflow and (_NO_TOOLS.search(message) or _NO_SCHEMA.search(message)):
+    hint = _HINTS.get(status, "")
+    if 400 <= status < 500 and not (retryable or overflow) and _NO_TOOLS.search(message):
         hint = TEXT_HINT
-    return kind(
+    return ModelError(
         f"{source} answered {status}: {message or 'no reason given'}",
         hint=hint,
         retryable=retryable,
@@ -99,14 +89,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         with suppress(ValueError):
             if math.isfinite(seconds := float(headers.get(header, ""))) and seconds >= 0:
                 return seconds * unit
-    until = _date(headers.get("retry-after", ""))
-    # The local clock may be wrong by hours; the server's clock comes first.
-    return None if until is None else max(0.0, until - (_date(headers.get("date", "")) or time.time()))
-
-
-def _date(value: str) -> float | None:
     try:
-        return parsedate_to_datetime(value).timestamp()
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
     except (ValueError, OverflowError):
         return None
 

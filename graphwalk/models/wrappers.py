@@ -18,7 +18,7 @@ from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.provider_replies import OverloadedError, bounded
+from graphwalk.models.provider_replies import bounded
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
@@ -134,9 +134,8 @@ class Budgeted(Wrapper):
 class RateLimited(Wrapper):
     """A model with the rate limits of a run, shared by all conversations.
 
-    Concurrency adapts as in TCP: it is halved when the server is overloaded (once for all calls in flight), and grows
-    by one for each round of successful calls. Requests are spaced evenly. Tokens are estimated for a new call and
-    corrected afterwards; a call starts when all earlier ones fit into `tokens_per_minute`.
+    Requests are spaced evenly. Tokens are estimated for a new call and corrected afterwards; a call starts when all
+    earlier ones fit into `tokens_per_minute`. If a server asks to wait, all calls wait.
 
     A call fails if its server asks to wait more than `limits.pause_seconds`. `check` is called while a call waits, and
     may raise. `note` gets a sentence about each pause of more than a minute.
@@ -144,68 +143,41 @@ class RateLimited(Wrapper):
 
     def __init__(self, inner: Model, limits: Limits, check: Callable[[], None], note: Callable[[str], object]) -> None:
         super().__init__(inner)
-        self._most = self._allowed = float(limits.max_concurrency)
         self._request_seconds = 60.0 / limits.requests_per_minute if limits.requests_per_minute else 0.0
         self._token_seconds = 60.0 / limits.tokens_per_minute if limits.tokens_per_minute else 0.0
         self._longest_pause = limits.pause_seconds
-        self._running = 0
-        self._freed = asyncio.Condition()
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
-        self._epoch = 0
         self._check, self._note = check, note
-
-    @property
-    def concurrency(self) -> int:
-        """Number of calls that are allowed in flight now."""
-        return int(self._allowed)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Wait for the rate limits, then call the model."""
         expected, used = count_messages(messages) if self._token_seconds else 0, 0
-        async with self._freed:
-            await self._freed.wait_for(lambda: self._running < self.concurrency)
-            self._running += 1
+        await self._pace(expected)
         try:
-            await self._pace(expected)
-            epoch = self._epoch
-            try:
-                reply = await self.inner.complete(messages, tools, options)
-            except ModelError as error:
-                pause = error.retry_after
-                if pause is not None and pause > self._longest_pause:
-                    self._slow_down(epoch, None)
-                    raise OverloadedError(
-                        f"{error}; it asks to wait {pause:,.0f} s, the limit is {self._longest_pause:,.0f} s",
-                        hint="resume the run later, or raise limits.pause_seconds",
-                    ) from error
-                if isinstance(error, OverloadedError) or pause is not None:
-                    self._slow_down(epoch, pause)
-                raise
-            else:
-                used = reply.usage.total_tokens
-                if epoch == self._epoch and self._allowed < self._most:
-                    self._allowed = min(self._most, self._allowed + 1.0 / self._allowed)
-                return reply
-            finally:
-                # The estimate is corrected by what the provider reports.
-                self._next_tokens += (used - expected) * self._token_seconds
+            reply = await self.inner.complete(messages, tools, options)
+            used = reply.usage.total_tokens
+            return reply
+        except ModelError as error:
+            if error.retry_after is not None:
+                self._pause(error, error.retry_after)
+            raise
         finally:
-            self._running -= 1
-            async with self._freed:
-                self._freed.notify_all()
+            # The estimate is corrected by what the provider reports.
+            self._next_tokens += (used - expected) * self._token_seconds
 
-    def _slow_down(self, epoch: int, retry_after: float | None) -> None:
-        """Slow all calls down. Calls that were in flight at the last slowdown do not count again."""
-        if epoch == self._epoch:
-            self._epoch += 1
-            self._allowed = max(1.0, self._allowed / 2.0)
-        if retry_after is not None:
-            now = asyncio.get_running_loop().time()
-            # Many calls get the same pause, which is announced once.
-            if now + retry_after - max(now, self._paused_until) > _LONG_PAUSE:
-                self._note(f"{self.name}: its server asks for a pause of {retry_after:,.0f} s; all calls wait")
-            self._paused_until = max(self._paused_until, now + retry_after)
+    def _pause(self, error: ModelError, seconds: float) -> None:
+        """Let all calls wait. Raise ModelError for a pause that is too long."""
+        if seconds > self._longest_pause:
+            raise ModelError(
+                f"{error}; it asks to wait {seconds:,.0f} s, the limit is {self._longest_pause:,.0f} s",
+                hint="resume the run later, or raise limits.pause_seconds",
+            ) from error
+        now = asyncio.get_running_loop().time()
+        # Many calls get the same pause, which is announced once.
+        if now + seconds - max(now, self._paused_until) > _LONG_PAUSE:
+            self._note(f"{self.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait")
+        self._paused_until = max(self._paused_until, now + seconds)
 
     async def _pace(self, tokens: int) -> None:
         now = asyncio.get_running_loop().time

@@ -9,7 +9,7 @@ import pytest
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.player import ASK, LOOK
-from tests.models.server import Answer, ModelServer, Request, chat, error, responses
+from tests.models.server import Answer, ModelServer, chat, responses
 
 
 @pytest.fixture
@@ -169,15 +169,3 @@ async def test_finish_reasons_of_responses(
     reasoning_model: OpenAIModel, server: ModelServer, details: Any, finish_reason: str
 ) -> None:
     assert (await read(reasoning_model, server, responses("x", **details))).finish_reason == finish_reason
-
-
-async def test_the_token_limit_takes_the_name_the_server_wants(model: OpenAIModel, server: ModelServer) -> None:
-    def respond(request: Request) -> Answer:
-        if "max_tokens" in request.body:
-            return error(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
-        return Answer(chat("ok"))
-
-    server.respond = respond
-    for _ in range(2):
-        assert (await model.complete(ASK, (), CallOptions(max_output_tokens=5))).message.content == "ok"
-    assert len(server.requests) == 3

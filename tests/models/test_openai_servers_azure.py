@@ -1,7 +1,5 @@
 """Azure: paths, keys and Entra tokens, at a local server."""
 
-from typing import Any
-
 import pytest
 
 from graphwalk.errors import ConfigError
@@ -13,18 +11,6 @@ from tests.models.server import ModelServer
 
 KEY = "azure-key-0123456789"
 VERSION = "2025-04-01-preview"
-tokens: list[str] = []
-
-
-def fresh_token() -> str:
-    """An Entra token provider of the user's."""
-    tokens.append(f"token-{len(tokens)}")
-    return tokens[-1]
-
-
-@pytest.fixture(autouse=True)
-def no_tokens() -> None:
-    tokens.clear()
 
 
 def azure(server: ModelServer, **variables: str) -> Variables:
@@ -32,17 +18,16 @@ def azure(server: ModelServer, **variables: str) -> Variables:
     return Variables({"AZURE_OPENAI_ENDPOINT": address, "OPENAI_API_VERSION": VERSION, **variables})
 
 
-async def asked(variables: Variables, *, times: int = 1, **arguments: Any) -> list[Message]:
-    model = open_model("azure/my-deployment", variables, arguments)
+async def asked(variables: Variables) -> Message:
+    model = open_model("azure/my-deployment", variables)
     try:
-        return [(await model.complete(ASK, (LOOK,), CallOptions(max_output_tokens=9))).message for _ in range(times)]
+        return (await model.complete(ASK, (LOOK,), CallOptions(max_output_tokens=9))).message
     finally:
         await model.close()
 
 
 async def test_path_version_and_key(server: ModelServer) -> None:
-    (message,) = await asked(azure(server, AZURE_OPENAI_API_KEY=KEY))
-    assert message.content == "hello"
+    assert (await asked(azure(server, AZURE_OPENAI_API_KEY=KEY))).content == "hello"
     (request,) = server.requests
     assert request.path == f"/openai/deployments/my-deployment/chat/completions?api-version={VERSION}"
     assert request.headers["api-key"] == KEY
@@ -58,12 +43,6 @@ async def test_a_token_of_the_environment_comes_before_a_key(server: ModelServer
     headers = server.requests[0].headers
     assert headers["authorization"] == "Bearer entra-token-1"
     assert KEY not in str(headers)
-
-
-async def test_a_token_provider_is_called_for_each_request(server: ModelServer) -> None:
-    await asked(azure(server), times=3, azure_ad_token_provider=f"{__name__}:fresh_token")
-    sent = [request.headers["authorization"] for request in server.requests]
-    assert sent == ["Bearer token-0", "Bearer token-1", "Bearer token-2"]
 
 
 @pytest.mark.parametrize("missing", ["OPENAI_API_VERSION", "AZURE_OPENAI_API_KEY"])

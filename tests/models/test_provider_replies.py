@@ -4,8 +4,7 @@ from email.utils import formatdate
 
 import pytest
 
-from graphwalk.errors import ModelError
-from graphwalk.models.provider_replies import OverloadedError, reported_error, retry_after, status_error
+from graphwalk.models.provider_replies import reported_error, retry_after, status_error
 
 OVERFLOWS = [
     {"error": {"message": "too long", "code": "context_length_exceeded"}},
@@ -37,19 +36,11 @@ def test_a_spent_quota_is_final() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "retryable", "overloaded"),
-    [
-        (400, False, False),
-        (404, False, False),
-        (429, True, True),
-        (500, True, False),
-        (503, True, True),
-        (529, True, True),
-    ],
+    ("status", "retryable"), [(400, False), (404, False), (429, True), (500, True), (503, True), (529, True)]
 )
-def test_statuses(status: int, retryable: bool, overloaded: bool) -> None:
+def test_statuses(status: int, retryable: bool) -> None:
     error = status_error(status, {"retry-after": "3"}, {"error": {"message": "words"}}, "host")
-    assert (error.retryable, isinstance(error, OverloadedError)) == (retryable, overloaded)
+    assert error.retryable == retryable
     assert error.retry_after == (3.0 if retryable else None)
     assert str(error) == f"host answered {status}: words"
     assert not error.context_overflow
@@ -77,7 +68,7 @@ def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body
         ({}, None),
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
-        ({"retry-after": formatdate(10_000, usegmt=True), "date": formatdate(9_990, usegmt=True)}, 10.0),
+        ({"retry-after": "Tue, 99 Xyz 0 0:0:0"}, None),
         ({"retry-after": formatdate(10_000, usegmt=True)}, 0.0),
     ],
 )
@@ -86,17 +77,15 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "kind", "retryable"),
+    ("body", "retryable"),
     [
-        ({"code": 429, "message": "x"}, OverloadedError, True),
-        ({"code": "rate_limit_exceeded"}, OverloadedError, True),
-        ({"code": "server_error"}, ModelError, True),
-        ({"code": 400, "message": "x"}, ModelError, False),
-        ({"code": "context_length_exceeded"}, ModelError, False),
-        ("words", ModelError, True),
+        ({"code": 429, "message": "x"}, True),
+        ({"code": "rate_limit_exceeded"}, True),
+        ({"code": "server_error"}, True),
+        ({"code": 400, "message": "x"}, False),
+        ({"code": "context_length_exceeded"}, False),
+        ("words", True),
     ],
 )
-def test_errors_inside_of_a_good_status(body: object, kind: type[ModelError], retryable: bool) -> None:
-    error = reported_error(body, "host")
-    assert type(error) is kind
-    assert error.retryable == retryable
+def test_errors_inside_of_a_good_status(body: object, retryable: bool) -> None:
+    assert reported_error(body, "host").retryable == retryable
