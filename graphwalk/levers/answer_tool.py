@@ -1,7 +1,7 @@
 """The tool `answer`: a typed answer, whose valid call ends the episode (`agent.answer: tool`)."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
@@ -21,6 +21,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "number": (int, float),
     "boolean": (bool,),
     "null": (NoneType,),
+    "array": (list,),
+    "object": (dict,),
 }
 
 
@@ -30,11 +32,13 @@ class AnswerTool(ToolboxWrapper):
     def __init__(self, inner: Toolbox, form: AnswerForm, agent: AgentConfig) -> None:
         super().__init__(inner)
         self._form, self._say = form, agent.texts.message
-        self._fields = list(form.schema["items"].get("properties", ()))
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        rows = {**self._form.schema, "description": self._say("answer_items", fields=self._fields)}
+        rows = {
+            **self._form.schema,
+            "description": self._say("answer_items", fields=list(self._form.schema["items"].get("properties", ()))),
+        }
         parameters = {"type": "object", "properties": {ROWS: rows}, "required": [ROWS], "additionalProperties": False}
         return (*self.inner.specs, ToolSpec(ANSWER, self._say("answer_tool"), parameters))
 
@@ -42,35 +46,25 @@ class AnswerTool(ToolboxWrapper):
         if call.name != ANSWER:
             return await self.inner.call(call)
         arguments = parse_json(call.arguments)
-        if (mistake := next(self._mistakes(arguments), None)) is not None:
-            values = {"argument": ROWS, "fields": self._fields, "field": "", "expected": (), "item": None, **mistake}
-            return ToolResult(call, self._say("answer_refused", **values), "bad_answer")
+        if not (
+            isinstance(arguments, dict) and arguments.keys() == {ROWS} and _fits(arguments[ROWS], self._form.schema)
+        ):
+            items = json.dumps(self._form.schema["items"])
+            return ToolResult(call, self._say("answer_refused", argument=ROWS, items=items), "bad_answer")
         return ToolResult(call, self._form.write(arguments[ROWS]), final=True)
 
-    def _mistakes(self, arguments: Any) -> Iterator[dict[str, Any]]:
-        """Yield what does not fit the form."""
-        if not isinstance(arguments, dict):
-            yield {"kind": "json"}
-        elif arguments.keys() != {ROWS} or not isinstance(arguments[ROWS], list):
-            yield {"kind": "list"}
-        else:
-            for item in arguments[ROWS]:
-                yield from self._mistakes_in(item, self._form.schema["items"])
 
-    def _mistakes_in(self, item: Any, form: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        if not self._fields:
-            yield from _mistakes_of("", item, form)
-        elif not isinstance(item, dict) or item.keys() != set(self._fields):
-            yield {"kind": "fields", "item": item}
-        else:
-            for field in self._fields:
-                yield from _mistakes_of(field, item[field], form["properties"][field])
-
-
-def _mistakes_of(field: str, value: Any, form: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _fits(value: Any, form: Mapping[str, Any]) -> bool:
+    """Return True if a value fits the JSON schema of an answer."""
     types = [form["type"]] if isinstance(form["type"], str) else form["type"]
     if not any(type(value) in _TYPES[name] for name in types):
-        yield {"kind": "type", "field": field, "item": value, "expected": types}
+        return False
+    if isinstance(value, list):
+        return all(_fits(item, form["items"]) for item in value)
+    if isinstance(value, dict):
+        fields = form["properties"]
+        return value.keys() == fields.keys() and all(_fits(value[name], fields[name]) for name in fields)
+    return True
 
 
 class AnswersByTool:

@@ -123,8 +123,7 @@ def _calls(content: str, tools: Sequence[ToolSpec]) -> Sequence[tuple[str, str]]
         return [(str(item[_TOOL]), json.dumps(item.get(_ARGUMENTS) or {})) for item in items]
     if _ANSWER in fields:
         return []
-    calls = find_calls(content, {tool.name: tool.parameters.get("properties", ()) for tool in tools})
-    return calls.calls or [(NO_CALL, content)]
+    return find_calls(content, [tool.name for tool in tools]).calls or [(NO_CALL, content)]
 
 
 def _loaded(text: str) -> Any:

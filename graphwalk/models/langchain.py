@@ -1,7 +1,6 @@
 """LangChain chat models as models; messages in both directions, each `AIMessage` kept whole as provider state."""
 
 import json
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 FORMAT = "langchain"
 OURS = "graphwalk"
 """Our key in `additional_kwargs` of LangChain messages."""
-_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_API_(?:KEY|TOKEN)\b")
-_FIELD = re.compile(r"\b[a-z0-9]+_api_(?:key|token)\b")
 
 
 def to_langchain(message: Message) -> "BaseMessage":
@@ -106,7 +103,7 @@ def langchain(name: str, variables: Variables, **arguments: Any) -> "LangchainMo
         chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
     except Exception as error:
         cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
-        hint = _key_hint(cause) or f"look at {path}"
+        hint = f"look at {path}, and at the variables that it reads"
         if isinstance(error, ModuleNotFoundError):
             hint = f"pip install {module.partition('.')[0].replace('_', '-')}"
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
@@ -271,12 +268,6 @@ def _sendable_calls(message: Message) -> list[Any]:
     ]
 
 
-def _key_hint(text_: str) -> str:
-    """Return the hint for a missing key if an error names its variable or field, else ""."""
-    match = _VARIABLE.search(text_) or _FIELD.search(text_)
-    return f"export {match[0].upper()}=…" if match else ""
-
-
 def _failure(error: Exception, name: str) -> ModelError:
     """Return the ModelError for an exception of an integration; nearly all have an HTTP status."""
     status = getattr(error, "status_code", None)
@@ -285,5 +276,4 @@ def _failure(error: Exception, name: str) -> ModelError:
         return status_error(status, headers, str(error), name)
     retryable = isinstance(error, OSError | TimeoutError)
     message = f"{name} failed: {type(error).__name__}: {error}"
-    hint = TEXT_HINT if "response_format" in message else _key_hint(message)
-    return ModelError(message, hint=hint, retryable=retryable)
+    return ModelError(message, hint=TEXT_HINT if "response_format" in message else "", retryable=retryable)

@@ -1,17 +1,14 @@
 """Find the tool calls in the text of a reply.
 
 Calls are JSON, usually in a fence or a tag: `{"name": …, "arguments": {…}}`, as Hermes and Qwen write them, or
-`<function=NAME>{…}`. Small models also write the arguments next to the name, which counts if the tool has all of these
-parameters. An answer in JSON, even a list of rows with a property `name`, is never taken for a call.
+`<function=NAME>{…}`. An answer in JSON, even a list of rows with a property `name`, is never taken for a call.
 """
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-Tools = Mapping[str, Collection[str]]
-"""Tool → names of its parameters."""
 _LONGEST_TEXT, _MOST_FAILURES = 200_000, 1000
 """Characters that are searched, and beginnings of JSON that are tried: hostile text takes long."""
 _ARGUMENTS = ("arguments", "parameters")
@@ -47,7 +44,7 @@ def visible(text: str) -> str:
     return text[text.rfind("</think>") + len("</think>") :] if "</think>" in text else text
 
 
-def find_calls(text: str, tools: Tools) -> CallsInText:
+def find_calls(text: str, tools: Collection[str]) -> CallsInText:
     """Find the calls in a reply. Calls to unknown tools and broken calls count, so that the model gets an error."""
     values = list(_json_values(text))
     spans = _spans(text, values, tools)
@@ -61,7 +58,7 @@ def find_calls(text: str, tools: Tools) -> CallsInText:
     return CallsInText(tuple(call for span in spans for call in span.calls), _EMPTY_SHELL.sub("", rest).strip())
 
 
-def first_calls(text: str, tools: Tools) -> str:
+def first_calls(text: str, tools: Collection[str]) -> str:
     """Return a reply up to the end of its first calls, with nothing but fences and tags between these."""
     spans = _spans(text, list(_json_values(text)), tools)
     if not spans:
@@ -90,7 +87,7 @@ def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
             yield start, position, value
 
 
-def _spans(text: str, values: list[tuple[int, int, Any]], tools: Tools) -> list[_Span]:
+def _spans(text: str, values: list[tuple[int, int, Any]], tools: Collection[str]) -> list[_Span]:
     spans = []
     for start, end, value in values:
         tag = _FUNCTION_TAG.search(text, max(0, start - 100), start)
@@ -100,7 +97,7 @@ def _spans(text: str, values: list[tuple[int, int, Any]], tools: Tools) -> list[
     return spans
 
 
-def _broken_call(text: str, values: list[tuple[int, int, Any]], tools: Tools) -> _Span | None:
+def _broken_call(text: str, values: list[tuple[int, int, Any]], tools: Collection[str]) -> _Span | None:
     """Return the first call to a known tool whose arguments are malformed JSON, None without one."""
     begin = text.rfind("</think>") + 1
     for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT):
@@ -111,7 +108,7 @@ def _broken_call(text: str, values: list[tuple[int, int, Any]], tools: Tools) ->
     return None
 
 
-def _calls_in(value: Any, tools: Tools) -> list[tuple[str, str]]:
+def _calls_in(value: Any, tools: Collection[str]) -> list[tuple[str, str]]:
     """Return the calls of a JSON value; none if a part of it is not a call."""
     if isinstance(value, dict) and isinstance(value.get("calls"), list):  # of the JSON protocol
         value = value["calls"]
@@ -119,20 +116,11 @@ def _calls_in(value: Any, tools: Tools) -> list[tuple[str, str]]:
     return [call for call in calls if call is not None] if all(calls) else []
 
 
-def _call(value: Any, tools: Tools) -> tuple[str, str] | None:
-    if isinstance(value, dict) and isinstance(value.get("function"), dict):  # as in the API of OpenAI
-        value = value["function"]
-    if not isinstance(value, dict):
-        return None
-    name_key = "tool" if "tool" in value else "name"
-    name = value.get(name_key)
-    if not isinstance(name, str):
-        return None
-    key = next((key for key in _ARGUMENTS if key in value), None)
+def _call(value: Any, tools: Collection[str]) -> tuple[str, str] | None:
+    name = value.get("tool", value.get("name")) if isinstance(value, dict) else None
+    key = next((key for key in _ARGUMENTS if isinstance(name, str) and key in value), None)
     if key is None:
-        others = {key: item for key, item in value.items() if key != name_key}
-        flat = others and all(key in tools.get(name, ()) for key in others)
-        return (name, json.dumps(others)) if flat else None
+        return None
     arguments = value[key]
     if name not in tools and not (isinstance(arguments, dict) and len(value) <= 4):
         return None

@@ -38,9 +38,9 @@ class TextProtocol:
         content = reply.message.content
         if not tools or reply.message.tool_calls or not content:
             return reply
-        parameters = {tool.name: tool.parameters.get("properties", {}) for tool in tools}
-        content = first_calls(content, parameters)
-        calls = find_calls(content, parameters).calls
+        names = [tool.name for tool in tools]
+        content = first_calls(content, names)
+        calls = find_calls(content, names).calls
         tool_calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
         return replace(reply, message=replace(reply.message, content=content, tool_calls=tool_calls))
 

@@ -54,16 +54,9 @@ def test_wrong_prompt_error_names_its_line(tmp_path: Path, name: str, text: str,
     assert problem in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("{% for row in rows %}\n{{ row.colour }}\n{% endfor %}", r":2: .*colour"),
-        ("{% for a in rows %}{{ 'x' * 9_000_000 }}{% endfor %}", r":1: the text is longer than 20,000,000 characters"),
-    ],
-)
-def test_an_error_while_a_prompt_is_rendered_names_its_line(tmp_path: Path, text: str, problem: str) -> None:
-    own = Prompts(folder(tmp_path, maze_tools__j2=text))
-    with pytest.raises(ConfigError, match=rf"maze_tools\.j2{problem}"):
+def test_an_error_while_a_prompt_is_rendered_names_its_line(tmp_path: Path) -> None:
+    own = Prompts(folder(tmp_path, maze_tools__j2="{% for row in rows %}\n{{ row.colour }}\n{% endfor %}"))
+    with pytest.raises(ConfigError, match=r"maze_tools\.j2:2: .*colour"):
         own.render("maze_tools.j2", rows=[1, 2, 3], size=1, start=0, goal=0)
 
 

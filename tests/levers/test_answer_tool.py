@@ -19,22 +19,22 @@ TOOLS = Shown(ToolResult(call("look"), "[]", rows=0))
 
 
 @pytest.mark.parametrize(
-    ("rows", "words"),
+    "rows",
     [
-        ([{"node_key": "a", "rel_count": "2"}], 'rel_count must be of type integer, not "2"'),
-        ([{"node_key": "a", "rel_count": True}], "rel_count must be of type integer, not true"),
-        ([{"node_key": "a"}], "must be an object with exactly the fields node_key, rel_count"),
-        ([{"node_key": "a", "rel_count": 2, "more": 1}], "with exactly the fields"),
-        (["a"], '"a" must be an object'),
-        ({"node_key": "a"}, '"rows" must be a list of objects'),
-        ("[]", '"rows" must be a list of objects'),
+        [{"node_key": "a", "rel_count": "2"}],
+        [{"node_key": "a", "rel_count": True}],
+        [{"node_key": "a"}],
+        [{"node_key": "a", "rel_count": 2, "more": 1}],
+        ["a"],
+        {"node_key": "a"},
+        "[]",
     ],
 )
-async def test_a_call_that_does_not_fit_ends_nothing(rows: Any, words: str) -> None:
+async def test_a_call_that_does_not_fit_ends_nothing(rows: Any) -> None:
     result = await AnswerTool(TOOLS, FORM, AGENT).call(call("answer", rows=rows))
     assert (result.final, result.error) == (False, "bad_answer")
-    assert words in result.content
-    assert "nothing ended" in result.content
+    assert '"rows" must be the only argument' in result.content
+    assert "rel_count" in result.content
 
 
 async def test_a_call_that_fits_ends_the_episode_with_the_text_that_the_task_reads() -> None:

@@ -11,31 +11,30 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.schema import NodeType, PropertyType, Schema
-from tests.levers.played import call
 
 FOUND = ("get_node_by_property", {"label": "Zorep", "property_name": "hue", "property_value": "vark"})
-CALLS: list[tuple[str, dict[str, Any], str]] = [
-    (*FOUND, "any"),
-    (FOUND[0], {**FOUND[1], "label": "Blick"}, "pairs"),
-    (FOUND[0], {**FOUND[1], "label": "DRAP"}, "none"),
-    (FOUND[0], {**FOUND[1], "property_name": "hues"}, "none"),
+CALLS: list[tuple[str, dict[str, Any], bool]] = [
+    (*FOUND, True),
+    (FOUND[0], {**FOUND[1], "label": "Blick"}, True),
+    (FOUND[0], {**FOUND[1], "label": "DRAP"}, False),
+    (FOUND[0], {**FOUND[1], "property_name": "hues"}, False),
     (
         "get_unique_property_values",
         {"property_name": "tag", "entity_name": "FLIN", "entity_type": "relationship"},
-        "any",
+        True,
     ),
-    ("get_unique_property_values", {"property_name": "tag", "entity_name": "FLIN", "entity_type": "node"}, "pairs"),
+    ("get_unique_property_values", {"property_name": "tag", "entity_name": "FLIN", "entity_type": "node"}, True),
     (
         "get_unique_property_values",
         {"property_name": "cost", "entity_name": "FLIN", "entity_type": "relationship"},
-        "pairs",
+        True,
     ),
-    ("get_schema", {"entity_name": "Zorep", "entity_type": "relationship"}, "pairs"),
-    ("search_nodes", {"text": "a", "label": "Zoreps"}, "none"),
-    ("get_all_nearest_neighbors", {**FOUND[1], "relationship_type": "DRAP"}, "any"),
-    ("get_all_nearest_neighbors", {**FOUND[1], "relationship_type": "Blick"}, "none"),
+    ("get_schema", {"entity_name": "Zorep", "entity_type": "relationship"}, True),
+    ("search_nodes", {"text": "a", "label": "Zoreps"}, False),
+    ("get_all_nearest_neighbors", {**FOUND[1], "relationship_type": "DRAP"}, True),
+    ("get_all_nearest_neighbors", {**FOUND[1], "relationship_type": "Blick"}, False),
 ]
-"""Calls, and whether any enums allow them, only flat ones do (`pairs` do not), or none."""
+"""Calls, and whether the enums allow them."""
 
 
 def named(store: GraphStore, schema: Schema, **agent: Any) -> NamesInTools:
@@ -43,17 +42,13 @@ def named(store: GraphStore, schema: Schema, **agent: Any) -> NamesInTools:
     return NamesInTools(GraphToolbox(store, schema, load_tools(OWN_GRAPH_TOOLS), config), config)
 
 
-@pytest.mark.parametrize(("tool", "arguments", "allowed_by"), CALLS)
+@pytest.mark.parametrize(("tool", "arguments", "allowed"), CALLS)
 async def test_calls_that_the_schemas_allow(
-    store: GraphStore, schema: Schema, tool: str, arguments: dict[str, Any], allowed_by: str
+    store: GraphStore, schema: Schema, tool: str, arguments: dict[str, Any], allowed: bool
 ) -> None:
-    for protocol in ("native", "json"):
-        toolbox = named(store, schema, names_in_tools=50, tool_protocol=protocol)
-        (spec,) = (spec for spec in toolbox.specs if spec.name == tool)
-        allowed = jsonschema.Draft202012Validator(dict(spec.parameters)).is_valid(arguments)
-        assert allowed == (allowed_by == "any" or (allowed_by == "pairs" and protocol == "native"))
-        if allowed and protocol == "json":
-            assert (await toolbox.call(call(tool, **arguments))).error is None
+    toolbox = named(store, schema, names_in_tools=50)
+    (spec,) = (spec for spec in toolbox.specs if spec.name == tool)
+    assert jsonschema.Draft202012Validator(dict(spec.parameters)).is_valid(arguments) == allowed
 
 
 @pytest.mark.parametrize(("most", "listed"), [(15, False), (16, True)])

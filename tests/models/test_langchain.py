@@ -89,11 +89,3 @@ async def test_the_arguments_of_its_class_are_given_by_name() -> None:
     assert (await model.complete(ASK, (), CallOptions())).message.content == "said so"
     with pytest.raises(ConfigError, match="responses"):
         open_model(name, Variables(), {"sleep": None})
-
-
-def test_the_hint_of_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("langchain_openai")
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(ConfigError) as caught:
-        open_model("langchain/langchain_openai.ChatOpenAI/gpt-4.1-mini", Variables())
-    assert caught.value.hint == "export OPENAI_API_KEY=…"
