@@ -31,15 +31,6 @@ _EPISODES_AT_ONCE = 1_000_000
 _AMOUNTS_AT_ONCE = 2_000
 _DIFFERENCE = 0.1
 AMOUNT_GRAPHS, AMOUNT_SPREADS = (3, 5, 10, 30, 100), (0.5, 1.0)
-GAIN = 0.2
-"""Of both players in the simulation of interactions."""
-GAIN_LEVELS = ((0.4, 0.4), (0.5, 0.1), (0.75, 0.3))
-"""Accuracies without the gain, of the first and of the second player."""
-GAIN_CELLS = [
-    *(Cell(graphs, correlation, 1, 0.5) for graphs in (5, 10, 30) for correlation in (0.0, 0.1, 0.3)),
-    *(Cell(1, 0.0, 1, 0.5, tasks=questions) for questions in (12, 24, 60)),
-]
-GAIN_TESTS = ("p ≤ 0.05", "held", "covered")
 Share = dict[str, float]
 
 
@@ -108,43 +99,6 @@ def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
     return {name: count / draws for name, count in counts.items()}
 
 
-def interactions(cell: Cell, levels: tuple[float, float], draws: int, seed: int = 0) -> Share:
-    """Return the share of p ≤ 0.05 where two players at different levels gain equally much.
-
-    As "held" and "covered", the share of t intervals that hold a difference of gains of 0, and one of ten points.
-    """
-    counts = dict.fromkeys(GAIN_TESTS, 0)
-    accuracies = [level + gain for level in levels for gain in (GAIN, 0.0)]
-    for random, columns in _blocks(cell, draws, seed, f"interactions {levels}"):
-        ids = cell.ids()
-        drawn = latent_normal(cell, random, columns, *accuracies, accuracies[0] - _DIFFERENCE)
-        *both, less = (outcomes_of(values, *ids) for values in drawn)
-        first, second = (both[0], both[1]), (both[2], both[3])
-        gains = (paired(*first), paired(*second))
-        compared = compare(*gains, seed=int(random.integers(2**32)))
-        for comparison in compared:
-            counts["p ≤ 0.05"] += comparison.p_value is not None and comparison.p_value <= 0.05
-        counts["held"] += int(_holds(*_bounds(one.difference for one in compared), 0.0).sum())
-        differences = estimate_means(paired(paired(less, first[1]), gains[1]))
-        counts["covered"] += int(_holds(*_bounds(differences), -_DIFFERENCE).sum())
-    return {name: count / draws for name, count in counts.items()}
-
-
-def interactions_table(draws: int) -> str:
-    """Return Markdown: a line per cell and pair of levels."""
-    rows = []
-    for cell in GAIN_CELLS:
-        for levels in GAIN_LEVELS:
-            shares = interactions(cell, levels, draws)
-            figures = [f"{100 * shares[name]:.1f}" for name in GAIN_TESTS]
-            number = f"{cell.graphs}" if cell.graphs > 1 else f"1 ({cell.tasks} questions)"
-            accuracies = [f"{level:g} → {level + GAIN:g}" for level in levels]
-            rows.append([number, f"{cell.correlation:g}", *accuracies, *figures])
-    text = markdown_table(["graphs", "correlation", "first player", "second player", *GAIN_TESTS], rows)
-    command = f"python -m benchmarks.coverage --interactions --draws {draws}"
-    return f"{caption(command)} {draws:,} experiments per line.\n\n{text}"
-
-
 def _blocks(cell: Cell, draws: int, seed: int, purpose: str) -> Iterator[tuple[np.random.Generator, int]]:
     """As many draws at a time as fit into memory, with a generator for each block."""
     most = max(1, _EPISODES_AT_ONCE // len(cell.ids()[0]))
@@ -207,13 +161,8 @@ def _within(name: str, rows: Sequence[tuple[Cell, Share]], aims: dict[str, range
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
     parser.add_argument("--draws", type=int, default=6_000, help="experiments per line for intervals; half for tests")
-    parser.add_argument("--interactions", action="store_true", help="only the differences of gains")
     options = parser.parse_args()
     begun = time.perf_counter()
-    if options.interactions:
-        write_between_markers(PAGE, "interactions", interactions_table(options.draws))
-        print(f"{PAGE}: {time.perf_counter() - begun:.0f} s")
-        return
     tests = max(1, options.draws // 2)
     covered, rejected = [], []
     write_between_markers(PAGE, "amounts", amounts_table(options.draws))

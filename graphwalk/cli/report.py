@@ -19,10 +19,6 @@ OVERVIEW = 2
 """Tables printed at the end of a run: overall, and model against model or the first breakdown."""
 
 Format = Literal["terminal", "json", "csv", "markdown", "latex"]
-AllColumns = Annotated[
-    bool,
-    typer.Option("--all-columns", help="Print all columns, also those that do not fit the terminal or 120 columns."),
-]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Add notes on columns, intervals, tests and sources; not in JSON, CSV, LaTeX.")
 ]
@@ -37,7 +33,6 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="Write plots as SVG and PNG with their data, instead of tables."),
     ] = None,
-    all_columns: AllColumns = False,
     explain: Explain = False,
 ) -> None:
     """Print the verdict on a run and its tables.
@@ -48,7 +43,7 @@ def report(
 
     run = RunFolder.open(folder)
     if plots is None:
-        print_report(run, "json" if json else format, all_columns=all_columns, explain=explain)
+        print_report(run, "json" if json else format, explain=explain)
         return
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.runs.finished.reporting import report_of
@@ -66,20 +61,19 @@ def compare(
     ],
     model: Models = None,
     setting: SettingNames = None,
-    all_columns: AllColumns = False,
     explain: Explain = False,
     json: JsonFormat = False,
     format: Annotated[Literal["terminal", "json", "markdown"], typer.Option(help="Output format.")] = "terminal",
 ) -> None:
     """Compare models and settings on identical tasks.
 
-    A verdict in words comes first, then differences with intervals and tests, overall and by group, then tasks whose
-    result changed. Runs with different tasks or scorers are refused.
+    A verdict in words comes first, then differences with intervals and tests, then tasks whose result changed. Runs
+    with different tasks or scorers are refused.
     """
     from graphwalk.runs.finished.compare_runs import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
-    _print(comparison, "json" if json else format, all_columns=all_columns, explain=explain)
+    _print(comparison, "json" if json else format, explain=explain)
 
 
 def rescore(folder: Run) -> None:
@@ -102,7 +96,6 @@ def print_report(
     format: Format,
     *,
     tables: int | None = None,
-    all_columns: bool = False,
     explain: bool = False,
 ) -> float | None:
     """Print a report (`tables`: at most so many). Return the lowest accuracy in percent, None if nothing is scored."""
@@ -113,18 +106,16 @@ def print_report(
     if format == "latex":
         data(to_latex(report, origin_of(run)))
         return None
-    _print(report, format, tables=tables, all_columns=all_columns, explain=explain)
+    _print(report, format, tables=tables, explain=explain)
     accuracies = [row["accuracy"] for row in report.rows if row["accuracy"] is not None]
     return min(accuracies, default=None)
 
 
-def _print(
-    report: "Printed", format: Format, *, tables: int | None = None, all_columns: bool = False, explain: bool = False
-) -> None:
+def _print(report: "Printed", format: Format, *, tables: int | None = None, explain: bool = False) -> None:
     from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
 
     if format == "terminal":
-        print_tables(OnTerminal(report, tables, explain), all_columns=all_columns)
+        print_tables(OnTerminal(report, tables, explain))
     elif format == "markdown":
         data(to_markdown(report, explain=explain).rstrip("\n"))
     else:

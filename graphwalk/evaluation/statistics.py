@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import comb, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from graphwalk.seeds import generator
 
@@ -351,35 +351,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
     return adjusted.tolist()
-
-
-def pass_rates(right: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Hashable], k: int) -> list[Estimate]:
-    """Estimate pass@k and pass^k over the tasks with at least k tries. `right`: 0 or 1, NaN where unknown."""
-    values = np.asarray(right, dtype=np.float64)
-    rows, keys = _numbered(zip(graphs, tasks, strict=True))
-    is_known = ~np.isnan(values)
-    tries = np.bincount(rows[is_known], minlength=len(keys))
-    successes = np.bincount(rows[is_known], weights=values[is_known], minlength=len(keys))
-    rates = np.stack([pass_at_k(successes, tries, k), pass_hat_k(successes, tries, k)], axis=1)
-    return estimate_shares(outcomes_of(rates, [graph for graph, _ in keys]))
-
-
-def pass_at_k(successes: ArrayLike, repeats: ArrayLike, k: int) -> Table:
-    """Return per task the chance that at least one of `k` tries is right: 1 - C(n-c, k) / C(n, k), NaN if n < k.
-
-    Unbiased (M. Chen et al., arXiv 2107.03374). `successes` c of `repeats` n, any shape.
-    """
-    right, tries = np.asarray(successes), np.asarray(repeats)
-    return 1 - pass_hat_k(tries - right, tries, k)
-
-
-def pass_hat_k(successes: ArrayLike, repeats: ArrayLike, k: int) -> Table:
-    """Return per task the chance that all of `k` tries are right: C(c, k) / C(n, k), NaN if n < k.
-
-    Unbiased (S. Yao et al., τ-bench, arXiv 2406.12045). Raise ValueError if `k` is below 1.
-    """
-    if k < 1:
-        raise ValueError(f"k counts tries and is at least 1, not {k}")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chances = comb(successes, k) / comb(repeats, k)
-    return np.asarray(np.where(np.asarray(repeats) >= k, chances, np.nan))

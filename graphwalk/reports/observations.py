@@ -79,11 +79,6 @@ class Observations:
     def players(self) -> list[Player]:
         return sorted({case.player for case in self.cases}, key=player_order)
 
-    @property
-    def tries(self) -> int:
-        """The number of repeats."""
-        return 1 + max((case.repeat for case in self.cases), default=0)
-
     def part(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str], list[str], list[str]]:
         """Return values, graphs, tasks and questions of some episodes, as arguments of `outcomes_of`."""
         cases = [self.cases[i] for i in numbers]

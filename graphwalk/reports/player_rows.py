@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.evaluation.statistics import (
-    Estimate,
-    Outcomes,
-    estimate_means,
-    estimate_shares,
-    outcomes_of,
-    pass_rates,
-)
+from graphwalk.evaluation.statistics import Estimate, Outcomes, estimate_means, estimate_shares, outcomes_of
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.suite_report import DIGITS, ESTIMATED, PERCENT, Measure, ReportRow
 
@@ -35,12 +28,6 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
     }
     for number, measure in enumerate(measures):
         row[measure.name] = _figure(measure, values[:, number], outcomes.values[:, number], estimates)
-    if observed.tries > 1:
-        right = values[:, [m.name for m in measures].index(observed.suite.compared[0])]
-        any_right, all_right = pass_rates(right, graphs, tasks, observed.tries)
-        of_tries = {"pass_at_k": any_right.scaled(PERCENT), "pass_hat_k": all_right.scaled(PERCENT)}
-        row |= {"k": observed.tries, **{name: _round(e.value) for name, e in of_tries.items()}}
-        estimates |= of_tries
     with_value = {name: e for name, e in estimates.items() if e.value is not None}
     return row | {
         "intervals": {

@@ -107,8 +107,8 @@ class Cluster(NamedTuple):
 class SuiteReport:
     """The report of one suite.
 
-    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
-    pass@k. `causes`: the columns that count the causes of wrong answers (`cause_of`). `baselines` computes the results
+    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure.
+    `causes`: the columns that count the causes of wrong answers (`cause_of`). `baselines` computes the results
     of baselines from any result of a task. `records` converts the log to the records to measure, if these are not
     episodes. `cluster` returns the units of a task, for these records and for a plan. `tables` adds tables with their
     own layout. `remark` returns a note required by a result; equal notes are shown once.
@@ -149,5 +149,4 @@ class SuiteReport:
 ReportRow = dict[str, Any]
 """`model`, `setting`, the group if any; the numbers of scored `tasks` and of their `graphs`; `unit` of intervals (graph
 or question); every measure by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name →
-reason; `known`: name → number of tasks, if a measure is not known for all `tasks`; with repeats `pass_at_k`,
-`pass_hat_k`, and their number `k`."""
+reason; `known`: name → number of tasks, if a measure is not known for all `tasks`."""

@@ -1,12 +1,11 @@
 """The tables of reports and comparisons."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.measures import layout
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow
-from graphwalk.reports.text_table import FEWEST_FIGURES, Column, TextTable, signed, table_of, two_decimals
+from graphwalk.reports.text_table import Column, TextTable, signed, table_of, two_decimals
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
@@ -23,8 +22,6 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
-    if any(":" in row["setting"] for row in report.rows):
-        yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.memorisation_test:
         note = "With one graph, the interval is over its questions and does not generalise to other graphs."
         tested = [
@@ -78,11 +75,6 @@ def _table(
     """Lay out rows. A group is named in its first row only. `note` is shown if a row is published."""
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
-    if k := next((row["k"] for row in rows if "k" in row), None):
-        passes = layout("shared")["passes"]
-        scales |= dict.fromkeys((column.field for column in passes), 100.0)
-        titled = [replace(column, title=column.title.replace("k", str(k))) for column in passes]
-        columns = (*columns[:FEWEST_FIGURES], *titled, *columns[FEWEST_FIGURES:])
     shown = [column for column in columns if _is_known(column, rows)]
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:
@@ -115,12 +107,9 @@ def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
 
 
 def comparison_tables(comparison: "RunComparison") -> Iterator[TextTable]:
-    """Yield the tables overall, by group, and of tasks with different outcomes."""
+    """Yield the tables overall, and of tasks with different outcomes."""
     if comparison.overall:
         yield comparison_table(comparison.overall, comparison.measures)
-    titles = {grouping.name: grouping.title for grouping in comparison.groupings}
-    for name, pairs in comparison.groups.items():
-        yield comparison_table(pairs, comparison.measures, title=f"By {titles[name]}", group=name)
     if comparison.changed:
         columns = (
             Column("Task", "task_id", name=True),
@@ -132,29 +121,22 @@ def comparison_tables(comparison: "RunComparison") -> Iterator[TextTable]:
         yield table_of(f"Tasks with different results ({comparison.measures[0]}, 0 to 1)", columns, rows)
 
 
-def comparison_table(
-    pairs: Sequence[Mapping[str, Any]],
-    measures: Sequence[str],
-    *,
-    title: str = "Pairwise differences on identical tasks (first − second)",
-    group: str | None = None,
-) -> TextTable:
-    """Lay out the result of `comparisons_of`. `group`: the field with the group of a pair, named in its first row only.
+def comparison_table(pairs: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> TextTable:
+    """Lay out the result of `comparisons_of`.
 
     Counts and Holm's p are those of the first measure. Without a row that can be significant there is no p.
     """
     note = no_significance(pairs, measures[0])
-    rows = [pair_row(pair, measures) | _names(pair) for pair in (_named_once(pairs, group) if group else pairs)]
+    rows = [pair_row(pair, measures) | _names(pair) for pair in pairs]
     table = layout("comparisons")
     columns = (
-        *([Column(capitalised(group), group, name=True)] if group else []),
         *_SIDES,
         _difference(measures[0]),
         *(() if note else table["tests"]),
         *table["counts"],
         *map(_difference, measures[1:]),
     )
-    return table_of(title, columns, rows, note or "")
+    return table_of("Pairwise differences on identical tasks (first − second)", columns, rows, note or "")
 
 
 def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:

@@ -205,7 +205,7 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     narrow = fitted(table, width)
     yield _grid(narrow, width)
     if left_out := [header.text for header in table.headers if header not in narrow.headers]:
-        yield Text(f"not shown at this width (--all-columns): {', '.join(left_out)}", style="dim")
+        yield Text(f"not shown at this width (--format markdown): {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
 
 

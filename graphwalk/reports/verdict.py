@@ -17,7 +17,6 @@ _MOST_SCORES = 3
 """Players in one sentence each, if no two share tasks."""
 _MOST_NAMES = 5
 _MOST_CAUSES = 3
-_GAINS, _PAIRS = "differences between walking and another setting", "differences between two models' gains by walking"
 
 Pair = Mapping[str, Any]
 
@@ -145,26 +144,24 @@ def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, 
 
 
 def _gains(pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
-    """Yield the gain of each model by walking, then which of two models gains more; of many, only what is shown."""
-    contrasts, settings = [pair for pair in pairs if "contrast" in pair], report_file("verdict")["settings"]
-    models, variants = ({pair["first_model"] for pair in contrasts}, {pair["contrast"][0] for pair in contrasts})
+    """Yield the gain of each model by walking over another setting of the same variant; of many, only what is shown."""
+    words = report_file("verdict")["settings"]
+    gains: list[tuple[Pair, str, str]] = []
+    for pair in pairs:
+        both = [pair[f"{side}_setting"] for side in SIDES]
+        walking, other = both if both[0].partition(":")[0] == "tools" else reversed(both)
+        (kind, _, variant), (base, _, other_variant) = walking.partition(":"), other.partition(":")
+        if pair["first_model"] == pair["second_model"] and variant == other_variant and kind == "tools" != base:
+            gains.append((pair, variant, words.get(base, one_line(base))))
+    models, variants = {pair["first_model"] for pair, *_ in gains}, {variant for _, variant, _ in gains}
     form = "{model}" if len(variants) < 2 else "{variant}" if len(models) < 2 else "{model} ({variant})"
-    gains, sentences = dict[tuple[str, str], float](), {_GAINS: list[tuple[Pair, str]](), _PAIRS: []}
-    for pair in contrasts:
-        walking, other = pair["contrast"]
-        (base, _, variant), both = other.partition(":"), [pair[f"{side}_model"] for side in SIDES]
-        names = [one_line(form.format(model=model, variant=variant)) for model in both]
-        if is_gain := both[0] == both[1]:
-            sign = 1 if pair["first_setting"] == walking else -1
-            gains[both[0], other] = sign * pair["measures"][_MEASURE]["difference"]
-        key = "loses" if all(gains.get((model, other), 0) < 0 for model in both) else "gains"
-        words = _figures(pair, *names, tested=tested) | {"other": settings.get(base, one_line(base))}
-        sentence = _sentence(key if is_gain else f"{key}_more", **words)
-        sentences[_GAINS if is_gain else _PAIRS].append((pair, sentence))
-    for kind, every in sentences.items():
-        if is_many := len(every) > _MOST_NAMES:
-            yield _sentence("few_shown", number=len(every), kind=kind, shown=sum(_is_shown(pair) for pair, _ in every))
-        yield from [text for pair, text in every if not is_many or _is_shown(pair)][:_MOST_NAMES]
+    if is_many := len(gains) > _MOST_NAMES:
+        yield _sentence("few_shown", number=len(gains), shown=sum(_is_shown(pair) for pair, *_ in gains))
+    for pair, variant, other in [one for one in gains if not is_many or _is_shown(one[0])][:_MOST_NAMES]:
+        name = one_line(form.format(model=pair["first_model"], variant=variant))
+        sign = 1 if pair["first_setting"].partition(":")[0] == "tools" else -1
+        key = "gains" if sign * pair["measures"][_MEASURE]["difference"] >= 0 else "loses"
+        yield _sentence(key, name=name, other=other, **_figures(pair, "", "", tested=tested))
 
 
 def _points(value: float) -> str:

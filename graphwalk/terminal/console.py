@@ -72,16 +72,10 @@ def data(text: str) -> None:
     sys.stdout.flush()
 
 
-def print_tables(tables: "RenderableType", *, all_columns: bool = False) -> None:
-    """Print tables without the columns that do not fit, as wide as the terminal or COLUMNS, else 120 columns wide.
-
-    `all_columns`: as wide as their content.
-    """
+def print_tables(tables: "RenderableType") -> None:
+    """Print tables without the columns that do not fit, as wide as the terminal or COLUMNS, else 120 columns wide."""
     console = stdout()
-    limited = console.width < NO_LIMIT
-    if all_columns:
-        console.width = NO_LIMIT
-    console.print(tables, width=None if all_columns or limited else PIPED)
+    console.print(tables, width=None if console.width < NO_LIMIT else PIPED)
 
 
 def prose(text: str) -> None:

@@ -1,7 +1,7 @@
 """Intervals and tests against textbook formulas, scipy and direct sums."""
 
 import math
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,9 +18,6 @@ from graphwalk.evaluation.statistics import (
     minimum_detectable_effect,
     outcomes_of,
     paired,
-    pass_at_k,
-    pass_hat_k,
-    pass_rates,
     sign_flips,
     units_needed,
 )
@@ -135,28 +132,6 @@ def test_finds_what_the_step_by_step_rule_finds(p_values, alpha):
     assert {place for place, p in enumerate(holm(p_values)) if p <= alpha} == rejected
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=8), st.integers(1, 9))
-def test_as_counted_over_all_choices_of_k_tries(tries, k):
-    choices = list(combinations(tries, k))
-    any_right, all_right = pass_at_k(sum(tries), len(tries), k), pass_hat_k(sum(tries), len(tries), k)
-    if not choices:
-        assert np.isnan(any_right)
-        assert np.isnan(all_right)
-    else:
-        assert any_right == pytest.approx(np.mean([any(choice) for choice in choices]))
-        assert all_right == pytest.approx(np.mean([all(choice) for choice in choices]))
-
-
-def test_rates_over_tasks_with_intervals_over_graphs():
-    right = [1, 0, 1, 1, 0, 0, 1, np.nan]
-    any_right, all_right = pass_rates(right, "aaaabbbb", [1, 1, 2, 2, 1, 1, 2, 2], 2)
-    assert (any_right.value, all_right.value) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
-    assert (any_right.n, any_right.clusters) == (3, 2)
-    with pytest.raises(ValueError, match="at least 1, not 0"):
-        pass_at_k(1, 2, 0)
-    assert any_right.low < any_right.value < any_right.high
-
-
 def test_a_share_has_the_t_interval_with_one_more_graph_that_is_half_right():
     means = np.array([1.0, 0.75, 0.0, 1.0])
     values = [float(i < 4 * mean) for mean in means for i in range(4)]
@@ -184,20 +159,6 @@ def test_two_on_one_graph_are_compared_over_its_questions():
     assert comparison.p_value == pytest.approx(stats.binomtest(13, 13).pvalue / 2, abs=4e-4)
     (alone,) = compare(outcomes_of([1], ["a"]), outcomes_of([0], ["a"]), seed=0)
     assert alone.p_value is None
-
-
-def test_gains_are_compared_by_their_difference_per_task():
-    graphs = np.repeat(range(6), 4).tolist()
-    draw = np.random.default_rng(3)
-    walked, read, others_walked, others_read = draw.integers(0, 2, (4, len(graphs)))
-    a, b, c, d = (outcomes_of(v, graphs, range(len(graphs))) for v in (walked, read, others_walked, others_read))
-    (comparison,) = compare(paired(a, b), paired(c, d), seed=0)
-    means = ((walked - read) - (others_walked - others_read)).reshape(6, 4).mean(axis=1)
-    interval = stats.ttest_1samp(means, 0).confidence_interval()
-    assert (comparison.difference.low, comparison.difference.high) == pytest.approx((interval.low, interval.high))
-    flips = np.array([abs(np.dot(signs, means)) for signs in product([1, -1], repeat=6)])
-    beyond, equal = flips > abs(means.sum()) + 1e-9, np.isclose(flips, abs(means.sum()))
-    assert comparison.p_value == pytest.approx(beyond.mean() + equal.mean() / 2)
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 8, 16, 17])

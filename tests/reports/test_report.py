@@ -1,12 +1,9 @@
-import csv
-import io
 import json
 import random
 
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.formats import to_csv, to_json, to_markdown
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, build_report, failure, result, run
 
@@ -47,19 +44,10 @@ def test_the_graph_is_the_cluster_and_on_one_graph_the_question():
     assert one["intervals"]["accuracy"] == pytest.approx([20.2, 49.7], abs=0.1)  # Wilson's of 12 of 36
 
 
-def test_repeats_give_pass_rates():
-    log = [result(graph=g, question=q, repeat=r, correct=r < g) for g in range(4) for q in range(3) for r in range(3)]
-    (row,) = rows_of(log)
-    assert (row["k"], row["accuracy"], row["pass_at_k"], row["pass_hat_k"]) == (3, 50.0, 75.0, 25.0)
-    assert row["intervals"]["pass_at_k"][0] < 75 < row["intervals"]["pass_at_k"][1]
-    assert "k" not in rows_of(run())[0]
-
-
 def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
     log = [result(graph=0, repeat=r, correct=True) for r in range(3)] + [result(graph=1, correct=False)]
     (row,) = rows_of([*log, failure(graph=1, repeat=1), failure(graph=1, repeat=2)])
     assert (row["scored"], row["tasks"], row["correct"], row["accuracy"]) == (4, 2, 3, 50.0)
-    assert (row["pass_at_k"], row["known"]["pass_at_k"]) == (100.0, 1)
 
 
 @pytest.mark.parametrize(
@@ -203,31 +191,3 @@ def test_unknown_suites_and_tables_are_named():
 def test_an_empty_log_gives_an_empty_report():
     report = build_report([], DECLARED)
     assert (report.rows, report.groups, report.comparisons) == ([], {}, [])
-
-
-def test_interactions_are_pairs_of_gains_in_the_same_family():
-    right = {("a", "tools"): 3, ("a", "no_tools"): 1, ("b", "tools"): 2, ("b", "no_tools"): 2}
-    report = build_report(
-        [
-            result(model, setting=setting, graph=graph, question=question, correct=(question + graph) % 3 < number)
-            for (model, setting), number in right.items()
-            for graph in range(5)
-            for question in range(3)
-            if (model, graph, question) != ("b", 4, 2)
-        ],
-        DECLARED,
-    )
-    *pairs, interaction = report.comparisons
-    assert len(pairs) == 6
-    assert (interaction["first_model"], interaction["second_model"]) == ("a", "b")
-    assert interaction["first_setting"] == interaction["second_setting"] == "tools − no_tools"
-    accuracy = interaction["measures"]["accuracy"]
-    assert accuracy["tasks"] == 14
-    assert accuracy["difference"] == pytest.approx(100 * 10 / 14, abs=1e-4)
-    smallest = min(pair["measures"]["accuracy"]["p_value"] for pair in report.comparisons)
-    assert min(pair["measures"]["accuracy"]["p_holm"] for pair in report.comparisons) == pytest.approx(7 * smallest)
-    assert json.loads(to_json(report))["comparisons"][-1]["contrast"] == ["tools", "no_tools"]
-    assert "| a tools − no\\_tools | b tools − no\\_tools |" in to_markdown(report)
-    line = [line for line in csv.DictReader(io.StringIO(to_csv(report))) if line["table"] == "comparison"][-1]
-    assert (line["first_setting"], float(line["accuracy"])) == ("tools − no_tools", accuracy["difference"])
-    assert [float(line["accuracy_low"]), float(line["accuracy_high"])] == accuracy["interval"]

@@ -152,19 +152,16 @@ def crossed(right: dict[tuple[str, str], int], of: int = 10, variants: tuple[str
 GAINS = {("a", "no_tools"): 1, ("a", "tools"): 10, ("b", "no_tools"): 4, ("b", "tools"): 6}
 
 
-def test_the_gain_of_each_model_and_the_interaction_come_first() -> None:
-    lines = verdict(crossed(GAINS))
-    assert lines[:4] == [
-        "a: walking gains 90 points (67 to 100) over reading, p = 0.014.",
+def test_the_gain_of_each_model_comes_first() -> None:
+    assert verdict(crossed(GAINS))[:3] == [
+        "a: walking gains 90 points (67 to 100) over reading, p = 0.012.",
         "b: walking gains 20 points (-10 to 50) over reading, p = 0.250: not shown.",
-        "a gains 70 points more than b by walking instead of reading (35 to 105), p = 0.047.",
         "a tools has the highest accuracy: 100.0 % of 30 answers are correct (85.3 to 100.0).",
     ]
     losses = {(model, "tools" if "no" in setting else "no_tools"): n for (model, setting), n in GAINS.items()}
-    assert verdict(crossed(losses))[:3] == [
-        "a: walking loses 90 points (67 to 100) against reading, p = 0.014.",
+    assert verdict(crossed(losses))[:2] == [
+        "a: walking loses 90 points (67 to 100) against reading, p = 0.012.",
         "b: walking loses 20 points (-10 to 50) against reading, p = 0.250: not shown.",
-        "a loses 70 points more than b by walking instead of reading (35 to 105), p = 0.047.",
     ]
     assert verdict(crossed({key: n for key, n in GAINS.items() if key[0] == "a"}))[0] == (
         "a: walking gains 90 points (67 to 100) over reading, p = 0.002."
