@@ -49,13 +49,10 @@ from graphwalk.levers.setup import tools_with_levers
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
-from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import SWITCHES, Tool, load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
-from graphwalk.types.encodings import decode_notes, next_page, read_rows
-from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
@@ -72,46 +69,8 @@ def _offer(tool: Tool, spec: ToolSpec) -> Offer:
         title=title,
         description=spec.description,
         input_schema=dict(spec.parameters),
-        output_schema=_output_schema(tool, spec),
         annotations=hints,
     )
-
-
-def _call_result(tool: Tool | None, result: ToolResult) -> CallToolResult:
-    """Return the result of a call. A mistake of the caller is an error with advice, as for models."""
-    text = TextContent(type="text", text=result.content)
-    if tool is None or result.error is not None:
-        return CallToolResult(content=[text], is_error=True)
-    structured: dict[str, Any] = {"text": result.content}
-    if tool.operation is None:
-        structured = {
-            "rows": rows_of(result),
-            "notes": decode_notes(result.content),
-            "total": result.rows,
-            "next_page": next_page(result.content),
-        }
-    return CallToolResult(content=[text], structured_content=structured)
-
-
-def _output_schema(tool: Tool, spec: ToolSpec) -> dict[str, Any]:
-    """Return the JSON schema of structured results; columns are those of the example that ends a description."""
-    if tool.operation is not None:
-        return _object({"text": {"type": "string", "description": "The result of the tool."}})
-    row: dict[str, Any] = {"type": "object"}
-    if tool.query is None and (example := read_rows(spec.description.rpartition("\n")[2])):
-        row = _object({name: {"type": "object"} if isinstance(v, dict) else {} for name, v in example[0].items()})
-    return _object(
-        {
-            "rows": {"type": "array", "items": row, "description": "The rows of this page."},
-            "notes": {"type": "array", "items": {"type": "string"}, "description": "Remarks on the result."},
-            "total": {"type": ["integer", "null"], "description": "Rows in all, on all pages; null: not known."},
-            "next_page": {"type": ["integer", "null"], "description": "The next page; null on the last one."},
-        }
-    )
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 SCHEMA_URI = "graphwalk://schema"
@@ -135,15 +94,17 @@ class _Handlers:
         return ListToolsResult(tools=[_offer(self.tools[spec.name], spec) for spec in self.toolbox.specs])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        """Call a tool. A mistake of the caller is an error with advice, as for models."""
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
         async with self.turns:
             try:
                 result = await self.toolbox.call(call)
+                text, is_error = result.content, params.name not in self.tools or result.error is not None
             except GraphwalkError as error:
                 cause = str(error).splitlines()[0]  # without the query: no client wrote it
                 text = self.variables.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
-                return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
-        return _call_result(self.tools.get(params.name), result)
+                is_error = True
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         about = "Labels, relationship types and their properties."

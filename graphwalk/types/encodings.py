@@ -51,11 +51,6 @@ def decode_notes(text: str) -> list[str]:
     return split_notes(text)[0]
 
 
-def next_page(text: str) -> int | None:
-    """Return the number of the next page of a result, None on the last one."""
-    return next(iter(next_pages(text)), None)
-
-
 def next_pages(text: str) -> range:
     """Return the numbers of the next pages of a result to request together; none on the last page.
 

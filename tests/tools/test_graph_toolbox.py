@@ -11,7 +11,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.encodings import decode_notes, decode_rows, next_page
+from graphwalk.types.encodings import decode_notes, decode_rows, next_pages
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from tests.tools.conftest import Call
@@ -133,7 +133,7 @@ async def test_pages_add_up_to_the_whole(call: Call) -> None:
         result = await call(NEIGHBORS, agent, page=page, **arguments)
         assert result.rows == len(whole)
         rows += decode_rows(result.content)
-        page = next_page(result.content)
+        page = next(iter(next_pages(result.content)), None)
     assert rows == whole
 
 

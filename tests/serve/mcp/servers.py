@@ -81,3 +81,8 @@ def over_http(*words: object, **own: str) -> Iterator[HttpServer]:
         finally:
             process.terminate()
             process.communicate(timeout=60)
+
+
+def text_of(result: Any) -> str:
+    (block,) = result.content
+    return str(block.text)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from graphwalk.graphs.files import save_graph
+from graphwalk.types.encodings import read_rows
 from graphwalk.types.graph import Node, PropertyGraph
-from tests.serve.mcp.servers import OPENING, WORDS, over_stdio, variables
+from tests.serve.mcp.servers import OPENING, WORDS, over_stdio, text_of, variables
 
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 NOISE = [
@@ -47,7 +48,7 @@ def test_noise_does_not_end_it_and_stdout_is_protocol(odd_file: Path) -> None:
         answer = json.loads(process.stdout.readline())
         answers[answer.get("id")] = answer
     rest, errors = process.communicate(timeout=60)
-    assert answers[2]["result"]["structuredContent"] == {"text": "still"}
+    assert answers[2]["result"]["content"][0]["text"] == "still"
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
     assert b"Traceback" not in errors
     assert process.returncode == 0
@@ -76,15 +77,10 @@ async def test_results_come_in_pages(tmp_path: Path) -> None:
     nodes = [Node(f"n{number:03}", ("N",), {"kind": "same"}) for number in range(230)]
     save_graph(PropertyGraph.from_rows(nodes, []), tmp_path / "many.json")
     arguments: dict[str, Any] = {"label": "N", "property_name": "kind", "property_value": "same"}
-    seen: list[str] = []
-    page: int | None = 1
     async with over_stdio("--graph", tmp_path / "many.json") as client:
-        while page is not None:
-            data = (await client.call_tool("get_node_by_property", {**arguments, "page": page})).structured_content
-            assert data["total"] == 230
-            seen += [row["properties"]["key"] for row in data["rows"]]
-            page = data["next_page"]
-    assert seen == [node.key for node in nodes]
+        pages = [text_of(await client.call_tool("get_node_by_property", arguments | {"page": n})) for n in (1, 2, 3)]
+    keys = [row["properties"]["key"] for page in pages for row in read_rows(page) or ()]
+    assert keys == [node.key for node in nodes]
 
 
 async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
@@ -94,7 +90,7 @@ async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
         assert "Blick" not in client.instructions
         assert "(:Zorep)-[:DRAP]->(:Zorep)" in client.instructions
         arguments = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
-        content = (await client.call_tool("get_all_nearest_neighbors", arguments)).structured_content
-        assert {row["neighbor_label"] for row in content["rows"]} == {"Zorep"}
+        rows = read_rows(text_of(await client.call_tool("get_all_nearest_neighbors", arguments))) or []
+        assert {row["neighbor_label"] for row in rows} == {"Zorep"}
         hidden = {"label": "Blick", "property_name": "key", "property_value": "b2"}
         assert (await client.call_tool("get_node_by_property", hidden)).is_error

@@ -12,7 +12,7 @@ from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tool
-from graphwalk.types.encodings import decode_notes, decode_rows, next_page
+from graphwalk.types.encodings import decode_notes, decode_rows, next_pages
 from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
@@ -43,7 +43,7 @@ async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase
     assert (len(rows), total) == (50, None), "the other neighbors are not fetched"
     assert first.rows == second.rows == 100_000
     assert "of 100000 in all" in decode_notes(first.content)[0]
-    assert next_page(first.content) == 2
+    assert next_pages(first.content)[0] == 2
     rows = [*decode_rows(first.content), *decode_rows(second.content)]
     assert len({row["neighbor_properties"]["n"] for row in rows}) == len(rows) == 100
     beyond = await call(store, "get_all_nearest_neighbors", page=40, **hub)
