@@ -17,7 +17,6 @@ from graphwalk.reports.text_table import dollars, duration, pairs, plain, plain_
 from graphwalk.runs.folder.result import Result
 from graphwalk.sanitise import one_line, printable
 from graphwalk.types.encodings import decode_notes
-from graphwalk.types.values import Row
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,8 +25,6 @@ _INDENT = (0, 0, 0, 4)
 _FATES = {"right": ("✓", "green"), "wrong": ("✗", "red"), "missed": ("–", "yellow")}
 """Sign and colour of each state of a row."""
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
-_FEW_ROWS, _FEW_VALUES = 3, 8
-"""Rows and single values of a call that are shown as it happens."""
 _CELLS = {
     "wall": ("██", "bright_black"),
     "hit": ("▒▒", "red"),
@@ -104,7 +101,7 @@ def _turn(
 
 
 def call_table(number: int, call: SceneCall, most: int | None = None, *, brief: bool = False) -> Table:
-    """Return a call with its first rows. `brief`: as it happens, with the thought next to it, a line for each row."""
+    """Return a call with its first rows. `brief`: as it happens, with the thought next to it and the number of rows."""
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(justify="right", min_width=3, no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
@@ -114,8 +111,10 @@ def call_table(number: int, call: SceneCall, most: int | None = None, *, brief: 
     grid.add_row(str(number), Text.assemble((one_line(call.call), "bold"), f"  {_arguments(call, is_note, brief)}"))
     if call.error is not None:
         grid.add_row("", Text(f"{one_line(call.error)}: {printable(call.result)}", style="red"))
+    elif brief and not is_note:
+        grid.add_row("", Text(counted(call.rows or 0, "row"), style="dim"))
     elif not is_note:
-        for part in _brief_rows(call) if brief else _rows(call, most):
+        for part in _rows(call, most):
             grid.add_row("", part)
     return grid
 
@@ -141,40 +140,6 @@ def _rows(call: SceneCall, most: int | None) -> "Iterator[RenderableType]":
     yield _grid(names, [(line, "") for line in cells])
     if more := len(call.table) - len(cells):
         yield Text(f"… {more} more of {counted(len(call.table), 'row')} (--all)", style="dim")
-
-
-def _brief_rows(call: SceneCall) -> Iterator[Text]:
-    """Yield a line per node or relationship; single values share one line."""
-    rows, number = call.table, counted(call.rows or 0, "row")
-    if rows and len(rows[0]) == 1:
-        single = [plain(value) for row in rows for value in row.values()]
-        lines = [f"{number}: {', '.join(single[:_FEW_VALUES])}{', …' if len(single) > _FEW_VALUES else ''}"]
-    else:
-        lines = [number, *(f"  {_row_text(row)}" for row in rows[:_FEW_ROWS]), *["  …"][: len(rows) > _FEW_ROWS]]
-        lines += [] if rows else decode_notes(call.result)
-    yield from (Text(one_line(line), style="dim", no_wrap=True, overflow="ellipsis") for line in lines)
-
-
-def _row_text(row: Row) -> str:
-    """Return a row on one line: a node, a relationship with its neighbour, or the values."""
-    if "neighbor_properties" in row:
-        type_ = row.get("type")
-        arrow = {"outgoing": f"–{type_}→", "incoming": f"←{type_}–"}.get(str(row.get("direction")), f"–{type_}–")
-        labels = row.get("neighbor_labels", row.get("neighbor_label"))
-        return f"{row.get('center_key')} {arrow} {_node(labels, row['neighbor_properties'])}"
-    if "properties" in row:
-        return _node(row.get("labels", row.get("label")), row["properties"])
-    if "match" in row:
-        node = _node(row.get("labels"), {"key": row.get("key"), str(row.get("property")): row.get("value")})
-        return f"{node} ({row['match']}; {counted(row.get('relationships') or 0, 'relationship')})"
-    return pairs(row) if len(row) > 1 else ", ".join(map(plain, row.values()))
-
-
-def _node(labels: Any, properties: Any) -> str:
-    named = [labels] if isinstance(labels, str) else labels if isinstance(labels, list) else []
-    fields = properties if isinstance(properties, dict) else {}
-    rest = {name: value for name, value in fields.items() if name != "key"}
-    return " ".join(filter(None, [":".join(map(str, named)), str(fields.get("key", "")), pairs(rest)]))
 
 
 def _grid(names: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table:
