@@ -228,8 +228,7 @@ def compare(
     `models` and `settings`: only these. Return the data of `graphwalk compare --format json`: `overall` has a
     dictionary for each pair, with `first_model`, `first_setting`, `second_model`, `second_setting`, and `measures`:
     for each measure the `difference` first − second (percentages in percentage points), its 95 % `interval` and
-    `p_value` (None if they cannot be computed), and the number of `tasks`. `changed` has the tasks on which one of a
-    pair was better.
+    `p_value` (None if they cannot be computed), and the number of `tasks`.
 
     Raise RunLogError if a run cannot be read or the runs do not share identical tasks, ConfigError if there are fewer
     than two models and settings to compare.

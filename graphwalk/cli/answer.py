@@ -16,7 +16,7 @@ from graphwalk.runs.playing.ask import Answer
 from graphwalk.sanitise import printable
 from graphwalk.suites.ask.evidence import EVERY_LOOK_UP_FAILED
 from graphwalk.suites.ask.task import unseen_keys
-from graphwalk.terminal.console import data, prose, say, stderr, stdout
+from graphwalk.terminal.console import data, say, stderr, stdout
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult
@@ -76,7 +76,7 @@ class Teller(Watcher):
                 mark = Text(printable(f"Not supported by the graph: {answer.unsupported}"), "bold red")
                 stdout().print(mark, soft_wrap=True)
             again = answer.unsupported or streamed.strip() != answer.answer.strip()
-            prose(f"\n{answer.answer}\n" if again else "")
+            data(f"\n{answer.answer}\n" if again else "")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
         if answer.missing:

@@ -27,7 +27,7 @@ from graphwalk.cli import (
 )
 from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 from graphwalk.files.writing import FULL_DISK
-from graphwalk.terminal.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
+from graphwalk.terminal.console import reader_gone, show_error, show_warnings_as_lines
 from graphwalk.terminal.signals import Interrupted, heed_signals
 from graphwalk.version import __version__
 
@@ -86,7 +86,6 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 internal, 2 usage, 3 environment, 4 infrastructure, 5 below
     `--fail-under`, 128 + n on signal n.
     """
-    write_what_can_be()
     show_warnings_as_lines()
     # A traceback that a command survives: in run.log during a run, else only with --debug.
     logging.getLogger("graphwalk").addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())

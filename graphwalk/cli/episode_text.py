@@ -49,7 +49,7 @@ def shown_episode(
             yield Text(f"\nsystem prompt: {counted(len(text), 'character')} (--prompt)", style="dim")
     calls = 0
     for number, turn in enumerate(scene.turns, 1):
-        yield from _turn(number, turn, calls, most_rows, (result.potentials or ())[number - 1 : number + 1])
+        yield from _turn(number, turn, calls, most_rows)
         calls += len(turn.calls)
     if scene.error:
         yield Text(f"\n{printable(scene.error)}", style="red")
@@ -84,12 +84,9 @@ def _verdict(score: Mapping[str, Any] | None, exit_status: object) -> tuple[str,
     return ("correct", "green") if score["correct"] else (f"incorrect ({exit_status})", "red")
 
 
-def _turn(
-    number: int, turn: SceneTurn, calls: int, most: int | None, potentials: Sequence[float]
-) -> "Iterator[RenderableType]":
-    """Yield a turn after a number of calls, with the potentials before and after it if they are known."""
-    potential = "   Φ {:.2f} → {:.2f}".format(*potentials) if potentials else ""
-    yield from _section(f"{number}{', without tools (turn limit)' if turn.forced else ''}{potential}")
+def _turn(number: int, turn: SceneTurn, calls: int, most: int | None) -> "Iterator[RenderableType]":
+    """Yield a turn after a number of calls."""
+    yield from _section(f"{number}{', without tools (turn limit)' if turn.forced else ''}")
     if turn.thought:
         yield _block(Text(printable(turn.thought), style="dim italic"))
     if turn.text:

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.errors import ConfigError
 from graphwalk.sanitise import printable
-from graphwalk.terminal.console import data, print_columns, prose, say, stdout
+from graphwalk.terminal.console import data, print_columns, say, stdout
 
 if TYPE_CHECKING:
     from graphwalk.runs.folder.listing import ListedRun
@@ -26,7 +26,7 @@ def models() -> None:
 
     print_columns(list_providers().items())
     data("")
-    prose("Keys are read from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
+    data("Keys are read from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
 
 
 @app.command("tools")

@@ -67,8 +67,8 @@ def compare(
 ) -> None:
     """Compare models and settings on identical tasks.
 
-    A verdict in words comes first, then differences with intervals and tests, then tasks whose result changed. Runs
-    with different tasks or scorers are refused.
+    A verdict in words comes first, then differences with intervals and tests. Runs with different tasks or scorers are
+    refused. To see two models side by side on the same tasks: graphwalk view RUN RUN
     """
     from graphwalk.runs.finished.compare_runs import compare_runs
 

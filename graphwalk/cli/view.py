@@ -16,9 +16,6 @@ def view(
     folders: Annotated[
         list[Path] | None, typer.Argument(help="Run folders, published runs, or folders of runs. Default: runs.")
     ] = None,
-    task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
-    setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
     out: Annotated[Path | None, typer.Option(help="Output FILE.html. Default: RUN.html beside the first run.")] = None,
 ) -> None:
     """Write tables, plots and episodes of runs to one HTML file, and open it in a browser.
@@ -27,7 +24,6 @@ def view(
     """
     from graphwalk.reports.plot_files import can_draw
     from graphwalk.runs.folder.listing import list_runs
-    from graphwalk.runs.folder.result import EpisodeFilter, key_of
     from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.serve.page import content_of, write_page
 
@@ -35,15 +31,11 @@ def view(
     out = out or _default_page(places[0])
     if out.suffix.lower() not in _PAGE:
         raise ConfigError(f"{out.name}: unsupported format; expected .html", hint=f"--out {out.stem}.html")
-    wanted = EpisodeFilter(*((name,) if name is not None else None for name in (model, setting, task)))
     opened = []
     for place in places:
         paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
         opened += [RunFolder.open(path) for path in paths or [place]]  # raises for a place without a run
-    runs = [content_of(folder, wanted) for folder in opened]
-    if wanted != EpisodeFilter() and not any(run.episodes for run in runs):
-        played = [key_of(record) for folder in opened for record in folder.records()]
-        raise wanted.nothing(", ".join(map(str, places)), played)
+    runs = [content_of(folder) for folder in opened]
     write_page(runs, out)
     if not can_draw():
         say(f"The page has no plots, which need matplotlib:  {install_hint('plots')}")

@@ -39,7 +39,7 @@ def to_json(report: Printed) -> str:
 def to_csv(report: Report) -> str:
     """Return all rows of all tables, and the comparisons, as CSV. `NAME_low` and `NAME_high` are the ends of intervals.
 
-    `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals, or a note.
+    `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals.
     """
     estimated = (measure.name for measure in report.suite.measures if measure.kind in ESTIMATED)
     no_ends = dict.fromkeys((f"{name}_{end}" for name in estimated for end in _ENDS), "")
@@ -71,8 +71,6 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
         yield from ((kind.strip() or "all", "", row) for row in rows)
         yield from ((f"{kind}{name}", row[name], row) for name in groups for row in groups[name])
     yield from (("comparison", "", pair_row(pair, report.suite.compared)) for pair in report.comparisons)
-    yield from (("paper note", "", {"note": note}) for note in published.notes)
-    yield from (("note", "", {"note": note}) for note in report.notes)
 
 
 def to_markdown(report: Printed, *, explain: bool = False) -> str:

@@ -38,19 +38,6 @@ def _tokens(result: ResultRecord) -> float | None:
     return sum(counts) if counts else None
 
 
-def tool_seconds(result: ResultRecord) -> float | None:
-    """Return the total time of tool calls; a record of several episodes has it as a field."""
-    if "tool_seconds" in result:
-        return _number(result["tool_seconds"])
-    turns = result.get("trajectory", {}).get("turns", ())
-    return float(sum(call.get("seconds", 0.0) for turn in turns for call in turn.get("results", ())))
-
-
-def _calls_over_reference(result: ResultRecord) -> float | None:
-    reference = result["task"].get("reference_calls")
-    return result["tool_calls"] / reference if reference and result["tool_calls"] else None
-
-
 def _furthest(result: ResultRecord) -> float | None:
     values = result.get("potentials") if setting_of(result["setting"]) in ("tools", "write_cypher") else None
     return max(values) if values else None
@@ -67,8 +54,6 @@ _READERS: Mapping[str, Reader] = {
     "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
     **{f"ended_by_{status}": _equals(itemgetter("exit_status"), status) for status in ExitStatus},
     "furthest": if_scored(_furthest),
-    "calls_over_reference": if_scored(_calls_over_reference),
-    "tool_seconds": if_scored(tool_seconds),
     "tokens": _tokens,
     "scored_tokens": if_scored(_tokens),
     "cost_unknown": lambda result: float(result["usage"].get("cost") is None),

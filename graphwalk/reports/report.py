@@ -6,13 +6,12 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from graphwalk.evaluation.statistics import Outcomes, compare, holm, outcomes_of
 from graphwalk.reports.common_plots import by_model, common_plots
-from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
+from graphwalk.reports.compare import comparisons_of, method_notes
 from graphwalk.reports.observations import Case, Observations, Player, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.plots import Plot, worth_drawing
-from graphwalk.reports.suite_report import DIGITS, PERCENT, Reference, ReportRow, SuiteReport
+from graphwalk.reports.suite_report import Reference, ReportRow, SuiteReport
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import TextTable
 from graphwalk.reports.verdict import verdict_on
@@ -36,7 +35,7 @@ class Report:
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
     memorisation_test: list[dict[str, Any]]
-    """Rows of `memorisation_test`."""
+    """Each player on graphs against their anonymised copies, as `comparisons`."""
     reference: Reference | None
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
@@ -136,45 +135,16 @@ def _matching(reference: Reference | None, players: list[Player]) -> Reference |
 
 
 def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, Any]]:
-    """Compare each player on a graph and on its anonymised copy, question by question.
-
-    Per player: `graph` and `copy` (accuracy in percent), `difference` with its `interval` (95 %; None with the reason
-    in `no_interval`), `questions`, `graphs`, questions right on one only (`only_graph`, `only_copy`; repeats averaged),
-    `p_value` (sign flips over graphs, or over the questions of one graph) and `p_holm` (adjusted over the players).
-    """
-    found = ((player, _memorisation_row(observed, player, seed)) for player in observed.players)
-    rows = [{**player._asdict(), **row} for player, row in found if row]
-    tested = [row for row in rows if row["p_value"] is not None]
-    for row, p in zip(tested, holm([row["p_value"] for row in tested]), strict=True):
-        row["p_holm"] = p
-    return rows
-
-
-def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict[str, Any]:
-    """Return the row of a player; empty if it did not play graphs and their copies."""
-    accuracy, cases = observed.column(observed.suite.compared[0]), observed.cases
-    numbers = observed.rows_of(player).tolist()
-    copied = {cases[i].twin_of for i in numbers}
-    graph_of = {cases[i].task_id: cases[i].cluster for i in numbers if cases[i].task_id in copied}
-    if not graph_of:
-        return {}
-
-    def outcomes(original_task: Callable[[Case], str | None]) -> Outcomes:
-        pairs = [(i, task) for i in numbers if (task := original_task(cases[i])) in graph_of]
-        tasks = [task for _, task in pairs if task is not None]
-        return outcomes_of(accuracy[[i for i, _ in pairs]], [graph_of[task] for task in tasks], tasks)
-
-    first, second = outcomes(lambda case: case.task_id), outcomes(lambda case: case.twin_of)
-    (compared,) = compare(first, second, seed=seed)
-    return {
-        "graph": round(PERCENT * float(first.means[0]), DIGITS),
-        "copy": round(PERCENT * float(second.means[0]), DIGITS),
-        **difference_of(compared, PERCENT, PERCENT),
-        "no_interval": "all questions have the same difference" if compared.difference.reason else None,
-        "questions": compared.difference.n,
-        "graphs": len(set(graph_of.values())),
-        "only_graph": compared.first_better,
-        "only_copy": compared.second_better,
-        "p_value": compared.p_value,
-        "p_holm": None,
-    }
+    """Compare each player on a graph and on its anonymised copy, question by question: pairs as of `comparisons_of`."""
+    copied = {case.twin_of for case in observed.cases}
+    originals = {case.task_id: case for case in observed.cases if case.task_id in copied}
+    cases: dict[int, Case] = {}
+    pairs: dict[Player, Player] = {}
+    for number, case in enumerate(observed.cases):
+        if case.task_id in originals:
+            cases[number] = case._replace(question=case.task_id)
+        elif original := originals.get(case.twin_of or ""):
+            pairs[case.player] = case.player._replace(setting=f"{case.player.setting} (copy)")
+            cases[number] = original._replace(player=pairs[case.player], repeat=case.repeat, question=original.task_id)
+    both = replace(observed, cases=[*cases.values()], values=observed.values[[*cases]]) if cases else observed
+    return comparisons_of(both, seed=seed, pairs=sorted(pairs.items()))

@@ -10,7 +10,6 @@ from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
 if TYPE_CHECKING:
-    from graphwalk.reports.compare import RunComparison
     from graphwalk.reports.report import Report
 
 
@@ -23,12 +22,7 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
     if report.memorisation_test:
-        note = "With one graph, the interval is over its questions and does not generalise to other graphs."
-        tested = [
-            {**row, "intervals": {"difference": row["interval"]}, "no_interval": ()} for row in report.memorisation_test
-        ]
-        columns = (*PLAYER, *layout("comparisons")["memorisation"])
-        yield table_of("Memorisation test", columns, tested, note)
+        yield comparison_table(report.memorisation_test, report.suite.compared, "Memorisation test (graph − copy)")
     for grouping in report.suite.groupings:
         groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
         same = [row for row in published.groups.get(grouping.name, ()) if row[grouping.name] in groups]
@@ -106,22 +100,11 @@ def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
     return any(row.get(column.field) is not None for row in rows)
 
 
-def comparison_tables(comparison: "RunComparison") -> Iterator[TextTable]:
-    """Yield the tables overall, and of tasks with different outcomes."""
-    if comparison.overall:
-        yield comparison_table(comparison.overall, comparison.measures)
-    if comparison.changed:
-        columns = (
-            Column("Task", "task_id", name=True),
-            *_SIDES,
-            Column("1st", "first", two_decimals),
-            Column("2nd", "second", two_decimals),
-        )
-        rows = [one | _names(one) for one in comparison.changed]
-        yield table_of(f"Tasks with different results ({comparison.measures[0]}, 0 to 1)", columns, rows)
-
-
-def comparison_table(pairs: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> TextTable:
+def comparison_table(
+    pairs: Sequence[Mapping[str, Any]],
+    measures: Sequence[str],
+    title: str = "Pairwise differences on identical tasks (first − second)",
+) -> TextTable:
     """Lay out the result of `comparisons_of`.
 
     Counts and Holm's p are those of the first measure. Without a row that can be significant there is no p.
@@ -136,7 +119,7 @@ def comparison_table(pairs: Sequence[Mapping[str, Any]], measures: Sequence[str]
         *table["counts"],
         *map(_difference, measures[1:]),
     )
-    return table_of("Pairwise differences on identical tasks (first − second)", columns, rows, note or "")
+    return table_of(title, columns, rows, note or "")
 
 
 def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:

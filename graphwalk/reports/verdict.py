@@ -118,8 +118,6 @@ def _difference(pair: Pair, name: _Name, *, tested: bool) -> str:
     measure = pair["measures"][_MEASURE]
     first, second = (name(pair, f"{side}_") for side in SIDES)
     words = {"first": first, "second": second, **_figures(pair, first, second, tested=tested)}
-    if measure["first_better"] == measure["second_better"] == 0:
-        return _sentence("same", **words)
     if _is_shown(pair):
         return _sentence("better", **words)
     lead = _sentence("ahead" if measure["difference"] else "even", **words)
@@ -197,9 +195,6 @@ def _others(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str
 def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
     """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
     number = (row["scored"] or 0) - (row["correct"] or 0)
-    if not number:
-        yield _sentence("none_wrong", player=name(row))
-        return
     causes = Counter({cause.text.lower(): row.get(cause.field) or 0 for cause in suite.causes})
     if total := causes.total():
         shares = [f"{words} {100 * count / total:.0f} %" for words, count in causes.most_common(_MOST_CAUSES) if count]

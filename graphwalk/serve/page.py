@@ -101,17 +101,14 @@ class RunContent:
         return {"figures": figures, "missing": None}
 
 
-def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:
-    """Return a run with the episodes that are wanted; tables and plots are of the whole run."""
+def content_of(folder: RunFolder) -> RunContent:
+    """Return a run with its episodes."""
     suite, cause = folder.suite, folder.suite.report().cause
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
-        models = {name: model for model, name in folder.read_manifest()["config"].get("names", {}).items()}
         for record in folder.named_records():
-            key = key_of(record)
-            if wanted(key) or wanted(key._replace(model=models.get(key.model, key.model))):
-                by_key[key] = _episode(record, suite, cause)
+            by_key[key_of(record)] = _episode(record, suite, cause)
             yield record
 
     report = report_of(folder, taken())

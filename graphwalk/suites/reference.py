@@ -96,7 +96,7 @@ def paper_figures() -> Any:
 def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a baseline on the task of `result`, without turns, calls and tokens."""
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
 
 
 def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[ResultRecord]:

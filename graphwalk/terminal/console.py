@@ -1,7 +1,6 @@
 """Output of the command line: messages on stderr, data on stdout."""
 
 import errno
-import io
 import os
 import re
 import select
@@ -78,16 +77,6 @@ def print_tables(tables: "RenderableType") -> None:
     console.print(tables, width=None if console.width < NO_LIMIT else PIPED)
 
 
-def prose(text: str) -> None:
-    """Print text as data, wrapped between words on a terminal."""
-    from rich.text import Text
-
-    if stdout().is_terminal:
-        stdout().print(Text(printable(text)))
-    else:
-        data(text)
-
-
 def print_columns(rows: Iterable[Sequence[str]]) -> None:
     """Print rows as data; on a terminal the last column is wrapped between words."""
     from rich.table import Table
@@ -99,13 +88,6 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
     for column in table.columns[:-1]:
         column.no_wrap = True
     stdout().print(table, width=None if stdout().is_terminal else NO_LIMIT)
-
-
-def write_what_can_be() -> None:
-    """Write characters that the output encoding lacks (LC_ALL=C) as numbers."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def reader_gone() -> bool:

@@ -2,8 +2,7 @@
 
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,20 +14,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 QUIET_SECONDS = 60.0
 _SPEED_SECONDS = 600.0
-"""Time over which the speed is measured."""
+"""Time over which the speed is measured, for the time left."""
 
 
 class ProgressBar:
-    """A progress bar with speed and time left. Call it with the number of steps completed."""
+    """A progress bar with time left. Call it with the number of steps completed."""
 
-    def __init__(
-        self,
-        title: str,
-        total: int | None = None,
-        *,
-        live: bool = False,
-        get_time: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, title: str, total: int | None = None, *, live: bool = False) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.text import Text
 
@@ -51,7 +43,6 @@ class ProgressBar:
             transient=True,
             redirect_stdout=False,
             speed_estimate_period=_SPEED_SECONDS,
-            get_time=get_time,
             disable=not live,
         )
         self._id = self.display.add_task(title, total=total)
@@ -79,15 +70,13 @@ class ProgressBar:
         return self.display.tasks[0].elapsed or 0.0
 
     def numbers(self) -> str:
-        """Return the state in words: `40/120 · 2.5/s · 0:32 left`, followed by `detail`."""
+        """Return the state in words: `40/120 · 0:32 left`, followed by `detail`."""
         task = self.display.tasks[0]
         parts = []
         if task.total is not None:
             parts.append(f"{task.completed:,.0f}/{task.total:,.0f}")
         elif task.completed:
             parts.append(f"{task.completed:,.0f}")
-        if task.speed:
-            parts.append(speed(task.speed))
         if task.time_remaining:
             parts.append(f"{clock(task.time_remaining)} left")
         return " · ".join([*parts, self.detail] if self.detail else parts)
@@ -116,12 +105,6 @@ def progress_bar(title: str, total: int | None = None) -> Iterator[ProgressBar]:
         yield bar
     finally:
         ended.set()
-
-
-def speed(rate: float) -> str:
-    """Return a rate per second as `2.5/s`, `12.0/min` or `3.0/h`: the first unit with a value of at least one."""
-    unit, amount = next(((u, rate * s) for u, s in (("s", 1), ("min", 60)) if rate * s >= 1), ("h", rate * 3600))
-    return f"{amount:,.1f}/{unit}"
 
 
 def clock(seconds: float) -> str:

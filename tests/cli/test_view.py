@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.errors import GraphwalkError
 
 RUN = Path(__file__).parents[1] / "data" / "runs" / "questions"
 
@@ -52,9 +51,3 @@ def test_a_page_without_plots_says_what_they_need(
     written = view(two_runs[0], "--out", tmp_path / "without.html")
     assert written.exit_code == 0
     assert "no plots, which need matplotlib:  pip install -e '.[plots]'" in written.stderr
-
-
-def test_episodes_that_are_not_there_are_named(two_runs: tuple[Path, Path]) -> None:
-    refused = view(two_runs[0], "--task", "no-such-task", "--out", "x.html")
-    assert isinstance(refused.exception, GraphwalkError)
-    assert "no-such-task" in str(refused.exception)

@@ -1,4 +1,4 @@
-"""Count how the replies of `tests/data/replies.yaml` are read: `python -m tests.evaluation.reply_corpus`.
+"""Count how the replies of `tests/data/replies.yaml` are read.
 
 An entry whose `says` is its target is right, any other one a trap: it is wrong, ambiguous or no answer, and a
 misreading of it would score as correct.
@@ -70,20 +70,8 @@ def counts(read: list[Reading]) -> Counter[str]:
     return Counter(
         {
             "replies": len(read),
-            "right": sum(reading.right for reading in read),
             "right, read right": sum(reading.right and reading.correct for reading in read),
-            "wrong, read right": len(traps),
             "wrong, read right, not lossy": sum(not reading.extraction.lossy for reading in traps),
-            "lossy": sum(reading.extraction.lossy for reading in read),
             "right, read right, lossy": sum(r.right and r.correct and r.extraction.lossy for r in read),
         }
     )
-
-
-if __name__ == "__main__":
-    all_read = list(readings())
-    for parts in (("usual",), ("other",), ("usual", "other"), ("later",)):
-        print(*parts, dict(counts([reading for reading in all_read if reading.part in parts])))
-    for reading in all_read:
-        if reading.right != reading.correct and not reading.extraction.lossy:
-            print("  ", reading.entry["style"], "|", reading.entry["kind"], "|", reading.extraction)

@@ -73,17 +73,6 @@ def test_intervals_hold_the_share_and_mirror(episodes):
         assert (right.low, right.high) == pytest.approx((1 - wrong.high, 1 - wrong.low), abs=1e-9)
 
 
-def test_whether_graphs_differ_is_judged_by_the_size_of_each_measure():
-    values = [[0, 1e15, 1e-13, 0.1], [1, 3e15, 3e-13, 0.1], [0, 2e15, 2e-13, 0.1], [1, 1e15, np.nan, np.nan]]
-    estimates = estimate_means(outcomes_of(values, "abcd"))
-    assert [one.reason for one in estimates] == ["", "", "", "all graphs have the same mean"]
-    assert [(one.n, one.clusters) for one in estimates] == [(4, 4), (4, 4), (3, 3), (3, 3)]
-    (alone,) = estimate_means(outcomes_of([1e-13, 3e-13, 2e-13], "abc"))
-    assert (estimates[2].value, estimates[2].low, estimates[2].error) == pytest.approx(
-        (alone.value, alone.low, alone.error)
-    )
-
-
 def differing(differences):
     """Outcomes with these differences, one task per graph."""
     return outcomes_of(differences, range(len(differences)))

@@ -8,7 +8,7 @@ from benchmarks.coverage import amounts, coverage, rejections
 
 @pytest.mark.parametrize("cell", [Cell(5, 0.3, 1, 0.95), Cell(10, 0.3, 4, 0.1), Cell(30, 0.3, 1, 0.95)], ids=str)
 def test_intervals_of_shares_hold_where_others_do_not(cell):
-    shares = coverage(cell, 1500)
+    shares = coverage(cell, 800)
     assert shares["share"] > 0.93
     assert shares["share, beta"] > 0.93
     assert shares["t"] < 0.9

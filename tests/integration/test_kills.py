@@ -20,7 +20,7 @@ from graphwalk.runs.folder.run_folder import RunFolder
 from tests.commands import graphwalk, start, wait
 from tests.models.server import Answer, ModelServer, Request, chat
 
-WALL_CLOCK = ("seconds", "seconds_per_question", "tool_seconds", "tool_seconds_per_question")
+WALL_CLOCK = ("seconds", "seconds_per_question")
 
 
 def thinker(request: Request) -> Answer:

@@ -1,15 +1,13 @@
 import csv
 import io
 import re
-import shutil
-import subprocess
 
 import pytest
 from rich.console import Console
 
 from graphwalk.reports.formats import OnTerminal, to_csv, to_latex, to_markdown
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import build_report, failure, run
+from tests.reports.results import build_report, run
 
 DECLARED = suite_named("questions").report()
 
@@ -33,7 +31,7 @@ def test_csv_has_a_line_per_row_of_every_table():
     assert "same mean" in lines[0]["note"]
     groups = ("category", "question", "nodes")
     assert {line["table"] for line in lines} == {
-        *("all", "baseline", "comparison", "paper", "note", "paper note", "paper category", "paper question"),
+        *("all", "baseline", "comparison", "paper", "paper category", "paper question"),
         *groups,
         *(f"baseline {name}" for name in groups),
     }
@@ -60,13 +58,6 @@ def test_tables_keep_to_the_width_of_the_terminal(width):
     assert width >= 250 or any("not shown at this width" in line for line in lines) or width < 40
 
 
-def test_the_cause_of_a_run_without_scores_comes_first_and_without_tables() -> None:
-    error = {"trajectory": {"error": "no reply from 127.0.0.1:9"}}
-    lines = on_terminal(build_report([failure(graph=g) | error for g in range(3)], DECLARED), 120).splitlines()
-    assert lines[0].startswith("Nothing is scored: 3 of 3 episodes failed. 3 × model_error: no reply from 127.0.0.1:9.")
-    assert "Results" not in lines
-
-
 HOSTILE = r"[a] $x^2$ {\bad} 100% & #1_~ --- \\ \input{x}"
 
 
@@ -80,14 +71,3 @@ def test_latex_escapes_names_and_keeps_columns():
     assert r"\input" not in text
     assert r"$*$é \textendash{} $\Delta$ $\to$ $\le$ $<$b$>$ $|$ a-{}-b" in text
     assert r"Seed 0 \& 4 graphs" in text
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
-def test_latex_compiles(tmp_path):
-    text = to_latex(build_report(run(models=(HOSTILE, "x" * 60)), DECLARED), "Seed 0")
-    head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
-    (tmp_path / "paper.tex").write_text(f"{head}\n{text}\\end{{document}}\n")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-    assert "Overfull" not in done.stdout

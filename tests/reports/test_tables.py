@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_json, to_markdown
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.report import baselines, question_plots
@@ -103,7 +103,6 @@ def test_ties_under_the_papers_target_have_a_number_an_expert_and_a_score_of_any
 def test_the_papers_notes_are_in_data_and_in_explained_reports() -> None:
     report = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"))
     note = "printed 17.7; 20 of 120 right are 16.67"
-    assert note in to_csv(report)
     assert note in to_json(report)
     assert note in to_markdown(report, explain=True).replace("\\", "")
     assert note in as_text(report, width=4000, explain=True)

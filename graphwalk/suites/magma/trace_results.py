@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.reports.measures import tool_seconds
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import Cluster, ReportRow, ResultRecord
 from graphwalk.reports.text_table import Column, TextTable, one_decimal, table_of
@@ -82,8 +81,7 @@ def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     first_step = result["task"]["first_step"]
     task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "first_step": first_step, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
-    fields = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
-    return {**fields, "task": task, "trajectory": trajectory}
+    return {**{name: result[name] for name in _KEPT}, "task": task, "trajectory": trajectory}
 
 
 def _records(
@@ -108,8 +106,7 @@ def _records(
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
-        **dict.fromkeys(("seconds", "tool_seconds")),
-        **_sums([{name: episode[name] for name in ("seconds", "tool_seconds")} for episode in episodes]),
+        "seconds": _sums([{"seconds": episode["seconds"]} for episode in episodes]).get("seconds"),
     }
     for step in steps:
         score, again = {**step, "level": STEP}, repeated.get(step["step"])

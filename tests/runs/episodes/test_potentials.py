@@ -83,7 +83,7 @@ async def test_a_failure_to_compute_potentials_costs_no_result(tmp_path: Path, m
         assert record["score"]["correct"] or record["model"] != "scripted/expert"
 
 
-def test_the_command_logs_and_shows_them(tmp_path: Path) -> None:
+def test_the_command_logs_them(tmp_path: Path) -> None:
     run = tmp_path / "run"
     flags = (
         "--graphs",
@@ -101,6 +101,4 @@ def test_the_command_logs_and_shows_them(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert re.search(r"Furthest.*\n(.*\n){0,3}scripted/expert.* 1\.00", done.stdout)
     (record,) = records(run)
-    shown = graphwalk("show", run, record["task_id"]).stdout
-    first, second = record["potentials"][:2]
-    assert f"\n1   Φ {first:.2f} → {second:.2f}\n" in shown
+    assert record["potentials"]

@@ -52,8 +52,6 @@ def test_models_within_a_run(played: Callable[..., Path]) -> None:
     assert (pair["first_model"], pair["second_model"]) == ("scripted/flawed", "scripted/random")
     accuracy = pair["measures"]["accuracy"]
     assert (accuracy["tasks"], accuracy["graphs"]) == (24, 2)
-    sides = [one["better"] for one in comparison.changed]
-    assert (sides.count("first"), sides.count("second")) == (accuracy["first_better"], accuracy["second_better"])
 
 
 def test_settings_within_a_run_of_traces(played: Callable[..., Path]) -> None:
@@ -61,7 +59,6 @@ def test_settings_within_a_run_of_traces(played: Callable[..., Path]) -> None:
     comparison = compare_runs([run])
     assert {pair["first_setting"] for pair in comparison.overall} == {"io", "is"}
     assert len(compare_runs([run], settings=["is"]).overall) == 1
-    assert comparison.changed
 
 
 def test_runs_with_other_pages_have_the_same_tasks_and_another_par(played: Callable[..., Path]) -> None:
@@ -141,8 +138,8 @@ def test_earlier_runs_can_be_compared(suite: str, tmp_path: Path) -> None:
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
     made = compare_runs([one(played)])
     document = json.loads(to_json(made))
-    assert document["changed"] == made.changed
-    assert to_markdown(made).count("| scripted/flawed tools |") == 1 + len(made.changed)
+    assert document["overall"] == made.overall
+    assert to_markdown(made).count("| scripted/flawed tools |") == 1
     assert document["verdict"] == list(made.verdict)
     assert all(sentence in to_markdown(made) for sentence in made.verdict)
 

@@ -7,7 +7,6 @@ from graphwalk.reports.formats import as_text, to_latex
 from graphwalk.runs.finished.compare_runs import compare_runs
 from graphwalk.runs.finished.reporting import origin_of, report_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.serve.page import content_of
 from tests.exports.hostile_run import copied
 
 
@@ -29,16 +28,13 @@ def test_a_report_has_the_names_of_models_and_the_log_has_the_models(tmp_path: P
     assert "Alpha_1" in {series.name for series in report.plots[0].panels[0].series}
 
 
-def test_names_and_models_choose_players_and_episodes(tmp_path: Path) -> None:
+def test_names_and_models_choose_players(tmp_path: Path) -> None:
     run = named(tmp_path / "run")
     by_name, by_model = (
         compare_runs([run.path], models=[one, "scripted/flawed"]) for one in ("Alpha_1", "scripted/expert")
     )
     assert by_name.verdict == by_model.verdict
     assert any("Alpha_1" in sentence for sentence in by_name.verdict)
-    for chosen in ("Alpha_1", "scripted/expert"):
-        page = content_of(run, lambda key, chosen=chosen: key.model == chosen)
-        assert {episode.key.model for episode in page.episodes} == {"Alpha_1"}
 
 
 def test_names_do_not_change_the_digest_of_results(tmp_path: Path) -> None:

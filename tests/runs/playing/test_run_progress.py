@@ -78,23 +78,14 @@ async def test_progress_in_a_pipe(
     output = capsys.readouterr()
     assert output.out == ""
     assert "making tasks · 7 tasks so far" in early
-    assert re.search(r"3/3( · [\d.,]+/(s|min))? · 3/3 correct · \d+ tool calls · 0:\d\d", output.err)
+    assert re.search(r"3/3 · 3/3 correct · \d+ tool calls · 0:\d\d", output.err)
 
 
-def test_speed_and_time_left() -> None:
-    now = [100.0]
-    bar = ProgressBar("episodes", 120, get_time=lambda: now[0])
+def test_steps_and_elapsed_time() -> None:
+    bar = ProgressBar("episodes", 120)
     bar.begin("episodes", 120, 20)
-    assert bar.numbers() == "20/120"
-    for _ in range(20):
-        now[0] += 2
-        bar()
-    assert bar.numbers() == "40/120 · 30.0/min · 2:40 left"
-    now[0] += 6000
-    for _ in range(79):
-        now[0] += 0.5
-        bar()
-    assert bar.numbers() == "119/120 · 2.0/s · 0:01 left", "a long pause is forgotten"
+    bar(5)
+    assert bar.numbers().startswith("25/120")
     assert (clock(7), clock(750), clock(11100)) == ("0:07", "12:30", "3:05:00")
 
 

@@ -81,16 +81,3 @@ async def test_results_come_in_pages(tmp_path: Path) -> None:
         pages = [text_of(await client.call_tool("get_node_by_property", arguments | {"page": n})) for n in (1, 2, 3)]
     keys = [row["properties"]["key"] for page in pages for row in read_rows(page) or ()]
     assert keys == [node.key for node in nodes]
-
-
-async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
-    words = ("--labels", "Zorep", "--labels", "Odd `Label`", "--relationship-types", "DRAP,FLIN")
-    async with over_stdio("--graph", odd_file, *words) as client:
-        assert client.instructions is not None
-        assert "Blick" not in client.instructions
-        assert "(:Zorep)-[:DRAP]->(:Zorep)" in client.instructions
-        arguments = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
-        rows = read_rows(text_of(await client.call_tool("get_all_nearest_neighbors", arguments))) or []
-        assert {row["neighbor_label"] for row in rows} == {"Zorep"}
-        hidden = {"label": "Blick", "property_name": "key", "property_value": "b2"}
-        assert (await client.call_tool("get_node_by_property", hidden)).is_error

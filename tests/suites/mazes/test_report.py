@@ -33,7 +33,7 @@ def test_validity_and_calls_by_size() -> None:
     (row,) = report.rows
     assert (row["scored"], row["correct"], row["accuracy"]) == (8, 7, 87.5)
     assert (row["wrong_goal"], row["through_wall"], row["jumps"], row["wall_hits"]) == (1, 0, 8, 8)
-    assert (row["calls_per_question"], row["calls_over_reference"], row["length_ratio"]) == (20.0, 1.25, 1.5)
+    assert (row["calls_per_question"], row["length_ratio"]) == (20.0, 1.5)
     assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
     titles = [table.title for table in report.tables]
     assert titles == [
