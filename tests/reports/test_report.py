@@ -28,7 +28,7 @@ def test_one_row_per_model_and_setting():
         100.0,
     )
     assert (two["correct"], two["accuracy"], two["false_positives"], two["unsupported"]) == (4, 33.333333, 16, 8)
-    assert (two["tool_calls"], two["calls_per_question"], two["tool_calls_without_think"]) == (48, 4.0, 36)
+    assert (two["tool_calls"], two["calls_per_question"]) == (48, 4.0)
     assert (two["seconds"], two["seconds_per_question"], two["tokens"], two["cost"]) == (18.0, 1.5, 1320, 6.0)
     assert (two["tasks"], two["graphs"], two["known"], two["answer_rows"]) == (12, 4, {}, 2.0)
     low, high = two["intervals"]["accuracy"]
@@ -61,7 +61,7 @@ def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
         pytest.param([failure()], {"scored": 0, "accuracy": None}, id="nothing is scored"),
         pytest.param(
             [result(correct=False), result(graph=1, correct=False) | {"score": SILENT}],
-            {"false_positives": 2, "false_positives_per_answered": 2.0, "answered": 1},
+            {"false_positives": 2, "answered": 1},
             id="silence is not rewarded",
         ),
         pytest.param(

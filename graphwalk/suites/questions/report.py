@@ -11,14 +11,9 @@ from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.scoring.failures import CONDITIONS
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
-
-
-def _per_answer(result: ResultRecord) -> float | None:
-    return float(result["score"]["false_positives"]) if result["score"].get("answered") else None
 
 
 def _with_paper_target(read: Reader) -> Reader:
@@ -32,27 +27,9 @@ def _any_tied(result: ResultRecord) -> float | None:
     return None if correct is None else float(correct)
 
 
-def _evidence_unused(result: ResultRecord) -> float:
-    score = result["score"] or {}
-    return float(not score.get("correct") and bool(score.get("evidence_sufficient")))
-
-
-def _ignored(result: ResultRecord) -> str:
-    return (result["score"] or {}).get("ignored_condition") or ""
-
-
-def _counts_ignored(name: str) -> Reader:
-    return lambda result: float(_ignored(result) == name)
-
-
 READERS: Mapping[str, Reader] = {
     "tied": _with_paper_target(lambda result: float(bool(result["task"].get("rows_left_out")))),
     "any_tied_accuracy": _with_paper_target(_any_tied),
-    "false_positives_per_answered": if_scored(_per_answer),
-    "evidence_unused": _evidence_unused,
-    **{f"ignored_{name}": _counts_ignored(name) for name in CONDITIONS},
-    "ignored_other": lambda result: float(_ignored(result) not in ("", *CONDITIONS)),
-    "tool_calls_without_think": if_scored(lambda r: float(r["tool_calls"] - r["score"].get("think_calls", 0))),
 }
 
 

@@ -1,4 +1,4 @@
-"""The tables and the plot of outcomes, from results as in a log."""
+"""The table of causes, from results as in a log."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ from graphwalk.suites.questions.report import question_report
 from tests.reports.results import build_report, result
 
 
-def wrong(cause: str, condition: str | None = None, **which: Any) -> dict[str, Any]:
+def wrong(cause: str, **which: Any) -> dict[str, Any]:
     made = result(correct=False, **which)
-    return made | {"score": {**made["score"], "failure": cause, "ignored_condition": condition}}
+    return made | {"score": {**made["score"], "failure": cause}}
 
 
 RESULTS = [
-    wrong("extra_rows", "negation", graph=0, question=2),
-    wrong("extra_rows", "direction", graph=0, question=1),
-    wrong("extra_rows", "further step", graph=1),
+    wrong("extra_rows", graph=0, question=2),
+    wrong("extra_rows", graph=0, question=1),
+    wrong("extra_rows", graph=1),
     wrong("gave_up", graph=1, question=1),
     wrong("invented", model="test/two", setting="no_tools"),
     result(graph=2),
@@ -22,12 +22,8 @@ RESULTS = [
 ]
 
 
-TITLES = ("Wrong answers by cause", "Wrong answers by ignored condition")
-
-
-def test_causes_and_ignored_conditions_are_counted() -> None:
-    tables = {table.title: table for table in build_report(RESULTS, question_report()).tables}
-    causes, conditions = (tables[title] for title in TITLES)
+def test_causes_are_counted() -> None:
+    (causes,) = (t for t in build_report(RESULTS, question_report()).tables if t.title == "Wrong answers by cause")
     assert [header.title for header in causes.headers] == [
         "Model",
         "Setting",
@@ -41,5 +37,3 @@ def test_causes_and_ignored_conditions_are_counted() -> None:
         ["test/one", "tools", "1", "1", "0", "3"],
         ["test/two", "no_tools", "0", "0", "1", "0"],
     ]
-    assert [header.title for header in conditions.headers[2:]] == ["Negation", "Direction", "Other"]
-    assert [cell.text for cell in conditions.rows[0][2:]] == ["1"] * 3

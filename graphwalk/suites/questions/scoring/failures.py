@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from graphwalk.suites.questions.task import QuestionTask
 
 CAUSES: tuple[Cause, ...] = get_args(Cause)
-CONDITIONS = ("negation", "direction", "hops", "label", "type", "property", "value")
-"""Conditions that a variant may ignore or change; a question may define further ones."""
 QUERY = "run_cypher"
 _JSON_BEGUN = re.compile(r'\[\s*\{|\{\s*"|\[\s*"')
 _MOST_COMBINATIONS = 1000
