@@ -225,7 +225,7 @@ def compare(
 ) -> dict[str, Any]:
     """Compare all pairs of model and setting in one or more runs on the tasks that both played.
 
-    `models` and `settings`: only these. Return the data of `graphwalk compare --format json`: `overall` has a
+    `models` and `settings`: only these. Return the data of `graphwalk compare --json`: `overall` has a
     dictionary for each pair, with `first_model`, `first_setting`, `second_model`, `second_setting`, and `measures`:
     for each measure the `difference` first − second (percentages in percentage points), its 95 % `interval` and
     `p_value` (None if they cannot be computed), and the number of `tasks`.

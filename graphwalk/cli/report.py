@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 OVERVIEW = 2
 """Tables printed at the end of a run: overall, and model against model or the first breakdown."""
 
-Format = Literal["terminal", "json", "csv", "markdown", "latex"]
+Format = Literal["terminal", "csv", "markdown", "latex"]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Add notes on columns, intervals, tests and sources; not in JSON, CSV, LaTeX.")
 ]
-JsonFormat = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def report(
     folder: RunOrFile,
-    json: JsonFormat = False,
+    json: AsJson = False,
     format: Annotated[Format, typer.Option(help="Output format; graphwalk view writes a page.")] = "terminal",
     plots: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write plots as SVG and PNG with their data, instead of tables."),
+        typer.Option(metavar="DIR", help="Write plots as SVG and PNG, instead of tables."),
     ] = None,
     explain: Explain = False,
 ) -> None:
@@ -62,8 +62,7 @@ def compare(
     model: Models = None,
     setting: SettingNames = None,
     explain: Explain = False,
-    json: JsonFormat = False,
-    format: Annotated[Literal["terminal", "json", "markdown"], typer.Option(help="Output format.")] = "terminal",
+    json: AsJson = False,
 ) -> None:
     """Compare models and settings on identical tasks.
 
@@ -73,7 +72,7 @@ def compare(
     from graphwalk.runs.finished.compare_runs import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
-    _print(comparison, "json" if json else format, explain=explain)
+    _print(comparison, "json" if json else "terminal", explain=explain)
 
 
 def rescore(folder: Run) -> None:
@@ -93,7 +92,7 @@ def rescore(folder: Run) -> None:
 
 def print_report(
     run: "RunFolder",
-    format: Format,
+    format: Format | Literal["json"],
     *,
     tables: int | None = None,
     explain: bool = False,
@@ -111,7 +110,9 @@ def print_report(
     return min(accuracies, default=None)
 
 
-def _print(report: "Printed", format: Format, *, tables: int | None = None, explain: bool = False) -> None:
+def _print(
+    report: "Printed", format: Format | Literal["json"], *, tables: int | None = None, explain: bool = False
+) -> None:
     from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
 
     if format == "terminal":

@@ -66,8 +66,9 @@ def test_no_command_prints_control_characters_of_a_run(call: Call, tmp_path: Pat
     folder.write_manifest(manifest)
     run = folder.path
     for words in [
-        *(("report", run, "--format", form) for form in ("terminal", "json", "csv", "markdown")),
-        *(("compare", run, "--format", form) for form in ("terminal", "json", "markdown")),
+        *(("report", run, "--format", form) for form in ("terminal", "csv", "markdown")),
+        *((command, run, "--json") for command in ("report", "compare")),
+        ("compare", run),
         *(("show", run, *more) for more in ((), (records[0]["task_id"],), ("node_count", "--prompt"))),
         ("list", "runs", run.parent),
         ("rescore", run),

@@ -105,7 +105,7 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     compared = graphwalk("compare", "one", "two", folder=tmp_path)
     assert compared.returncode == 0, compared.stderr
     assert "h06" in compared.stdout
-    report = json.loads(graphwalk("report", "one", "--format", "json", folder=tmp_path).stdout)
+    report = json.loads(graphwalk("report", "one", "--json", folder=tmp_path).stdout)
     tags = {row["tag"]: row["scored"] for row in report["groups"]["tag"]}
     assert (tags["one hop"], tags["spelling"], tags["unanswerable"]) == (8, 2, 2)
     assert report["rows"][0]["unit"] == "question"
