@@ -7,7 +7,7 @@ import pytest
 from graphwalk.reports.formats import as_text, to_json, to_markdown
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.report import baselines, question_plots
+from graphwalk.suites.questions.report import baselines
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, result
 
@@ -53,17 +53,6 @@ def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
     ):
         rows = cells(by_title(results, reference)[title])
         assert [row["Correct"] for row in rows if row["Model"] == model] == counts
-
-
-def test_the_plot_by_size_has_the_expert_of_ties_and_the_mark_of_published_rows() -> None:
-    def names(**task: Any) -> list[str]:
-        entry = result_of("node_with_most_relationships", "retrieval", key_fields=("node_key",), gold_size=1, **task)
-        report = build_report([entry], DECLARED, reference=DECLARED.reference("table_4_graph_size"))
-        (plot,) = (plot for plot in question_plots(report) if plot.name == "accuracy-by-nodes")
-        return [series.name for series in plot.panels[0].series]
-
-    assert names() == ["test/one", "gpt-4.1 (paper)"]
-    assert names(rows_left_out=[{"node_key": "a"}]) == [*names(), "expert (reference)"]
 
 
 def chance(entry: dict[str, Any]) -> dict[str, Any] | None:

@@ -127,14 +127,6 @@ def test_there_must_be_two_players_of_one_suite(played: Callable[..., Path]) -> 
         compare_runs([one(played), Path("tests/data/runs/mazes")])
 
 
-@pytest.mark.parametrize("suite", ["magma", "mazes", "questions"])
-def test_earlier_runs_can_be_compared(suite: str, tmp_path: Path) -> None:
-    old = Path("tests/data/runs") / suite
-    other = copy(old, tmp_path / "again", lambda record: record.update(model=f"another/{record['model']}"))
-    comparison = compare_runs([old, other])
-    assert comparison.overall
-
-
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
     made = compare_runs([one(played)])
     document = json.loads(to_json(made))
