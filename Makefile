@@ -71,7 +71,6 @@ docs: $(STAMP) ## The site, in build/site; fails on every warning
 format: figures ## Fix formatting, and rewrite the generated parts of README and docs
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/graphwalk list experiments --schema > templates/experiments/experiment.schema.json
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 	$(BIN)/python -m benchmarks

@@ -63,18 +63,13 @@ def questions(name: NameOrFile = None) -> None:
 def experiments(
     name: NameOrFile = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="Include all fields with their defaults.")] = False,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of experiments.")] = False,
 ) -> None:
     """List the shipped experiments, or show one in full.
 
     Example: graphwalk list experiments quickstart --resolved
     """
-    from graphwalk.experiments.experiment import experiment_schema
     from graphwalk.experiments.loading import experiment_groups, find_experiment, load_experiment
 
-    if schema:
-        data(json_module.dumps(experiment_schema(), indent=2))
-        return
     if name is not None and resolved:
         data(load_experiment(name).as_yaml().rstrip())
         return

@@ -1,4 +1,4 @@
-"""The configuration of an experiment, and its JSON Schema."""
+"""The configuration of an experiment."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import yaml
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     PositiveInt,
     StringConstraints,
@@ -23,7 +22,7 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.experiments.protocols import DEFAULT_PROTOCOL, protocols
-from graphwalk.experiments.variants import checked, combinations, overridden, values_or_fields
+from graphwalk.experiments.variants import checked, combinations, overridden
 from graphwalk.suites.registry import SUITES, suite_class, suite_named
 from graphwalk.variables import server_variable
 
@@ -44,15 +43,6 @@ class Extractor(Strict):
         return {"model": data} if isinstance(data, str) else data
 
 
-_FIELDS = {
-    "model": {"type": "string", "description": "`provider/model`."},
-    "name": {"type": "string", "description": "Its name in reports."},
-}
-_MODEL_ITEM = {"anyOf": [{"type": "string"}, {"type": "object", "properties": _FIELDS, "required": [*_FIELDS]}]}
-Variation = Annotated[tuple[Any, ...] | dict[str, Any], BeforeValidator(values_or_fields)]
-"""Values of a field, or the fields of a named variant."""
-
-
 class ExperimentConfig(Strict, Generic[C]):
     """One experiment: suite × models × settings × repeats. C is the configuration class of the suite."""
 
@@ -65,7 +55,7 @@ class ExperimentConfig(Strict, Generic[C]):
     )
     """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
-    models: Annotated[tuple[str, ...], Field(json_schema_extra=lambda schema: schema.update(items=_MODEL_ITEM))] = ()
+    models: tuple[str, ...] = ()
     """Models as `provider/model`, or `{model: provider/model, name: NAME}`; none: the scripted agents."""
     names: dict[str, Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
         default_factory=dict
@@ -90,16 +80,14 @@ class ExperimentConfig(Strict, Generic[C]):
     limits: Limits = Limits()
     prices: dict[str, Price] = Field(default_factory=dict)
     """Prices by model, in US dollars per million tokens; they replace the published ones."""
-    extractor: Annotated[
-        Extractor | None, Field(json_schema_extra=lambda schema: schema["anyOf"].append({"type": "string"}))
-    ] = None
+    extractor: Extractor | None = None
     """Model for answers that the parser cannot read; its name alone, or with `required`."""
     scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
-    vary: Annotated[dict[str, Variation], AfterValidator(checked)] = Field(default_factory=dict)
+    vary: Annotated[dict[str, tuple[Any, ...]], AfterValidator(checked)] = Field(default_factory=dict)
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
-    played on the same tasks. Or named variants, with their fields: `base: {}`, `brief: {agent.turn_limit: 5}`."""
+    played on the same tasks."""
 
     @model_validator(mode="before")
     @classmethod
@@ -205,24 +193,3 @@ def experiment_type(data: Any) -> type[AnyExperiment]:
         raise ConfigError("suite: name: a suite must be named", hint=f"suites: {', '.join(SUITES.names())}")
     config_type: Any = suite_class(name).config_type
     return ExperimentConfig[config_type]
-
-
-def experiment_schema() -> dict[str, Any]:
-    """Return the JSON Schema of experiments of all installed suites."""
-    schemas = {name: experiment_type({"suite": {"name": name}}).model_json_schema() for name in SUITES.names()}
-    definitions: dict[str, Any] = {}
-    branches = []
-    for name, schema in schemas.items():
-        definitions |= schema.pop("$defs", {})
-        definitions[f"{name} experiment"] = schema
-        condition = {"properties": {"suite": {"properties": {"name": {"const": name}}}}}
-        branches.append({"if": condition, "then": {"$ref": f"#/$defs/{name} experiment"}})
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A GraphWalk experiment",
-        "type": "object",
-        "required": ["name", "suite"],
-        "properties": {"suite": {"required": ["name"], "properties": {"name": {"enum": list(schemas)}}}},
-        "allOf": branches,
-        "$defs": definitions,
-    }

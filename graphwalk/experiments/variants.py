@@ -1,4 +1,4 @@
-"""Variants of an experiment, played on the same tasks: every combination of the values in `vary`, or named ones."""
+"""Variants of an experiment, played on the same tasks: every combination of the values in `vary`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,36 +15,11 @@ _PARTS = ("agent", "options", "suite")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
-def values_or_fields(variation: Any) -> Any:
-    """Return the values of a field, or the fields of a named variant. Raise ValueError for anything else."""
-    if not isinstance(variation, list | tuple | Mapping):
-        raise ValueError("must be a list of values, or the fields of a named variant")
-    return variation
-
-
-def checked(vary: Any, info: ValidationInfo) -> Any:
+def checked(vary: Mapping[str, Sequence[Any]], info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
     """Return `vary` with valid values, paths absolute. Raise ValueError for an unknown field or a bad value."""
     config, context = info.data, info.context
     if not config.keys() >= set(_PARTS):  # one of them is refused, with an error of its own
-        return vary
-    if not any(isinstance(value, dict) for value in vary.values()):
-        return _checked_values(vary, config, context)
-    for name, overrides in vary.items():
-        if not isinstance(overrides, dict):
-            raise ValueError(f"{name}: must be a mapping of fields to values, as the other named variants are")
-        if not name or _UNSAFE.search(name):
-            raise ValueError(f"{name!r}: the name of a variant has letters, digits and . _ + - only")
-    if len(vary) > MOST_VARIANTS:
-        raise ValueError(f"it has {len(vary):,} variants, more than {MOST_VARIANTS}")
-    return {
-        name: {field: _value(field, value, config, context, name) for field, value in overrides.items()}
-        for name, overrides in vary.items()
-    }
-
-
-def _checked_values(
-    vary: Mapping[str, Sequence[Any]], config: Mapping[str, Any], context: Any
-) -> dict[str, tuple[Any, ...]]:
+        return dict(vary)  # type: ignore[arg-type]
     values_by_field = {field: tuple(_value(field, value, config, context) for value in vary[field]) for field in vary}
     for field, values in values_by_field.items():
         if not values:
@@ -57,20 +32,19 @@ def _checked_values(
     return values_by_field
 
 
-def _value(field: str, value: Any, config: Mapping[str, Any], context: Any, variant: str = "") -> Any:
-    where = f"{variant}: {field}" if variant else field
+def _value(field: str, value: Any, config: Mapping[str, Any], context: Any) -> Any:
     part_name, _, name = field.partition(".")
     part = config.get(part_name)
     fields: Sequence[str] = ()
     if part_name in _PARTS and isinstance(part, BaseModel):  # of a suite only the fields that reword its questions
         fields = getattr(part, "rewording", tuple(type(part).model_fields))
     if name not in fields:
-        raise ValueError(f"{where} cannot be varied; use a field of agent or options, or suite.wording for questions")
+        raise ValueError(f"{field} cannot be varied; use a field of agent or options, or suite.wording for questions")
     assert isinstance(part, BaseModel)
     try:
         return overridden(part, {name: value}, context).model_dump(mode="json")[name]
     except ValidationError as error:
-        raise ValueError(f"{where}: {in_words(error.errors()[0])}") from error
+        raise ValueError(f"{field}: {in_words(error.errors()[0])}") from error
     except KeyError:  # the field is left out of the dump at its default
         return value
 
@@ -80,11 +54,8 @@ def overridden(part: BaseModel, overrides: Mapping[str, Any], context: Any = Non
     return type(part).model_validate({**part.model_dump(mode="json"), **overrides}, context=context)
 
 
-def combinations(vary: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield name and overrides (field → value) of each variant: `turn_limit=5`, or `wording=b,tool_words=short`."""
-    if any(isinstance(value, Mapping) for value in vary.values()):
-        yield from vary.items()
-        return
     for values in product(*vary.values()):
         overrides = dict(zip(vary, values, strict=True))
         yield ",".join(f"{field.partition('.')[2]}={_label(value)}" for field, value in overrides.items()), overrides

@@ -131,11 +131,7 @@ async def test_levers_that_need_the_loop_of_a_run_are_refused(agent: dict[str, A
     lever = list(agent)[-1]
     with pytest.raises(ConfigError, match=f"agent.{lever}: {agent[lever]} needs the loop of a run"):
         await Stage.open({**QUESTIONS, "agent": agent}, lacks=LOOP_OF_ANOTHER)
-    varied = {
-        **QUESTIONS,
-        "settings": ["tools"],
-        "vary": {"base": {}, "other": {f"agent.{k}": v for k, v in agent.items()}},
-    }
+    varied = {**QUESTIONS, "settings": ["tools"], "vary": {f"agent.{k}": [v] for k, v in agent.items()}}
     with pytest.raises(ConfigError, match=f"agent.{lever}"):
         await Stage.open(varied, lacks=LOOP_OF_ANOTHER)
 

@@ -158,7 +158,7 @@ def test_at_any_moment(tmp_path: Path, seed: int) -> None:
     ended(tmp_path / "run", words, draw.uniform(0, longest), signum)
 
 
-@pytest.mark.parametrize("words", [["list", "experiments", "--schema"], ["--help"]])
+@pytest.mark.parametrize("words", [["list", "experiments", "quickstart", "--resolved"], ["--help"]])
 def test_a_reader_that_has_gone_is_no_error(words: list[str]) -> None:
     """As in `graphwalk list questions | head -1`."""
     with subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -74,15 +74,11 @@ def test_a_dry_run_counts_all_variants() -> None:
     [
         ("agent.turns: [1]", "agent.turns cannot be varied"),
         ("suite.graphs: [1]", "suite.graphs cannot be varied"),
-        ("base: {}, more: [1]", "more: must be a mapping of fields to values"),
-        ("base: {agent.turns: 1}", "base: agent.turns cannot be varied"),
-        ("base: {agent.turn_limit: many}", 'base: agent.turn_limit: must be a valid integer, not "many"'),
-        ("base: {agent.prompts: ./nowhere/}", "base: agent.prompts: there is no file or folder"),
-        ("a b: {}", "'a b': the name of a variant has letters, digits and . _ + - only"),
+        ("agent.prompts: [./nowhere/]", "agent.prompts: there is no file or folder"),
         ("agent.turn_limit: []", "agent.turn_limit: needs at least one value"),
         ("agent.turn_limit: [many]", 'agent.turn_limit: must be a valid integer, not "many"'),
         ("agent.turn_limit: [5, 5]", "two variants are named turn_limit=5"),
-        ("agent.turn_limit: 5", "must be a list of values, or the fields"),
+        ("agent.turn_limit: 5", "vary.agent.turn_limit: must be a valid list"),
         ("agent.call_limit: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", "121 combinations, more than 100"),
     ],
 )
@@ -104,17 +100,6 @@ def test_variants_of_a_wrong_field_are_not_refused_too() -> None:
     assert "vary" not in str(error.value)
 
 
-async def test_named_variants_play_the_same_tasks(tmp_path: Path) -> None:
-    named = {"base": {}, "brief": {"agent.turn_limit": 1, "agent.tool_words": "short"}}
-    await start(tmp_path / "run", varied(named))
-    played = by_setting(tmp_path / "run")
-    assert {name: {one["exit_status"] for one in lines} for name, lines in played.items()} == {
-        "tools:base": {"answered"},
-        "tools:brief": {"turn_limit"},
-    }
-    assert (await verify_run(RunFolder.open(tmp_path / "run"), NOTHING_SET)).holds
-
-
 async def test_protocols_are_variants_of_one_connection(tmp_path: Path) -> None:
     """Each variant speaks its own protocol, with its own prompts, and a fallback of one is none of the other."""
     seen: dict[str, set[str]] = defaultdict(set)
@@ -125,12 +110,11 @@ async def test_protocols_are_variants_of_one_connection(tmp_path: Path) -> None:
         seen[kind].add(body["messages"][0]["content"])
         return Answer(chat('{"answer": "[]"}' if kind == "json" else "[]"))
 
-    protocols = {name: {"agent.tool_protocol": name} for name in ("native", "text", "json")}
-    named = {**protocols, "short": {"agent.tool_protocol": "text", "agent.prompts": "short"}}
+    vary = {"agent.tool_protocol": ["native", "text", "json"], "agent.prompts": [None, "short"]}
     async with ModelServer(answer) as server:
-        config = local(**{"suite.questions": ["node_count"], "vary": named})
+        config = local(**{"suite.questions": ["node_count"], "vary": vary})
         await start(tmp_path / "run", config, served(server))
-    assert {kind: len(prompts) for kind, prompts in seen.items()} == {"native": 1, "text": 2, "json": 1}
+    assert {kind: len(prompts) for kind, prompts in seen.items()} == {"native": 2, "text": 2, "json": 2}
     assert any("Several blocks are several calls." in prompt for prompt in seen["text"])
     assert {line["trajectory"]["turns"][-1]["message"]["content"] for line in records(tmp_path / "run")} == {"[]"}
     assert (await verify_run(RunFolder.open(tmp_path / "run"), NOTHING_SET)).holds
