@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from graphwalk.cli.options import (
     DatabaseName,
@@ -14,8 +16,6 @@ from graphwalk.cli.options import (
     RelationshipTypes,
     RunOrFile,
     SettingNames,
-    SuiteGroup,
-    as_command,
     chosen_source,
     part_of,
 )
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from graphwalk.types.graph import PropertyGraph
 
 
-class _ExportGroup(SuiteGroup):
-    """The commands of the suites, and one for each registered export format."""
+class _ExportGroup(TyperGroup):
+    """The commands below, and one for each registered export format."""
 
-    kind = "EXPORT"
-
-    def more_commands(self) -> dict[str, Any]:
+    def list_commands(self, ctx: Any) -> list[str]:
         from graphwalk.exports.registry import EXPORTS
 
-        commands: dict[str, Any] = {}
-        for name in EXPORTS.names():
-            try:
-                exporter = EXPORTS.load(name)
-            except ConfigError as error:
-                say(f"warning: {error}")
-                continue
-            commands[name] = as_command(name, _command(exporter), exporter.__doc__)
-        return {**commands, **super().more_commands()}
+        return [*EXPORTS.names(), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        from graphwalk.exports.registry import EXPORTS
+
+        if cmd_name in EXPORTS:
+            exporter = EXPORTS.load(cmd_name)
+            format_app = typer.Typer(add_completion=False)
+            format_app.command(cmd_name, help=exporter.__doc__)(_command(exporter))
+            return get_command(format_app)
+        return super().get_command(ctx, cmd_name)
 
 
 app = typer.Typer(cls=_ExportGroup, help="Write runs, graphs and training data in other programs' formats.")

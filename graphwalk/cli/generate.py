@@ -1,15 +1,15 @@
-"""`graphwalk generate`: graphs, anonymised copies, and training data; suites add mazes and traces."""
+"""`graphwalk generate`: graphs, anonymised copies, and training data."""
 
 import hashlib
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from graphwalk.cli.export import Arguments, Grounded, Protocol, print_size
-from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, SuiteGroup, chosen_source
+from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, chosen_source
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import Columns, Row, write_rows
 from graphwalk.terminal.console import data, say
@@ -17,17 +17,7 @@ from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
-if TYPE_CHECKING:
-    pass
-
-
-class _GenerateGroup(SuiteGroup):
-    """The commands below, and those of the suites."""
-
-    kind = "GENERATE"
-
-
-app = typer.Typer(cls=_GenerateGroup, help="Generate property graphs, mazes and algorithm traces.")
+app = typer.Typer(help="Generate property graphs, mazes and algorithm traces.")
 ROW_FORMATS = (".jsonl", ".parquet")
 _COLUMNS = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "relationships": str}
 

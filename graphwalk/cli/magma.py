@@ -1,19 +1,19 @@
 """`graphwalk generate magma` and `graphwalk export magma`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphwalk.cli.generate import write_generated
 from graphwalk.cli.options import Seed
 from graphwalk.errors import counted
-from graphwalk.experiments.protocols import DEFAULT_PROTOCOL
-from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
-from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
 from graphwalk.terminal.console import data
+
+if TYPE_CHECKING:
+    from graphwalk.suites.magma.config import MagmaSpec
 
 _COLUMNS: dict[str, type] = {
     "algorithm": str,
@@ -33,9 +33,11 @@ _COLUMNS: dict[str, type] = {
 
 def magma_specs(
     algorithms: Sequence[str] | None, nodes: Sequence[int] | None, count: int | None, p: float, splits: Sequence[str]
-) -> list[MagmaSpec]:
+) -> "list[MagmaSpec]":
     """Return every combination, split by split. Raise ConfigError for an invalid value."""
     from graphwalk.config.yaml_files import validate
+    from graphwalk.suites.magma.config import MagmaConfig
+    from graphwalk.suites.magma.generate import ALGORITHMS
 
     grids = [
         {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or [5]), "p": p, "split": split}
@@ -64,6 +66,8 @@ def generate_magma_command(
     split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
 ) -> None:
     """Generate step-by-step traces of graph algorithms, checked against networkx."""
+    from graphwalk.suites.magma.generate import make_traces
+
     # The upper bound of an experiment, which keeps all traces in memory, does not apply here.
     specs = magma_specs(algorithm, nodes, None if count is None else 1, p, [split])
     specs = specs if count is None else [spec.model_copy(update={"count": count}) for spec in specs]
@@ -89,7 +93,7 @@ def export_magma_command(
     mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
     protocol: Annotated[
         str, typer.Option(help="graphwalk, or paper: the prompts and states of a run with this protocol.")
-    ] = DEFAULT_PROTOCOL,
+    ] = "graphwalk",
 ) -> None:
     """Export MAGMA as fine-tuning chats in the OpenAI format. No graph is in two splits."""
     from graphwalk.exports.magma import STRATEGIES, export_magma
@@ -99,7 +103,3 @@ def export_magma_command(
     manifest = export_magma(specs, folder, seed=seed, strategies=strategies, mixed=mixed, protocol=protocol)
     chats = sum(file["chats"] for file in manifest["files"])
     data(f"{counted(chats, 'chat')} in {counted(len(manifest['files']), 'file')} written to {folder}")
-
-
-GENERATE: Mapping[str, Callable[..., None]] = {"magma": generate_magma_command}
-EXPORT: Mapping[str, Callable[..., None]] = {"magma": export_magma_command}

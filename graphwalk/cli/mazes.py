@@ -1,6 +1,5 @@
 """`graphwalk generate maze`: mazes as JSON Lines, Parquet or drawings."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +7,6 @@ import typer
 
 from graphwalk.cli.generate import ROW_FORMATS, write_generated
 from graphwalk.errors import ConfigError
-from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import generate_maze
 from graphwalk.terminal.console import data, stdout
 
 _COLUMNS: dict[str, type] = {
@@ -40,6 +37,8 @@ def generate_maze_command(
     from graphwalk.cli.episode_text import drawn_grid
     from graphwalk.config.yaml_files import validate
     from graphwalk.reports.scene import SceneGrid
+    from graphwalk.suites.mazes.config import MazeSpec
+    from graphwalk.suites.mazes.generate import generate_maze
 
     if out is not None and out.suffix.lower() not in ROW_FORMATS:
         raise ConfigError(f"{out.name}: expected one of {', '.join(ROW_FORMATS)}", hint=f"--out {out.stem}.jsonl")
@@ -53,6 +52,3 @@ def generate_maze_command(
     for maze in mazes:
         data(f"maze {maze.index} of seed {maze.seed}: {maze!r}")
         stdout().print(drawn_grid(SceneGrid(maze.size, maze.walls, maze.start, maze.goal)))
-
-
-GENERATE: Mapping[str, Callable[..., None]] = {"maze": generate_maze_command}

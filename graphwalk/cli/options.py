@@ -1,17 +1,12 @@
 """Options that several commands share."""
 
 import csv
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
-from typer.main import get_command
 
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.terminal.console import say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import Variables, read_variables
 
@@ -153,46 +148,3 @@ def _known_neo4j() -> "GraphSource":
     if loaded is not None:
         return GraphSource(loaded=loaded.scope)
     return GraphSource(neo4j=variables.neo4j_database or "neo4j")
-
-
-class SuiteGroup(TyperGroup):
-    """A group that also has the commands in `kind` of every suite's commands module, imported when they are needed."""
-
-    kind: ClassVar[str]
-    _complete = False
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        self._complete_commands()
-        return super().list_commands(ctx)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.commands:
-            self._complete_commands()
-        return super().get_command(ctx, cmd_name)
-
-    def _complete_commands(self) -> None:
-        if not self._complete:
-            self._complete = True
-            self.commands.update(self.more_commands())
-
-    def more_commands(self) -> dict[str, Any]:
-        """Return the commands of all suites by name. A plugin suite that cannot be imported is a warning."""
-        from graphwalk.suites.registry import SUITES, suite_class
-
-        commands: dict[str, Any] = {}
-        for name in SUITES.names():
-            try:
-                module = suite_class(name).commands
-            except ConfigError as error:
-                say(f"warning: {error}")
-                continue
-            functions = {} if module is None else getattr(import_module(module), self.kind, {})
-            commands |= {command: as_command(command, function) for command, function in functions.items()}
-        return commands
-
-
-def as_command(name: str, function: Callable[..., None], help: str | None = None) -> Any:
-    """Return a function as the command `name`."""
-    app = typer.Typer(add_completion=False)
-    app.command(name, help=help)(function)
-    return get_command(app)

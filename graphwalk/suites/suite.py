@@ -58,8 +58,6 @@ class Suite(ABC, Generic[C, T]):
     """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
     players: ClassVar[Mapping[str, Player[Any]]] = {}
     """Scripted agents by name; `expert` is run as `scripted/expert`."""
-    commands: ClassVar[str | None] = None
-    """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
 
     @abstractmethod
     def graphs(self, config: C, seed: int) -> Iterator[GraphInstance]:

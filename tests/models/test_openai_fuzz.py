@@ -103,7 +103,7 @@ def _check_types(reply: Reply) -> None:
     assert all(isinstance(call.name, str) and isinstance(call.arguments, str) for call in reply.message.tool_calls)
 
 
-@pytest.mark.parametrize("examples", [500, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [150, pytest.param(5000, marks=pytest.mark.slow)])
 def test_any_reply_is_survived(examples: int) -> None:
     with asyncio.Runner() as runner:
         server = ModelServer(record=False)

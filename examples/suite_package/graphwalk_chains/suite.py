@@ -65,7 +65,7 @@ class ChainTask(Task):
         )
 
 
-# --- optional: scripted agents, and the commands `graphwalk generate chain` and `graphwalk export chains` ---
+# --- optional: scripted agents ---
 
 
 def expert(task: ChainTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -109,7 +109,6 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     score_type = ChainScore
     tools = TOOLS
     players = PLAYERS
-    commands = "graphwalk_chains.commands"
 
     def graphs(self, config: ChainsConfig, seed: int) -> Iterator[GraphInstance]:
         for spec in config.chains:

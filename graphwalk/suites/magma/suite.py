@@ -28,7 +28,6 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     tools = GRAPH_TOOLS
     turn_limit = 100
     players = PLAYERS
-    commands = "graphwalk.cli.magma"
 
     def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
         """Yield one graph per trace. Raise ConfigError if a split has fewer distinct traces than requested."""

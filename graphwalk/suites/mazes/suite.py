@@ -32,7 +32,6 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     tools = MAZE_TOOLS
     turn_limit = 60
     players = PLAYERS
-    commands = "graphwalk.cli.mazes"
 
     def graphs(self, config: MazesConfig, seed: int) -> Iterator[GraphInstance]:
         for entry, spec in enumerate(config.mazes):
