@@ -9,7 +9,6 @@ from rich.text import Text
 from graphwalk.agent import Watcher
 from graphwalk.cli.episode_text import call_table, effort, evidence_table
 from graphwalk.errors import counted
-from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.scene import call_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.ask import Answer
@@ -71,7 +70,7 @@ class Teller(Watcher):
             trouble = answer.result.trajectory.error or "the model returned no text"
             say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
-            streamed = self._end_line().rpartition(RESTARTED)[2]
+            streamed = self._end_line()
             if answer.unsupported:
                 mark = Text(printable(f"Not supported by the graph: {answer.unsupported}"), "bold red")
                 stdout().print(mark, soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.options import BaseUrl, DatabaseName, GraphFile, KeyProperty, Override, chosen_source, served_model
+from graphwalk.cli.options import DatabaseName, GraphFile, KeyProperty, Override, chosen_source
 from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stderr
 from graphwalk.terminal.signals import run_async
@@ -31,7 +31,6 @@ def ask(
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
     ] = None,
-    base_url: BaseUrl = None,
     small: Annotated[bool, typer.Option("--small", help="Short prompts and results, for a small context.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
@@ -47,7 +46,7 @@ def ask(
     from graphwalk.runs.playing.ask import asking
 
     variables = read_variables()
-    model, servers = served_model(model, base_url, variables)
+    model = model or variables.model
     _check(question, model, out, no_log)
     assert model is not None
     if small and model.startswith(("scripted/", "replay/")):
@@ -60,7 +59,6 @@ def ask(
         questions=[] if question is None else [question],
         overrides=override or (),
         small=small,
-        servers=servers,
     )
     teller = Teller(json=json)
     try:

@@ -3,22 +3,15 @@
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
 import typer
 
-from graphwalk.cli.options import BaseUrl, Override, served_model
-from graphwalk.errors import ConfigError, GraphwalkError, counted, install_hint
+from graphwalk.cli.options import Override
+from graphwalk.errors import ConfigError, GraphwalkError, counted
 from graphwalk.terminal.console import print_columns, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import Variables, read_variables
-
-EXTRAS = {
-    **{name: name for name in ("mcp", "langchain", "ray")},
-    **{"plots": "matplotlib", "parquet": "pyarrow", "socks": "socksio"},
-}
-"""Extra of pyproject.toml → the module that it installs."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +28,6 @@ def doctor(
     model: Annotated[
         str | None, typer.Argument(help="Model as provider/model, to check its capabilities instead.")
     ] = None,
-    base_url: BaseUrl = None,
     override: Override = None,
 ) -> None:
     """Check the installation, or the capabilities of a model.
@@ -44,7 +36,7 @@ def doctor(
     installation has a problem; 4: a capability failed, or there was no reply.
     """
     if model is not None:
-        raise typer.Exit(0 if _print_capabilities(model, base_url, override or ()) else 4)
+        raise typer.Exit(0 if _print_capabilities(model, override or ()) else 4)
     variables = read_variables()
     checks = list(_checks(variables))
     for check in checks:
@@ -53,19 +45,15 @@ def doctor(
     raise typer.Exit(3 if any(check.state == "broken" for check in checks) else 0)
 
 
-def _print_capabilities(model: str, base_url: str | None, overrides: Sequence[str]) -> bool:
+def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     """Check and print the capabilities of a model. Return False if one failed."""
     from graphwalk.models.conformance import Capability, check_model
-    from graphwalk.models.registry import no_reply_hint
     from graphwalk.runs.playing.ask import asking
 
-    variables = read_variables()
-    served, servers = served_model(model, base_url, variables)
-    assert served is not None
-    experiment = asking(None, served, variables, overrides=overrides, servers=servers)
-    opened = experiment.opened.get(served)
+    experiment = asking(None, model, read_variables(), overrides=overrides)
+    opened = experiment.opened.get(model)
     if opened is None:
-        raise ConfigError(f"{served} is no language model", hint="graphwalk list models")
+        raise ConfigError(f"{model} is no language model", hint="graphwalk list models")
 
     async def check() -> list[Capability]:
         try:
@@ -76,7 +64,7 @@ def _print_capabilities(model: str, base_url: str | None, overrides: Sequence[st
     results = run_async(check())
     print_columns((one.status, one.name, one.detail) for one in results)
     if len(results) == 1:
-        say(f"no reply; other checks were skipped: {no_reply_hint(served)}")
+        say("no reply; other checks were skipped: check that the server runs, and its address and key")
     return all(one.status != "failed" for one in results)
 
 
@@ -85,8 +73,6 @@ def _checks(variables: Variables) -> Iterator[DoctorCheck]:
 
     yield DoctorCheck("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _check_embedded)
-    yield from _check_plugins()
-    yield _check_extras()
     yield _neo4j(variables)
     if docker_answers():
         yield DoctorCheck("docker", "ok", "running; `graphwalk db up` uses it")
@@ -117,33 +103,6 @@ async def _check_embedded() -> str:
     store = await EmbeddedDatabase().load(graph)
     rows = await store.run("MATCH (n) RETURN count(n) AS count")
     return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
-
-
-def _check_plugins() -> Iterator[DoctorCheck]:
-    """Yield suites and stores. Those of plugins are imported."""
-    from graphwalk.stores.registry import STORES
-    from graphwalk.suites.registry import SUITES
-
-    for registry in (SUITES, STORES):
-        yield DoctorCheck(f"{registry.kind}s", "ok", ", ".join(registry.names()))
-        for name in registry.names():
-            if name in registry.built_in:
-                continue
-            title = f"{registry.kind} {name}"
-            try:
-                registry.load(name)
-                yield DoctorCheck(title, "ok", f"from {registry.origin(name)}")
-            except GraphwalkError as error:
-                yield DoctorCheck(title, "broken", str(error), "update or uninstall its package")
-
-
-def _check_extras() -> DoctorCheck:
-    missing = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
-    installed = ", ".join(extra for extra in EXTRAS if extra not in missing) or "none"
-    if not missing:
-        return DoctorCheck("extras", "ok", f"installed: {installed}")
-    detail = f"installed: {installed}; not installed: {', '.join(missing)}"
-    return DoctorCheck("extras", "off", detail, install_hint(",".join(missing)))
 
 
 def _neo4j(variables: Variables) -> DoctorCheck:

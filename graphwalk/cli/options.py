@@ -6,41 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.errors import ConfigError, did_you_mean
+from graphwalk.errors import ConfigError
 from graphwalk.terminal.signals import run_async
-from graphwalk.variables import Variables, read_variables
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource
-
-
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="Base URL of an OpenAI-compatible server.")
-]
-SERVER = "local"
-"""Name of the server of models without a provider."""
-
-
-def served_model(model: str | None, base_url: str | None, variables: Variables) -> tuple[str | None, dict[str, str]]:
-    """Return the model (default: GRAPHWALK_MODEL), and the base URL of its server if one is given.
-
-    With `base_url`, a model without a provider is served there. Raise ConfigError if the model takes no base URL.
-    """
-    model = model or variables.model
-    if base_url is None:
-        return model, {}
-    if model is None:
-        raise ConfigError("--base-url requires a model", hint="-m NAME --base-url URL")
-    from graphwalk.models.openai_servers import check_address, server_name
-    from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
-
-    check_address("--base-url", base_url)
-    if model.partition("/")[0] not in (*PROVIDERS.names(), *EPISODE_PROVIDERS):
-        model = f"openai-api/{SERVER}/{model}"
-    server = server_name(model)
-    if server is None:
-        raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {model}")
-    return model, {server: base_url}
 
 
 Run = Annotated[Path, typer.Argument(help="Run folder.")]
@@ -115,20 +86,10 @@ def chosen_source(graph: Path | None, database: str | None, key: str | None = No
     if graph is not None:
         if str(graph) == EXAMPLE and not graph.exists():
             return GraphSource(file=graph)
-        if str(graph).startswith(("http:", "https:")):
-            raise ConfigError(f"--graph takes a file, not the address {graph}", hint="download it, and name the file")
         if not graph.exists():
-            close = did_you_mean(str(graph), [EXAMPLE])
-            raise ConfigError(f"no file {graph}{close}", hint="check the path; --graph example is the included graph")
+            raise ConfigError(f"no file {graph}", hint="check the path; --graph example is the included graph")
         return GraphSource(file=graph.resolve())
     if database is not None:
-        if not database.strip():
-            raise ConfigError("--database is empty", hint="pass the name of a database: --database neo4j")
-        if "://" in database:
-            raise ConfigError(
-                "--database takes the name of a database, not an address",
-                hint="set NEO4J_URI to the address",
-            )
         return GraphSource(neo4j=database, key=key)
     return _known_neo4j()
 

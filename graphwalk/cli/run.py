@@ -108,9 +108,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Random seed.", rich_help_panel=_WHAT)] = None,
     store: Annotated[
         str | None,
-        typer.Option(
-            help="Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).", rich_help_panel=_WHAT
-        ),
+        typer.Option(help="Graph store: embedded, neo4j, or a plugin's.", rich_help_panel=_WHAT),
     ] = None,
     override: Annotated[
         list[str] | None,

@@ -38,12 +38,6 @@ def find_experiment(name: str) -> Path:
     path = Path(name)
     if path.suffix in (".yaml", ".yml") and path.is_file():
         return path
-    if path.is_dir():
-        files = sorted(file.name for file in path.glob("*.y*ml"))[:5]
-        hint = f"name a file in it: {', '.join(files)}" if files else "give the path of a YAML file"
-        if (path / "run.json").exists():
-            hint = f"it is a run folder; to continue the run: graphwalk resume {path}"
-        raise ConfigError(f"{name} is a folder, not an experiment", hint=hint)
     missing = f"there is no file {name}" if path.suffix in (".yaml", ".yml") else f"there is no experiment {name!r}"
     missing += did_you_mean(name, shipped)
     raise ConfigError(missing, hint=f"known experiments: {', '.join(shipped)}; or give the path of a YAML file")

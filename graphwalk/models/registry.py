@@ -78,12 +78,4 @@ def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | N
         raise ConfigError(f"{spec} cannot be opened with {', '.join(keywords)}: {cause}", hint=hint) from error
     except Exception as error:
         cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
-        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
-
-
-def no_reply_hint(spec: str) -> str:
-    """Return the hint for a model without a reply."""
-    provider = spec.partition("/")[0]
-    if provider in PROVIDERS.built_in:
-        return "check that the server runs, and its address and key"
-    return f"the provider {provider!r} is not part of GraphWalk: look at {PROVIDERS.origin(provider)}"
+        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=f"look at {PROVIDERS.origin(provider)}") from error

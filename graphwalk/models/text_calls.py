@@ -118,7 +118,9 @@ def _calls_in(value: Any, tools: Collection[str]) -> list[tuple[str, str]]:
 
 def _call(value: Any, tools: Collection[str]) -> tuple[str, str] | None:
     name = value.get("tool", value.get("name")) if isinstance(value, dict) else None
-    key = next((key for key in _ARGUMENTS if isinstance(name, str) and key in value), None)
+    if not isinstance(name, str):
+        return None
+    key = next((key for key in _ARGUMENTS if key in value), None)
     if key is None:
         return None
     arguments = value[key]

@@ -30,8 +30,6 @@ from graphwalk.variables import Variables
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
 _LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
-RESTARTED = "\n(interrupted; starting again)\n"
-"""The text passed to `on_text` before a reply is streamed again from its start."""
 
 
 class Wrapper:
@@ -200,15 +198,7 @@ class Retrying(Wrapper):
         self._retries, self._random = retries, random
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        retries, longest, write, begun = self._retries, FIRST_WAIT, options.on_text, False
-        if write is not None:
-
-            async def on_text(piece: str) -> None:
-                nonlocal begun
-                begun = True
-                await write(piece)
-
-            options = replace(options, on_text=on_text)
+        retries, longest = self._retries, FIRST_WAIT
         while True:
             try:
                 return await self.inner.complete(messages, tools, options)
@@ -217,9 +207,7 @@ class Retrying(Wrapper):
                     raise
                 wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
             await asyncio.sleep(wait)
-            if write is not None and begun:
-                await write(RESTARTED)
-            retries, longest, begun = retries - 1, min(_LONGEST_WAIT, longest * 2.0), False
+            retries, longest = retries - 1, min(_LONGEST_WAIT, longest * 2.0)
 
 
 class TextTools(Wrapper):

@@ -99,8 +99,8 @@ def _sum(a: int | None, b: int | None) -> int | None:
 class CallOptions:
     """Settings of a call. None: the provider's default.
 
-    `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams. A reply that is
-    interrupted and starts again is marked in between. It is no part of the request.
+    `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams; a reply that
+    is interrupted starts again. It is no part of the request.
     `answer_schema` is the JSON schema of the answer, for protocols that put it into `response_schema`, the JSON schema
     that the server must hold the reply to. Generation ends at one of the texts in `stop`.
     """

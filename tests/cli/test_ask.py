@@ -167,17 +167,6 @@ async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp
     assert (agent["prompts"], agent["encoding"]) == ("short", "json")
 
 
-async def test_the_address_of_a_server_is_an_option(tmp_path: Path) -> None:
-    async with ModelServer(walk) as server:
-        words = (QUESTION, "-m", "any-name", "--base-url", server.url, "--out", "run")
-        done = await asyncio.to_thread(asked, *words, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert REPLY in done.stdout
-    assert " in total" not in done.stderr
-    config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
-    assert (config["models"], config["servers"]) == (["openai-api/local/any-name"], {"local": server.url})
-
-
 LOOK = ("--model", "scripted/look")
 
 

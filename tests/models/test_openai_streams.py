@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from graphwalk.config.calls import Limits
 from graphwalk.models.openai import OpenAIModel
-from graphwalk.models.wrappers import RESTARTED
 from graphwalk.types.chat import CallOptions, Message, ToolCall
-from tests.models.player import ASK, LOOK, in_run
-from tests.models.server import Answer, ModelServer, chat, error, responses, stream, take_text
+from tests.models.player import ASK, LOOK
+from tests.models.server import Answer, ModelServer, chat, responses, stream, take_text
 
 
 def chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:
@@ -53,15 +51,6 @@ async def test_the_text_of_a_response_is_passed_on_as_it_arrives(
     assert (reply.message.content, listener.pieces) == ("hello", ["hel", "lo"])
     assert server.requests[0].body["stream"] is True
     assert "stream_options" not in server.requests[0].body
-
-
-async def test_text_that_is_streamed_again_is_marked(model: OpenAIModel, server: ModelServer) -> None:
-    half = stream(chunk(content="half"), done=False)
-    answers = iter([error(503), half, error(503), half, stream(chunk(content="whole"), chunk("stop"))])
-    server.respond = lambda _: next(answers)
-    listener = Listener()
-    reply = await in_run(model, Limits(retries=4)).complete(ASK, (), CallOptions(on_text=listener))
-    assert (reply.message.content, listener.pieces) == ("whole", ["half", RESTARTED, "half", RESTARTED, "whole"])
 
 
 SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}

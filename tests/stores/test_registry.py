@@ -32,13 +32,3 @@ def test_a_function_that_returns_something_else_is_an_error(place: Place) -> Non
     done = place.graphwalk("run", "quickstart", "--store", "underived", "--graphs", "1")
     problem = "must return a graphwalk.stores.base.Database"
     assert (done.returncode, problem in " ".join(done.stderr.split()), "Traceback" in done.stderr) == (2, True, False)
-
-
-def test_doctor_lists_what_is_installed_and_what_is_broken(place: Place) -> None:
-    done = place.graphwalk("doctor", GRAPHWALK_HOME=str(place.folder))
-    assert done.returncode == 3
-    lines = {line[:24].strip(): line[24:].strip() for line in done.stdout.splitlines()}
-    assert lines["ok      stores"] == "embedded, neo4j, broken, own, underived"
-    assert lines["ok      suites"] == "questions, mazes, magma, graphwalks, ask, own_questions"
-    assert "own_store:open_embedded" in lines["ok      store own"]
-    assert "no_such_function" in lines["broken  store broken"]

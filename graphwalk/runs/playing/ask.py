@@ -132,11 +132,10 @@ def asking(
     agent: Mapping[str, Any] | None = None,
     small: bool = False,
     objects: Mapping[str, Model] | None = None,
-    servers: Mapping[str, str] | None = None,
 ) -> Experiment:
     """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
 
-    `servers`: server → base URL. `small`: with templates/profiles/small.yaml for what is not set.
+    `small`: with templates/profiles/small.yaml for what is not set.
 
     Raise ConfigError for an unknown model, a missing key or a wrong override.
     """
@@ -149,7 +148,6 @@ def asking(
             "questions": list(questions),
         },
         "models": [model],
-        "servers": servers or {},
         "agent": {
             **FOREIGN,
             **profile.get("agent", {}),
