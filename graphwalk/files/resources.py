@@ -16,11 +16,6 @@ def data_path(name: str) -> Path:
     return root / name
 
 
-def is_shipped(path: Path) -> bool:
-    """Return True for a data file of GraphWalk's own."""
-    return any(path.resolve().is_relative_to(data_path(name).resolve()) for name in ("templates", "tools"))
-
-
 def quote(value: Any) -> str:
     """Return a value as JSON, shortened if long, with lone surrogates escaped."""
     cut = isinstance(value, str) and len(value) > _LONGEST_QUOTE

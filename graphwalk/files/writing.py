@@ -15,9 +15,6 @@ SCRATCH = ".part"
 _ANOTHER_PLACE = "choose a place that you may write to"
 _HINTS = {
     errno.ENOENT: "make the folder first, or choose another place",
-    errno.ENAMETOOLONG: "choose a shorter name",
-    errno.EISDIR: "name a file, not a folder",
-    errno.EIO: "check the disk; the system's log has the cause",
     **dict.fromkeys(FULL_DISK, "free some space, or choose another disk"),
 }
 

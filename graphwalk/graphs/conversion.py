@@ -20,8 +20,6 @@ from graphwalk.graphs.formats.common import (
 )
 from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import PropertyGraph, Relationship
-from graphwalk.types.temporals import duration_text, read_temporal
-from graphwalk.types.values import Temporal
 
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
@@ -38,8 +36,8 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
 
     Keys are the nodes as text. Labels are the attribute `label` or `labels` (text, ":First:Second", or a list), else
     "Node"; the type is `type`, `label` or `relation`, else the edge's key if that is text, else "RELATED". Values are
-    text, numbers, booleans, Python's or numpy's, dates and times, or lists of these; None, NaT and numpy's masked count
-    as missing. An undirected graph is refused, or with `undirected="both"` has every edge both ways. ConfigError if it
+    text, numbers, booleans, Python's or numpy's, dates and times, or lists of these; None and NaT count as missing.
+    An undirected graph is refused, or with `undirected="both"` has every edge both ways. ConfigError if it
     cannot be used: two nodes have the same text, or a value is something else.
     """
     check_type("graph", graph, nx.Graph)
@@ -77,15 +75,6 @@ def _plain_value(value: Any) -> Any:
         return [_plain_value(item) for item in value.tolist()]
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain_value(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
-    if type(value).__name__ in ("NaTType", "NAType") or value is np.ma.masked:
+    if type(value).__name__ in ("NaTType", "NAType"):
         return None
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return None if np.isnat(value) else _numpy_time(value)
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _numpy_time(value: Any) -> Temporal:
-    if isinstance(value, np.timedelta64):
-        return Temporal("duration", duration_text(0, 0, 0, int(value.astype("timedelta64[ns]").astype(np.int64))))
-    in_days = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D")
-    return read_temporal(str(value.astype("datetime64[D]") if in_days else value))

@@ -262,11 +262,8 @@ class ObservedGraph:
             call.understood = call.understood and read
         call.centres_on[page] = list(centres)
 
-    def _add_row(self, row: Row, declared: Mapping[str, str], call: _Call, centres: dict[str, None]) -> bool:
+    def _add_row(self, row: Row, shows: str, call: _Call, centres: dict[str, None]) -> bool:
         """Add what a row shows. Return False for a row of another form than declared."""
-        shows = declared["rows"]
-        if len(declared) > 1:
-            row = {**row, **{name: row.get(column) for name, column in declared.items() if name != "rows"}}
         if shows == "query":
             shows = next((kind for column, kind in _QUERIED if column in row), shows)
         if shows == "relationships":

@@ -5,7 +5,7 @@ Values match as a whole, in every result encoding: `abc` is not in `abcd`, and 3
 
 import json
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -92,20 +92,16 @@ def holds_row(row: Mapping[str, Any], fields: Collection[str], evidence: Evidenc
     return bool(values) and all(map(evidence.holds, values))
 
 
-_LONGEST_CYCLE = 16
-
-
 @dataclass(frozen=True, slots=True)
 class Waste:
     """Counters of one trajectory, in calls unless stated otherwise.
 
-    `cycles`: times that a block of 2 to 16 calls, not all equal, was run again at once. `unused_results`: results with
-    data of which no value that was new at the time is named again, in a later call, text or thought; counting without
-    naming is a use that this cannot see, so it is an upper bound. `parallel_calls`: calls that shared a turn.
+    `unused_results`: results with data of which no value that was new at the time is named again, in a later call,
+    text or thought; counting without naming is a use that this cannot see, so it is an upper bound. `parallel_calls`:
+    calls that shared a turn.
     """
 
     repeated_calls: int
-    cycles: int
     unused_results: int
     tool_errors: int
     think_calls: int
@@ -113,32 +109,17 @@ class Waste:
 
 
 def waste_of(trajectory: Trajectory) -> Waste:
-    """Count calls that gained nothing: repetitions, cycles, results that were never used."""
+    """Count calls that gained nothing: repetitions, and results that were never used."""
     results = trajectory.results
     signatures = [call_signature(result.call) for result in results]
     sizes = [len(turn.results) for turn in trajectory.turns]
     return Waste(
         repeated_calls=len(signatures) - len(set(signatures)),
-        cycles=count_cycles(signatures),
         unused_results=_unused_results(trajectory),
         tool_errors=sum(result.error is not None for result in results),
         think_calls=sum(result.is_note for result in results),
         parallel_calls=sum(size for size in sizes if size > 1),
     )
-
-
-def count_cycles(calls: Sequence[Hashable]) -> int:
-    """Count blocks that repeat the previous block: A B A B A B has two. Linear in the number of calls."""
-    cycles, position = 0, 0
-    while position < len(calls):
-        for length in range(2, min(_LONGEST_CYCLE, position, len(calls) - position) + 1):
-            block = calls[position : position + length]
-            if block == calls[position - length : position] and any(call != block[0] for call in block):
-                cycles, position = cycles + 1, position + length
-                break
-        else:
-            position += 1
-    return cycles
 
 
 def call_signature(call: ToolCall) -> tuple[str, str]:

@@ -8,7 +8,6 @@ import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self, TypeVar
@@ -38,8 +37,6 @@ QUERY_SECONDS = "query_seconds"
 """Timeout of a query of the model, for the texts of a tool with such queries."""
 _PATTERNS = frozenset({"any_node", "any_relationship"})
 """Names of a Cypher template that the store sets."""
-_QUERIES = ("cypher", "matches", "count")
-"""Fields with Cypher."""
 ENUMS = MappingProxyType({"entity_type": ("node", "relationship"), "direction": ("outgoing", "incoming")})
 """Role → values of its parameters, which become identifiers."""
 _OPTIONAL = ("text", "label", "relationship_type", "direction")  # roles
@@ -49,18 +46,15 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 }
 """Roles whose names are looked up in the schema below another parameter, and the roles that one can have."""
 
-COLUMNS: Mapping[Shown, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType(
+COLUMNS: Mapping[Shown, tuple[str, ...]] = MappingProxyType(
     {
-        "nodes": (("label",), ("key", "properties", "property", "value")),
-        "relationships": (
-            ("center_key", "type", "neighbor_label", "neighbor_properties"),
-            ("center_label", "direction", "relationship_properties"),
-        ),
-        "values": (("values",), ()),
-        "path": (("keys", "labels", "types"), ("directions",)),
+        "nodes": ("label",),
+        "relationships": ("center_key", "type", "neighbor_label", "neighbor_properties"),
+        "values": ("values",),
+        "path": ("keys", "labels", "types"),
     }
 )
-"""Kind of row → columns that every row has, and those that it may have (docs/extending.md, Tool)."""
+"""Kind of row → columns that every row has (docs/extending.md, Tool)."""
 
 Cell = TypeVar("Cell", int, str)
 
@@ -149,7 +143,7 @@ class Tool(Strict):
     although the tool's result is empty. `count`: Cypher that gives the number of `rows` of a result too large to be
     fetched whole. An empty result is explained by `empty` where something matches, else by
     `no_match`. `shows`: what its rows are, so that they are evidence; those of `query` are read by
-    the names of their columns. `columns`: column of `COLUMNS` → its name in the rows, where that is another one.
+    the names of their columns.
     """
 
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
@@ -164,7 +158,6 @@ class Tool(Strict):
     matches: str | None = None
     count: str | None = None
     shows: Shown | None = None
-    columns: dict[str, str] = Field(default_factory=dict)
     no_match: str = ""
     empty: str = ""
     messages: dict[str, str] = Field(default_factory=dict)
@@ -218,34 +211,25 @@ class Tool(Strict):
         return self
 
     def _check_shows(self) -> None:
-        """Raise ValueError if the rows of the example lack a column that `shows` and `columns` declare."""
-        if self.shows is None and self.columns:
-            raise ValueError(f"columns: give `shows` too, one of {', '.join(COLUMNS)}")
+        """Raise ValueError if the rows of the example lack a column that `shows` declares."""
         if self.shows is None:
             return
         if self.operation is not None or self.query is not None:
             raise ValueError("shows: only the rows of `cypher` and `search` are known")
-        required, optional = COLUMNS[self.shows]
-        if unknown := self.columns.keys() - {*required, *optional}:
-            names = ", ".join([*required, *optional])
-            raise ValueError(f"columns: there is no {', '.join(sorted(unknown))}; columns of {self.shows}: {names}")
-        if self.shows == "nodes" and "properties" not in self.columns.keys() | set(chain(*self.example.rows)):
+        required = COLUMNS[self.shows]
+        if self.shows == "nodes" and not all("properties" in row for row in self.example.rows):
             required = (*required, "key")
         if self.shows == "relationships" and "label" not in self.parameters:
             required = (*required, "center_label")
-        for name in (*required, *self.columns.keys() - required):
-            column = self.columns.get(name, name)
-            columns = {column, f"{name}s"} if column == name and name.endswith("label") else {column}
+        for name in required:
+            columns = {name, f"{name}s"} if name.endswith("label") else {name}
             if not all(columns & row.keys() for row in self.example.rows):
-                hint = f"the example must have it, and `columns: {{{name}: …}}` may give it another name"
-                raise ValueError(f"shows: {self.shows} needs a column `{column}`; {hint}")
+                raise ValueError(f"shows: {self.shows} needs a column `{name}` in each row of the example")
 
     @property
-    def declared(self) -> dict[str, str] | None:
-        """Return what the rows are ("rows") with the names of their columns, as a `ToolResult` records it."""
-        if self.query is not None:
-            return {"rows": "query"}
-        return None if self.shows is None else {"rows": self.shows, **self.columns}
+    def declared(self) -> str | None:
+        """Return what the rows are, as a `ToolResult` records it."""
+        return "query" if self.query is not None else self.shows
 
     def with_role(self, *roles: Role) -> list[str]:
         """Return the names of the parameters with one of these roles, in the order of the file."""
@@ -292,8 +276,6 @@ def load_tools(names: Sequence[str]) -> tuple[Tool, ...]:
     tools: dict[str, Tool] = {}
     for name in names:
         tool = load_tool(Path(name)) if is_path(name) else _shipped(name)
-        if is_path(name):
-            _check_replacement(tool, name)
         if tool.name in tools:
             hint = "a file of your own replaces the shipped one"
             raise ConfigError(f"the tool {tool.name} is named twice", hint=hint)
@@ -329,20 +311,9 @@ def _shipped(name: str) -> Tool:
 
 
 @lru_cache(maxsize=64)
-def shipped_declaration(name: str) -> Mapping[str, str] | None:
+def shipped_declaration(name: str) -> str | None:
     """Return what the rows of a tool that ships are; None for other tools, and for one that declares nothing."""
     return _shipped(name).declared if name in tool_names() else None
-
-
-def _check_replacement(tool: Tool, path: str) -> None:
-    """Raise ConfigError if a file that replaces a shipped tool lacks a field that the toolbox of a suite needs."""
-    if tool.name not in tool_names() or not (shipped := _shipped(tool.name)).messages:
-        return
-    hint = f"graphwalk list tools {tool.name} shows the one that ships, which this one replaces"
-    if missing := shipped.messages.keys() - tool.messages.keys():
-        raise ConfigError(f"{path}: messages: there is no {', '.join(sorted(missing))}", hint=hint)
-    if tool.parameters.keys() != shipped.parameters.keys() or tool.operation != shipped.operation:
-        raise ConfigError(f"{path}: the parameters and the operation of {tool.name} cannot be changed", hint=hint)
 
 
 def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:

@@ -17,14 +17,6 @@ _NAMES: Mapping[Any, str] = {
     Iterable: "list",
     Sequence: "list",
 }
-_HINTS = {
-    "Task": "{} = graphwalk.make_tasks(graph)[0]",
-    "PropertyGraph": "{} = graphwalk.read_graph(…)",
-    "Store": "{} = graphwalk.open_store(…)",
-    "Trajectory": "{} = graphwalk.play(…).trajectory",
-    "Answer": "{} = graphwalk.ask(…)",
-}
-"""Class → how to make an object of it."""
 
 
 def check_type(name: str, value: object, *kinds: Any, optional: bool = False) -> None:
@@ -32,10 +24,7 @@ def check_type(name: str, value: object, *kinds: Any, optional: bool = False) ->
     if not isinstance(value, kinds) and not (optional and value is None):
         accepted = [_NAMES.get(kind, kind.__name__) for kind in kinds]
         article = "an" if accepted[0][0] in "AEIOU" else "a"
-        raise ConfigError(
-            f"{name}: must be {article} {' or '.join(accepted)}, not {type(value).__name__}",
-            hint="   or   ".join(_HINTS[kind].format(name) for kind in accepted if kind in _HINTS),
-        )
+        raise ConfigError(f"{name}: must be {article} {' or '.join(accepted)}, not {type(value).__name__}")
 
 
 def names_of(name: str, value: object) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphwalk.sanitise import one_line
 from graphwalk.types.chat import Message, ToolCall, Usage
-from graphwalk.types.html import html_table
 from graphwalk.types.values import Row, Scalar
 
 SCHEMA_VERSION = 1
@@ -56,10 +55,6 @@ class TaskRecord(BaseModel):
         return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.target_size}>"
 
     __str__ = __repr__
-
-    def _repr_html_(self) -> str:
-        fields = ("question", "template", "parameters", "target", "target_size", "reference_calls")
-        return html_table(self.task_id, ("field", "value"), ((name, getattr(self, name)) for name in fields))
 
 
 def setting_of(name: str) -> str:
@@ -111,9 +106,9 @@ class ToolResult:
     """No property equals the value of the call: the rows are for lists that contain it."""
     tried: dict[str, Any] | None = field(default=None, hash=False)
     """Arguments with the values that the rows are for, as JSON, where these are not the values of the call."""
-    shows: dict[str, str] | None = field(default=None, hash=False)
-    """The kind of the rows ("rows": nodes, relationships, values, path, query) and the names of their columns, as your
-    own tool declares them (docs/extending.md, Tool); None where the built-in tool of this name does, or no tool."""
+    shows: str | None = None
+    """The kind of the rows, as your own tool declares it: nodes, relationships, values, path or query
+    (docs/extending.md, Tool); None where the built-in tool of this name does, or no tool."""
     data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 
     @property

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.sanitise import one_line
-from graphwalk.types.html import html_table
 from graphwalk.types.values import Value, shown
 
 KEY = "key"
@@ -111,13 +110,6 @@ class PropertyGraph:
         types = {table.type: len(table.sources) for table in self.relationship_tables}
         nodes = f"{self.node_count:,} nodes{_most_frequent(labels)}"
         return f"<PropertyGraph: {nodes}, {self.relationship_count:,} relationships{_most_frequent(types)}>"
-
-    def _repr_html_(self) -> str:
-        nodes = ((":".join(t.labels) or "no label", len(t.numbers), ", ".join(t.columns)) for t in self.node_tables)
-        links = ((t.type, len(t.sources), ", ".join(t.columns)) for t in self.relationship_tables)
-        first = html_table(f"{self.node_count:,} nodes", ("labels", "nodes", "properties"), nodes)
-        title = f"{self.relationship_count:,} relationships"
-        return first + html_table(title, ("type", "relationships", "properties"), links)
 
     @property
     def node_count(self) -> int:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.tools.observed_values import Evidence, count_cycles, tool_evidence, waste_of
+from graphwalk.tools.observed_values import Evidence, tool_evidence, waste_of
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.evaluation.episodes import call, episode, seen, tool_turn
@@ -84,27 +84,6 @@ def test_everything_that_is_counted():
     assert waste.parallel_calls == 4
     nothing = Trajectory((Message("user", "?"),), (), ExitStatus.MODEL_ERROR)
     assert set(asdict(waste_of(nothing)).values()) == {0}
-
-
-@pytest.mark.parametrize(
-    ("calls", "cycles"),
-    [
-        ("", 0),
-        ("A", 0),
-        ("AAAA", 0),
-        ("ABAB", 1),
-        ("ABABAB", 2),
-        ("ABCABC", 1),
-        ("ABCAB", 0),
-        ("XABABY", 1),
-        ("AAAB" * 2, 1),
-        ("ABCDEFGHIJKLMNOP" * 2, 1),
-        ("ABCDEFGHIJKLMNOPQ" * 2, 0),
-        ("ABABXCDCD", 2),
-    ],
-)
-def test_cycles(calls, cycles):
-    assert count_cycles(calls) == cycles
 
 
 def test_calls_are_the_same_by_name_and_arguments():

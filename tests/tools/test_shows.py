@@ -70,24 +70,6 @@ async def test_a_relationship_of_a_path_is_that_of_its_ends(path_first: bool) ->
     assert counts == {("R", "a1", 1): (2, True), ("R", "a2", 2): (1, True), ("S", "b1", 5): (1, True)}
 
 
-def shown(*rows: dict[str, Any], **declared: str) -> Any:
-    call = ToolCall("1", "my_tool", "{}")
-    return observed_graph([ToolResult(call, json.dumps(rows), rows=len(rows), shows=declared)])
-
-
-def test_columns_of_another_name() -> None:
-    row = {"stops": ["a", "b"], "labels": ["A", ["B", "C"]], "how": ["R"], "sense": ["incoming"]}
-    path = shown(row, rows="path", keys="stops", types="how", directions="sense")
-    assert [(one.type, one.source, one.target) for one in path.relationships.values()] == [("R", "b", "a")]
-    assert {key: node.labels for key, node in path.nodes.items()} == {"a": ("A",), "b": ("B", "C")}
-    nodes = shown({"id": "a", "kind": "A"}, rows="nodes", key="id", label="kind")
-    row = {"center_key": "a", "of": "A", "direction": "outgoing", "type": "R", "neighbor_label": "B"}
-    link = shown({**row, "neighbor_properties": {"key": "b"}}, rows="relationships", center_label="of")
-    assert (nodes.nodes["a"].labels, link.nodes["a"].labels, link.nodes["b"].labels) == (("A",), ("A",), ("B",))
-    assert nodes.understood
-    assert link.understood
-
-
 @pytest.mark.parametrize(
     "row",
     [
@@ -101,17 +83,15 @@ def test_columns_of_another_name() -> None:
     ],
 )
 def test_rows_of_another_form_than_declared_show_nothing(row: dict[str, Any]) -> None:
-    observed = shown(row, rows="path")
+    call = ToolCall("1", "my_tool", "{}")
+    observed = observed_graph([ToolResult(call, json.dumps([row]), rows=1, shows="path")])
     assert (observed.understood, observed.nodes, observed.relationships) == (False, {}, {})
 
 
 MISTAKES = {
     "shows: paths": "'nodes', 'relationships', 'values' or 'path'",
-    "shows: path\ncolumns: {key: keys}": "columns: there is no key; columns of path: keys, labels, types, directions",
-    "shows: path\ncolumns: {keys: stops}": "shows: path needs a column `stops`",
     "shows: nodes": "shows: nodes needs a column `key`",
     "shows: relationships": "shows: relationships needs a column `center_key`",
-    "columns: {keys: keys}": "columns: give `shows` too, one of nodes, relationships, values, path",
 }
 
 

@@ -64,15 +64,6 @@ def test_file_replaces_the_shipped_tool_of_its_name(tmp_path: Path) -> None:
         load_tools(["think", write(tmp_path, own)])
 
 
-def test_a_replaced_tool_of_a_suite_keeps_what_the_suite_asks_for(tmp_path: Path) -> None:
-    text = (data_path("tools") / "get_next_possible_cells.yaml").read_text(encoding="utf-8")
-    assert load_tools([write(tmp_path, text.replace("Visits one cell", "Goes to one cell"))])
-    with pytest.raises(ConfigError, match="messages: there is no wall"):
-        load_tools([write(tmp_path, text.replace("  wall: >-", "  hedge: >-"))])
-    with pytest.raises(ConfigError, match="cannot be changed"):
-        load_tools([write(tmp_path, text.replace("node_id", "cell"))])
-
-
 async def test_notes_are_counted_apart_whatever_the_tool_is_called(
     tmp_path: Path, store: GraphStore, schema: Schema
 ) -> None:

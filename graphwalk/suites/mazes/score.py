@@ -102,7 +102,6 @@ class MazeScore(Score):
     goal_visited: bool
     calls: int
     repeated_calls: int
-    cycles: int
     tool_errors: int
     parallel_calls: int
 
@@ -145,7 +144,6 @@ def score_path(maze: Maze, setting: str, trajectory: Trajectory, extraction: Ext
         goal_visited=maze.goal in visited,
         calls=len(trajectory.results),
         repeated_calls=waste.repeated_calls,
-        cycles=waste.cycles,
         tool_errors=waste.tool_errors,
         parallel_calls=waste.parallel_calls,
     )

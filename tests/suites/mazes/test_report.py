@@ -14,7 +14,7 @@ def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: A
         **{"correct": valid, "valid": valid, "optimal": valid, "strict_correct": valid, "error_class": error},
         **{"length_ratio": 1.5 if valid else None, "path_length": 15, "repeated_cells": 2, "wall_hits": 1},
         **{"teleports": 0, "visited": 12, "revisits": 1, "jumps": 1, "wall_calls": 2, "goal_visited": valid},
-        **{"calls": 20, "repeated_calls": 0, "cycles": 0, "tool_errors": 2, "parallel_calls": 0, "grounded": 1.0},
+        **{"calls": 20, "repeated_calls": 0, "tool_errors": 2, "parallel_calls": 0, "grounded": 1.0},
     }
     return {
         **{"task_id": f"maze-{maze}-{size}", "model": "test/one", "setting": "tools", "repeat": 0},
