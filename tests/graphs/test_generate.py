@@ -22,7 +22,7 @@ from graphwalk.graphs.text import graph_text
 from graphwalk.graphs.generate import generate_graph
 for preset in ("paper-100", "paper-500"):
     graph = generate_graph(GraphSpec(preset=preset, missing_rate=0.2, parallel_relationships=True), 7, 3)
-    text = "".join(json_lines(graph, dict(graph.spec))) + graph_text(graph, "graphml") + graph_text(graph, "cypher")
+    text = "".join(json_lines(graph, dict(graph.spec))) + graph_text(graph, "triples") + graph_text(graph, "incidence")
     print(graph.digest, hashlib.sha256(text.encode()).hexdigest())
 """
 

@@ -18,7 +18,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal, Value
 from graphwalk.variables import Variables
-from tests.stores.neo4j.existing import MARK, OwnDatabase, find
+from tests.stores.neo4j.existing import MARK, OwnDatabase
 
 pytestmark = pytest.mark.neo4j
 LABEL = "ReadOut"
@@ -106,17 +106,6 @@ async def test_values_of_all_types_are_read_as_the_server_writes_them_and_twice_
     assert (await (await own.open([MARK])).read_graph()).digest == graph.digest
 
 
-async def test_query_shows_and_finds_a_date_before_christ(own: OwnDatabase) -> None:
-    await own.write(f"CREATE (:{MARK} {{name: 'Caesar', died: date('-0044-03-15')}})-[:AT]->(:{MARK} {{name: 'Rome'}})")
-    store = await own.open([MARK])
-    query = "MATCH p = (n {name: 'Caesar'})-->() RETURN n.died AS died, n, nodes(p) AS nodes, p"
-    (row,) = await store.run(query)
-    assert row["died"] == row["n"]["properties"]["died"] == row["nodes"][0]["properties"]["died"] == "-0044-03-15"
-    assert row["p"]["nodes"] == row["nodes"]
-    [ask] = await find(store, MARK, "died", "-0044-03-15")
-    assert ask["properties"]["name"] == "Caesar"
-
-
 async def test_value_of_an_unknown_type_is_refused_with_its_place() -> None:
     with pytest.raises(StoreError, match="node Ada, property shape: Neo4j sent a value that its driver cannot hold"):
         existing._values("node Ada", {"name": "Ada", "shape": UnsupportedType._new("SHAPE", (9, 0), None)})
@@ -125,15 +114,6 @@ async def test_value_of_an_unknown_type_is_refused_with_its_place() -> None:
 @pytest.mark.parametrize(("value", "plain_value"), [(Vector([1, 2], "i8"), [1, 2]), (UUID(int=1), str(UUID(int=1)))])
 def test_vectors_and_uuids_become_lists_and_texts(value: object, plain_value: object) -> None:
     assert plain(value, None) == plain_value
-
-
-async def test_unique_property_becomes_the_key(connection: Connection) -> None:
-    await connection.write(f"CREATE CONSTRAINT read_out_name FOR (n:{LABEL}) REQUIRE n.name IS UNIQUE")
-    await connection.write(f"CREATE (:{LABEL} {{name: 'Ada', key: 'piano'}}), (:{LABEL} {{name: 7}}), (:{LABEL})")
-    nodes = list((await read(connection)).nodes())
-    assert nodes[0] == Node("Ada", (LABEL,), {"name": "Ada", "key_": "piano"})
-    assert (nodes[1].key, nodes[1].properties) == ("7", {"name": 7})
-    assert nodes[2].key.count(":") == 2
 
 
 async def test_types_are_chosen_and_pages_are_joined(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
