@@ -75,11 +75,6 @@ class Variables:
         return self.get("NEO4J_PASSWORD")
 
     @property
-    def neo4j_authentication(self) -> str:
-        """The scheme: basic, bearer, kerberos, none, or one of a plug-in of the server."""
-        return self.values.get("NEO4J_AUTHENTICATION") or "basic"
-
-    @property
     def neo4j_database(self) -> str | None:
         return self.get("NEO4J_DATABASE")
 

@@ -5,7 +5,6 @@ Both listen on a loopback port (GRAPHWALK_NEO4J_PORT, default 7687), where later
 
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -73,7 +72,7 @@ def up(
 ) -> str:
     """Start Neo4j, or find it running; return its version. `tell` is called at each step.
 
-    Raise ConfigError for an unknown release; StoreError if the port is taken or the server does not start.
+    Raise ConfigError for an unknown release; StoreError if the server does not start.
     """
     if release not in RELEASES:
         raise ConfigError(f"unknown Neo4j release {release!r}", hint=f"use one of: {', '.join(RELEASES)}")
@@ -83,12 +82,6 @@ def up(
         if not version.startswith(release):
             raise StoreError(f"Neo4j {version} is already running on port {port}", hint="graphwalk db down")
         return version
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise StoreError(f"port {port} is in use", hint=f"export GRAPHWALK_NEO4J_PORT={port + 1}") from error
     if docker_answers():
         tell(f"starting Neo4j {chosen.version} with Docker (the first time it fetches several hundred MB)")
         _compose(variables, chosen, "up", "--detach", "--wait", "neo4j")

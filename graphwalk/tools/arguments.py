@@ -179,7 +179,7 @@ def shown_alike(value: Value) -> Iterator[Value]:
 
 
 def other_readings(value: Value) -> Iterator[Value]:
-    """Yield other types of a value: text for a number or boolean; a number, boolean or list for text."""
+    """Yield other types of a value: text for a number or boolean; a number or boolean for text."""
     if not isinstance(value, str):
         yield json.dumps(shown(value), ensure_ascii=False)
     elif len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
@@ -187,14 +187,6 @@ def other_readings(value: Value) -> Iterator[Value]:
         yield int(value) if value.strip().lstrip("+-").isdecimal() else number
     elif value in ("true", "false"):
         yield value == "true"
-    elif value[:1] == "[":
-        try:
-            items = _as_list(json.loads(value))
-        except (ValueError, RecursionError):
-            return
-        if items is not None:
-            yield items
-            yield from shown_alike(items)
 
 
 def _as_list(data: list[object]) -> tuple[Value, ...] | None:

@@ -13,7 +13,7 @@ from typing import Any
 from graphwalk.evaluation.values import normalise, parse_json, value_forms
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import split_notes
-from graphwalk.types.episode import ToolResult, Trajectory, Turn
+from graphwalk.types.episode import ToolResult, Trajectory
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
 
@@ -96,26 +96,22 @@ def holds_row(row: Mapping[str, Any], fields: Collection[str], evidence: Evidenc
 class Waste:
     """Counters of one trajectory, in calls unless stated otherwise.
 
-    `unused_results`: results with data of which no value that was new at the time is named again, in a later call,
-    text or thought; counting without naming is a use that this cannot see, so it is an upper bound. `parallel_calls`:
-    calls that shared a turn.
+    `parallel_calls`: calls that shared a turn.
     """
 
     repeated_calls: int
-    unused_results: int
     tool_errors: int
     think_calls: int
     parallel_calls: int
 
 
 def waste_of(trajectory: Trajectory) -> Waste:
-    """Count calls that gained nothing: repetitions, and results that were never used."""
+    """Count calls of these kinds."""
     results = trajectory.results
     signatures = [call_signature(result.call) for result in results]
     sizes = [len(turn.results) for turn in trajectory.turns]
     return Waste(
         repeated_calls=len(signatures) - len(set(signatures)),
-        unused_results=_unused_results(trajectory),
         tool_errors=sum(result.error is not None for result in results),
         think_calls=sum(result.is_note for result in results),
         parallel_calls=sum(size for size in sizes if size > 1),
@@ -126,39 +122,3 @@ def call_signature(call: ToolCall) -> tuple[str, str]:
     """Return name and arguments; whitespace and the order of arguments are ignored."""
     arguments = parse_json(call.arguments)
     return call.name, call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
-
-
-def _unused_results(trajectory: Trajectory) -> int:
-    """Count results with new words that no later call or answer uses."""
-    later: set[Hashable] = set()
-    unused = 0
-    for turn, new_values in zip(reversed(trajectory.turns), reversed(_new_values(trajectory)), strict=True):
-        unused += sum(later.isdisjoint(new) for new in new_values if new)
-        later |= _words_of_turn(turn)
-    return unused
-
-
-def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
-    """Return, per turn and result, the words that are not in the prompt, the replies or earlier results."""
-    earlier = set[Hashable]().union(*(_words_of_prompt(message.content or "") for message in trajectory.prompt))
-    new_values: list[list[frozenset[Hashable]]] = []
-    for turn in trajectory.turns:
-        earlier |= _words_of_turn(turn)
-        new_values.append([])
-        for result in filter(shows_data, turn.results):
-            new = Evidence([split_notes(result.content)[1]]).tokens - earlier
-            new_values[-1].append(new)
-            earlier |= new
-    return new_values
-
-
-@lru_cache(maxsize=16)
-def _words_of_prompt(text: str) -> frozenset[Hashable]:
-    """Return the words of a prompt. Cached, since episodes on a graph share it."""
-    return Evidence([text]).tokens
-
-
-def _words_of_turn(turn: Turn) -> frozenset[Hashable]:
-    """Return the model's output in a turn: text, reasoning, arguments."""
-    texts = [turn.message.content or "", turn.message.reasoning or ""]
-    return Evidence([*texts, *(call.arguments for call in turn.message.tool_calls)]).tokens

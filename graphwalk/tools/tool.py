@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 
 from graphwalk.config.jinja import TEXT_FILTERS, TextError, check_text, render_text
 from graphwalk.config.strict import Strict, is_path
-from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
+from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
 from graphwalk.stores.cypher import FILTERS, render_cypher
@@ -254,13 +254,12 @@ class Tool(Strict):
         )
 
     def say(self, field: str, /, **values: Any) -> str:
-        """Render a text ("empty", "messages.number"). Raise ConfigError with file, line and field of an error in it."""
+        """Render a text ("empty", "messages.number"). Raise ConfigError with file and field of an error in it."""
         text = self.messages[field.removeprefix("messages.")] if "." in field else getattr(self, field)
         try:
             return render_text(text, **values)
         except TextError as error:
-            file = YamlFile(Path(self.path), self.file_text, *read_yaml(self.file_text))
-            raise ConfigError(f"{file.where(*field.split('.'))}: {error.problem}") from error
+            raise ConfigError(f"{self.path}: {field}: {error.problem}") from error
 
 
 def tool_names() -> list[str]:

@@ -35,7 +35,7 @@ class Weights(Strict):
     evidence: NonNegativeFloat = 0.2
     """F1, times the share of the rows given that the tool results prove, row by row."""
     waste: NonNegativeFloat = 0.1
-    """1 less the share of calls that were repeated or refused, or useless beyond the reference."""
+    """1 less the share of calls that were repeated or refused."""
     calls: NonNegativeFloat = 0.05
     """The expert's calls divided by those made, 1 at most; notes do not count."""
     format: NonNegativeFloat = 0.05
@@ -86,7 +86,7 @@ def reward(
         "steps": _steps(task, trajectory, chosen.price) if chosen.steps else None,
     }
     if setting_of(setting) in ("tools", "write_cypher") or trajectory.results:
-        parts |= {"waste": _waste(task, trajectory), "calls": _calls(task, trajectory)}
+        parts |= {"waste": _waste(trajectory), "calls": _calls(task, trajectory)}
     return Reward(total=_total(parts, chosen), **parts)  # type: ignore[arg-type]
 
 
@@ -118,14 +118,13 @@ def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, sco
     return None if looked and all(map(tool_evidence(trajectory).holds, values)) else 0.0
 
 
-def _waste(task: Task, trajectory: Trajectory) -> float:
-    """Return the share of calls without waste. Of unused results, at most the calls beyond the reference count."""
+def _waste(trajectory: Trajectory) -> float:
+    """Return the share of calls without waste."""
     calls = sum(not result.is_note for result in trajectory.results)
     if not calls:
         return 1.0
     waste = waste_of(trajectory)
-    unused = min(waste.unused_results, max(0, calls - task.reference_calls)) if task.reference_calls else 0
-    return max(0.0, 1 - (waste.repeated_calls + unused + waste.tool_errors) / calls)
+    return max(0.0, 1 - (waste.repeated_calls + waste.tool_errors) / calls)
 
 
 def _calls(task: Task, trajectory: Trajectory) -> float | None:

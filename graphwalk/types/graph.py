@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.sanitise import one_line
 from graphwalk.types.values import Value, shown
 
 KEY = "key"
@@ -105,11 +104,7 @@ class PropertyGraph:
     spec: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Return one line: the numbers of nodes and relationships, with the most frequent labels and types."""
-        labels = {":".join(table.labels) or "no label": len(table.numbers) for table in self.node_tables}
-        types = {table.type: len(table.sources) for table in self.relationship_tables}
-        nodes = f"{self.node_count:,} nodes{_most_frequent(labels)}"
-        return f"<PropertyGraph: {nodes}, {self.relationship_count:,} relationships{_most_frequent(types)}>"
+        return f"<PropertyGraph: {self.node_count:,} nodes, {self.relationship_count:,} relationships>"
 
     @property
     def node_count(self) -> int:
@@ -215,13 +210,6 @@ class PropertyGraph:
         for table in self.relationship_tables:
             for source, target in zip(table.sources.tolist(), table.targets.tolist(), strict=True):
                 yield self.keys[source], self.keys[target]
-
-
-def _most_frequent(counts: Mapping[str, int]) -> str:
-    """Return ` (Film 12, Person 7, …)`, or "" without any."""
-    names = sorted(counts, key=lambda name: (-counts[name], name))
-    listed = [f"{one_line(name, 30)} {counts[name]:,}" for name in names[:3]] + ["…"][: len(names) > 3]
-    return f" ({', '.join(listed)})" if listed else ""
 
 
 def is_reserved(label: str) -> bool:

@@ -1,5 +1,4 @@
 import os
-import socket
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from graphwalk.database.server import RELEASES, server_in
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files.resources import data_path
 from graphwalk.stores.neo4j.connection import connect
-from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD, answers_bolt
+from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk as command
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, free_port
@@ -20,15 +19,6 @@ from tests.neo4j_servers import GIVEN, RELEASE_NAMES, free_port
 @pytest.fixture
 def home(tmp_path: Path) -> Variables:
     return Variables({"GRAPHWALK_HOME": str(tmp_path / "home"), "GRAPHWALK_NEO4J_PORT": str(free_port())})
-
-
-def test_a_port_that_is_taken(home: Variables) -> None:
-    port = int(home.values["GRAPHWALK_NEO4J_PORT"])
-    with socket.create_server(("127.0.0.1", port)):
-        assert not answers_bolt(port, seconds=0.2)
-        with pytest.raises(StoreError, match=f"port {port} is in use") as raised:
-            database.up(home)
-    assert f"GRAPHWALK_NEO4J_PORT={port + 1}" in raised.value.hint
 
 
 def test_what_is_missing_is_named(home: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphwalk.tools.observed_values import Evidence, tool_evidence, waste_of
 from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.types.episode import ExitStatus, Trajectory
 from tests.evaluation.episodes import call, episode, seen, tool_turn
 
 
@@ -78,7 +78,6 @@ def test_everything_that_is_counted():
     )
     waste = waste_of(walk)
     assert waste.repeated_calls == 1
-    assert waste.unused_results == 1
     assert waste.tool_errors == 1
     assert waste.think_calls == 1
     assert waste.parallel_calls == 4
@@ -97,18 +96,3 @@ def test_calls_are_the_same_by_name_and_arguments():
     ]
     results = [seen(ToolCall(str(number), *one), []) for number, one in enumerate(asked)]
     assert waste_of(episode(tool_turn(*results))).repeated_calls == 2
-
-
-@pytest.mark.parametrize(
-    ("said", "unused"),
-    [
-        (Message("assistant", "Then f1."), 0),
-        (Message("assistant", None, reasoning="Then f1."), 0),
-        (Message("assistant", None, (call(2, value="f1"),)), 0),
-        (Message("assistant", "Then what?"), 1),
-        (Message("assistant"), 1),
-    ],
-)
-def test_a_result_is_used_where_the_model_names_something_new_of_it(said, unused):
-    first = tool_turn(seen(call(1), [{"key": "f1"}]))
-    assert waste_of(episode(first, Turn(said), answer="That is it.")).unused_results == unused

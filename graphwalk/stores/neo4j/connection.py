@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from neo4j import AsyncGraphDatabase, Auth, Query
+from neo4j import AsyncGraphDatabase, Query
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
@@ -143,20 +143,18 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
     except BaseException as error:
         await connection.close()
         if auth is None and isinstance(error.__cause__, AuthError):
-            hint = "export NEO4J_PASSWORD=…   (or set it in .env), and leave NEO4J_AUTHENTICATION unset"
+            hint = "export NEO4J_PASSWORD=…   (or set it in .env)"
             raise StoreError(f"Neo4j at {connection.place} requires a password", hint=hint) from error.__cause__
         raise
     return connection
 
 
 def _address(variables: Variables) -> tuple[str, Any]:
-    """Return the address and the driver's `auth`; a token or ticket is passed as the password."""
+    """Return the address and the driver's `auth`."""
     if variables.neo4j_uri:
         variables.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
-        scheme, secret = variables.neo4j_authentication.lower(), variables.neo4j_password
-        auth = None
-        if secret and scheme != "none":
-            auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else variables.neo4j_username, secret)
+        password = variables.neo4j_password
+        auth = (variables.neo4j_username, password) if password else None
         return variables.neo4j_uri, variables.neo4j_auth or auth
     if server := local_server(variables):
         uri, password = server
@@ -183,13 +181,8 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
     """Return the StoreError for an error of the driver; `place` is the address of the server."""
     code = getattr(error, "code", None) or ""
     if isinstance(error, AuthError):
-        if "scheme" not in (error.message or ""):
-            problem = f"Neo4j at {place} refuses the user name or password"
-            return StoreError(problem, hint="set NEO4J_USERNAME and NEO4J_PASSWORD")
-        return StoreError(
-            f"Neo4j at {place} does not accept this authentication: {error.message}",
-            hint="set NEO4J_AUTHENTICATION to basic, bearer, kerberos or none",
-        )
+        problem = f"Neo4j at {place} refuses the user name or password"
+        return StoreError(problem, hint="set NEO4J_USERNAME and NEO4J_PASSWORD")
     if code.endswith("DatabaseNotFound"):
         return StoreError(
             f"Neo4j at {place} has no database {database!r}", hint="correct NEO4J_DATABASE; SHOW DATABASES lists them"

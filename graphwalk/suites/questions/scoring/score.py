@@ -59,7 +59,6 @@ class QuestionScore(Score):
     evidence_sufficient: bool | None = None
     last_mile: bool = False
     repeated_calls: int = 0
-    unused_results: int = 0
     tool_errors: int = 0
     think_calls: int = 0
     parallel_calls: int = 0
