@@ -1,4 +1,4 @@
-"""Read and write graphs as JSON: our own form, and networkx's node-link form.
+"""Read and write graphs as JSON.
 
 Values that JSON lacks are objects with one field, whose name is the type:
 
@@ -15,21 +15,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from graphwalk.graphs.formats.common import (
-    UNDIRECTED,
-    Undirected,
-    both_directions,
     brief,
     by_name,
     checked_header,
     checked_node,
     checked_relationship,
     header,
-    node_from_attributes,
     point_of,
     read_text,
     read_value,
     reading,
-    relationship_from_attributes,
 )
 from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
@@ -153,47 +148,41 @@ def _items(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 Entries = Iterator[tuple[str, dict[str, Any]]]
 """Objects with their places in the file."""
+_NODE_FIELDS = frozenset({"key", "id", "label", "labels", "properties"})
+_RELATIONSHIP_FIELDS = frozenset({"key", "id", "type", "source", "target", "properties"})
 
 
-def read_json(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
-    """Return the graph of a file of ours or of networkx.
-
-    Raise ConfigError with the file and the place if it is damaged or of an unknown form.
-    """
+def read_json(path: Path) -> PropertyGraph:
+    """Return the graph of a file. Raise ConfigError with the file and the place of an error."""
     with reading(path):
         document = parse_json(read_text(path))
         if not isinstance(document, dict):
             raise ValueError("a graph must be a JSON object")
         seed, spec = checked_header(document)
-        relationships: Iterator[Relationship]
-        entries = enumerate(_entries("nodes", document.get("nodes")))
-        links = next((name for name in ("links", "edges") if name in document), None)
-        if links is None or "relationships" in document:
-            nodes = (
-                checked_node(where, _key(fields, number), _labels(fields), _properties(where, fields))
-                for number, (where, fields) in entries
+        if "relationships" not in document and {"links", "edges"} & document.keys():
+            raise ValueError(
+                "it is in the form of networkx, which graphwalk.from_networkx and GraphML files can carry over"
             )
-            relationships = _relationships(_entries("relationships", document.get("relationships")))
-        else:
-            nodes = (
-                node_from_attributes(_key(fields, number), _values(where, fields, "id"))
-                for number, (where, fields) in entries
-            )
-            relationships = _links(_entries(links, document[links]), several=document.get("multigraph") is True)
-            if document.get("directed", True) is not True:
-                if undirected == "refuse":
-                    raise ValueError(f"the graph is undirected; {UNDIRECTED}")
-                relationships = both_directions(relationships)
+        nodes = (
+            checked_node(where, _key(fields, number), _labels(fields), _properties(where, fields))
+            for number, (where, fields) in enumerate(_entries("nodes", document.get("nodes"), _NODE_FIELDS))
+        )
+        relationships = _relationships(_entries("relationships", document.get("relationships"), _RELATIONSHIP_FIELDS))
         return PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
 
 
-def _entries(kind: str, entries: Any) -> Entries:
-    """Yield every entry of a list with its place ("nodes[3]"). Raise ValueError unless all are objects."""
+def _entries(kind: str, entries: Any, known: frozenset[str]) -> Entries:
+    """Yield every entry of a list with its place: "nodes[3]".
+
+    Raise ValueError unless all are objects with no other than the known fields.
+    """
     if not isinstance(entries, list):
         raise ValueError(f"{kind!r} must be a list")
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
             raise ValueError(f"{kind}[{number}] must be an object, not {brief(entry)}")
+        if unknown := entry.keys() - known:
+            raise ValueError(f"{kind}[{number}] has the unknown field {brief(min(unknown))}; put it into `properties`")
         yield f"{kind}[{number}]", entry
 
 
@@ -213,15 +202,6 @@ def _relationships(entries: Entries) -> Iterator[Relationship]:
         yield checked_relationship(where, type_, source, target, _properties(where, fields))
 
 
-def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
-    """Yield the relationships of networkx's form; `several`: parallel edges have a `key`."""
-    structure = ("source", "target", "key") if several else ("source", "target")
-    for where, fields in entries:
-        source, target = (_field(where, fields, name) for name in ("source", "target"))
-        name = fields.get("key") if several else None
-        yield relationship_from_attributes(source, target, _values(where, fields, *structure), name=name)
-
-
 def _field(where: str, fields: Mapping[str, Any], name: str) -> Any:
     if name not in fields:
         raise ValueError(f"{where} lacks the field {name!r}")
@@ -232,15 +212,10 @@ def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     properties = fields.get("properties", {})
     if not isinstance(properties, dict):
         raise ValueError(f"{where}: properties must be an object, not {brief(properties)}")
-    return _values(where, properties)
-
-
-def _values(where: str, fields: Mapping[str, Any], *structure: str) -> dict[str, Any]:
-    """Return the values of all fields except those of the structure."""
     values = {}
-    for name in filter(lambda name: name not in structure, fields):
+    for name, value in properties.items():
         try:
-            values[name] = from_json(fields[name])
+            values[name] = from_json(value)
         except ValueError as error:
             raise ValueError(f"{where}, property {name!r}: {error}") from None
     return values

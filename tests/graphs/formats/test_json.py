@@ -39,23 +39,11 @@ def test_labels_names_and_values_without_a_version(tmp_path: Path) -> None:
     assert list(graph.relationships()) == [Relationship("CALLED", "7", "1", {"days": (1.0, 2.5)})]
 
 
-@pytest.mark.parametrize("edges", ["links", "edges"])
-def test_node_link_json_of_networkx(edges: str, tmp_path: Path) -> None:
-    theirs = nx.MultiDiGraph()
-    theirs.add_node("a", label="Person", age=3)
-    theirs.add_edge("a", "b", key="KNOWS", since=1999)
-    theirs.add_edge("a", "b")
-    graph = read(tmp_path, nx.node_link_data(theirs, edges=edges))
-    assert list(graph.nodes()) == [Node("a", ("Person",), {"age": 3}), Node("b", ("Node",), {})]
-    assert list(graph.relationships()) == [
-        Relationship("KNOWS", "a", "b", {"since": 1999}),
-        Relationship("RELATED", "a", "b", {}),
-    ]
+def test_the_form_of_networkx_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the form of networkx"):
+        read(tmp_path, nx.node_link_data(nx.DiGraph([(1, 2)]), edges="links"))
 
 
-def test_undirected_node_link_json_is_read_both_ways_by_choice(tmp_path: Path) -> None:
-    document = nx.node_link_data(nx.Graph([(1, 2), (2, 2)]), edges="links")
-    with pytest.raises(ConfigError, match=r'the graph is undirected; .*undirected="both"'):
-        read(tmp_path, document)
-    ends = [(r.source, r.target) for r in read(tmp_path, document, undirected="both").relationships()]
-    assert ends == [("1", "2"), ("2", "1"), ("2", "2")]
+def test_a_field_of_another_form_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nodes\[0\] has the unknown field 'born'; put it into `properties`"):
+        read(tmp_path, {"nodes": [{"id": "a", "label": "Person", "born": 1960}], "relationships": []})
