@@ -24,7 +24,6 @@ async def neighbors(agent: AgentConfig, **more: int) -> ToolResult:
     return await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(arguments)))
 
 
-from graphwalk.types.encodings import decode_rows
 async def test_long_values_are_cut() -> None:
     found = await neighbors(foreign_agent())
     assert "… (500 characters)" in found.content
