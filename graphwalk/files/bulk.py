@@ -1,6 +1,5 @@
 """Rows in one file, as JSON, CSV or Parquet; rows that take hours are made by several processes."""
 
-import csv
 import json
 import os
 import signal
@@ -34,44 +33,32 @@ _AHEAD = 4
 """Parts per process of one batch."""
 
 
-def read_rows(
-    path: Path, columns: Sequence[str] = (), endings: Sequence[str] = (".jsonl", ".parquet")
-) -> Iterator[tuple[int, Row | str]]:
-    """Yield number and row of a .jsonl, .json, .csv or .parquet file with these columns; a bad row is its reason.
+def read_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, Row | str]]:
+    """Yield number and row of a .jsonl or .parquet file with these columns; a bad row is its reason.
 
-    Numbers begin at 1: of .jsonl the line, of .csv the last line of a row, else the position; a .json file is a list.
-    Raise ConfigError for an ending that is not among `endings`, a file that cannot be read, a Parquet file that lacks a
-    column, and without pyarrow.
+    Numbers begin at 1: the line of a .jsonl file, else the position. Raise ConfigError for another ending, a file that
+    cannot be read, a Parquet file that lacks a column, and without pyarrow.
     """
-    ending = path.suffix.lower()
-    if ending not in endings:
-        raise ConfigError(f"{path.name}: expected a {', '.join(endings[:-1])} or {endings[-1]} file")
-    if ending == ".parquet":
+    if path.suffix.lower() == ".parquet":
         yield from enumerate(_parquet_rows(path, columns), 1)
         return
+    if path.suffix.lower() != ".jsonl":
+        raise ConfigError(f"{path.name}: expected a .jsonl or .parquet file")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            if ending == ".csv":
-                reader = csv.DictReader(lines, restkey="(a cell without a column)")
-                yield from ((reader.line_num, row) for row in reader)
-            else:
-                yield from _json_rows([lines.read()] if ending == ".json" else lines, columns, ending == ".json")
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield number, _row(line, columns)
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {one_line(error)}", hint="pass a text file in UTF-8") from error
 
 
-def _json_rows(texts: Iterable[str], columns: Sequence[str], is_list: bool) -> Iterator[tuple[int, Row | str]]:
-    """Yield the members of a list, else the object of every line; empty lines are left out."""
-    for number, text in enumerate(texts, 1):
-        try:
-            value = json.loads(text) if text.strip() else []
-        except (ValueError, RecursionError) as error:
-            yield number, f"not JSON: {one_line(error).replace('line 1 column', 'column')}"
-            continue
-        if is_list and isinstance(value, list):
-            yield from ((place, _checked(row, columns)) for place, row in enumerate(value, 1))
-        elif text.strip():
-            yield number, _checked(value, columns)
+def _row(line: str, columns: Sequence[str]) -> Row | str:
+    """Return the object of a line, or why there is none."""
+    try:
+        return _checked(json.loads(line), columns)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {one_line(error).replace('line 1 column', 'column')}"
 
 
 def _checked(row: Any, columns: Sequence[str]) -> Row | str:

@@ -14,8 +14,7 @@ from graphwalk.suites.ask.players import look
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import file_of, own_instances, settings_left_out
-from graphwalk.suites.own_questions.dataset import Dataset
-from graphwalk.suites.own_questions.targets import holds_only, tasks_about
+from graphwalk.suites.own_questions.targets import tasks_about
 from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask
 from graphwalk.suites.suite import Player, Suite
 from graphwalk.suites.task import Tasks
@@ -56,17 +55,14 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     async def tasks(
         self, about: LoadedGraph, config: OwnQuestionsConfig, seed: int, agent: AgentConfig
     ) -> Tasks[OwnQuestionTask]:
-        """Return the tasks of the file. Queries run in memory, and in a Neo4j that holds only this graph."""
+        """Return the tasks of the file. Queries run in your database if all of it is asked about, else in memory."""
         assert about.store is not None
-        graph, store, instance = about.graph, about.store, about.instance
-        dataset = Dataset(config.dataset_file)
+        graph, store, database = about.graph, about.store, about.instance.existing_database
+        whole = database is not None and database.labels is database.relationship_types is None
         async with EmbeddedDatabase() as memory:
-            engines = [store if store.takes_queries else await memory.load(graph)]
-            if store.in_neo4j and await holds_only(store, graph, agent):
-                # A database of yours counts before the copy of it.
-                engines.insert(0 if instance.existing_database else 1, store)
-            tasks, notes = await tasks_about(graph, engines, dataset, agent, seed)
-        return Tasks(tasks, dict(settings_left_out(graph, store, agent)), notes)
+            engine = store if store.takes_queries or whole else await memory.load(graph)
+            tasks = await tasks_about(graph, engine, config.dataset_file, agent, seed)
+        return Tasks(tasks, dict(settings_left_out(graph, store, agent)))
 
     def report(self) -> SuiteReport:
         by_tag = Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"]))

@@ -2,47 +2,38 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
-from graphwalk.errors import StoreAwayError, StoreError
-from graphwalk.evaluation.rows import compare_rows, distinct
+from graphwalk.errors import ConfigError, StoreAwayError, StoreError, counted
+from graphwalk.evaluation.rows import distinct
+from graphwalk.files.bulk import MOST_LISTED
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import CypherNotAllowedError, QueryRefused, check_cypher
 from graphwalk.suites.ask.task import FreeQuestion, task_about
-from graphwalk.suites.own_questions.dataset import VALUE, Dataset, OwnQuestion
+from graphwalk.suites.own_questions.dataset import VALUE, OwnQuestion, read_questions
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.tools.arguments import listed_names
 from graphwalk.types.graph import KEY, PropertyGraph
 from graphwalk.types.values import Row, flat, shown
 
-_SIZE = "MATCH (n) RETURN count(n) AS nodes, COUNT { ()-->() } AS relationships"
-
-
-async def holds_only(store: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> bool:
-    """Return True if the database of the store has no more than this graph, so that any query can be run there."""
-    rows, _ = await store.first(_SIZE, {}, rows=1, seconds=agent.query_seconds)
-    return rows == [{"nodes": graph.node_count, "relationships": graph.relationship_count}]
-
 
 async def tasks_about(
-    graph: PropertyGraph, engines: Sequence[GraphStore], dataset: Dataset, agent: AgentConfig, seed: int
-) -> tuple[list[OwnQuestionTask], list[str]]:
-    """Return the tasks of a file, and notes on targets that other sources do not confirm.
+    graph: PropertyGraph, engine: GraphStore, path: Path, agent: AgentConfig, seed: int
+) -> list[OwnQuestionTask]:
+    """Return the tasks of a file. Queries run on the engine, with the limits of write_cypher.
 
-    Queries run on each engine, with the limits of write_cypher; the first one counts. Raise ConfigError with all
-    mistakes of the file.
+    Raise ConfigError with the questions whose target is wrong.
     """
-    values, tasks, notes = _GraphValues(graph), list[OwnQuestionTask](), list[str]()
-    for number, (place, question) in enumerate(dataset.questions.items(), 1):
+    values, tasks, mistakes = _GraphValues(graph), list[OwnQuestionTask](), list[str]()
+    for number, (line, question) in enumerate(read_questions(path).items(), 1):
         try:
-            targets = await _targets(question, engines, values, agent)
+            target = await _target(question, engine, values, agent)
         except ValueError as error:
-            dataset.mistakes.append((place, f"{'cypher' if question.cypher else 'answer'}: {error}"))
+            mistakes.append(f"  line {line}: {'cypher' if question.cypher else 'answer'}: {error}")
             continue
-        target = next(iter(targets.values()))
-        others = [source for source, rows in targets.items() if not _are_equal(rows, target)]
         task = task_about(FreeQuestion(question=question.question), number, graph.digest, seed)
         own = {
             "suite": "own_questions",
@@ -56,73 +47,46 @@ async def tasks_about(
             "names": {cell: names for row in target for cell in row.values() if (names := values.other_names(cell))},
         }
         tasks.append(OwnQuestionTask(**{**vars(task), **own}))
-        if others:
-            rows_of = " and ".join(others)
-            notes.append(f"{own['task_id']}, {dataset.unit} {place}: the query gives other rows than {rows_of}")
-    dataset.check()
-    return tasks, notes
+    if mistakes:
+        lines = [f"{path}: {counted(len(mistakes), 'mistake')}", *mistakes[:MOST_LISTED]]
+        raise ConfigError("\n".join(lines), hint="docs/own_graph.md shows the format of the file")
+    return tasks
 
 
-def _are_equal(rows: Sequence[Row], target: Sequence[Row]) -> bool:
-    """Compare rows whose columns may have other names."""
-    fields = tuple(target[0]) if target else ()
-    alike = all(len(row) == len(fields) for row in rows)
-    return (
-        alike and compare_rows([dict(zip(fields, row.values(), strict=True)) for row in rows], target, fields).correct
-    )
-
-
-async def _targets(
-    question: OwnQuestion, engines: Sequence[GraphStore], values: "_GraphValues", agent: AgentConfig
-) -> dict[str, list[Row]]:
-    """Return the target by its source, the one that counts first. Raise ValueError for a mistake."""
+async def _target(question: OwnQuestion, engine: GraphStore, values: "_GraphValues", agent: AgentConfig) -> list[Row]:
+    """Return the rows of an answer or of a query. Raise ValueError for a mistake."""
     if question.cypher is None:
         values.check(question.rows)
-        return {"answer": distinct(question.rows)}
-    target = values.target(await _rows(engines[0], question.cypher, agent))
-    targets = {engines[0].kind: target}
-    for engine in engines[1:]:
-        try:
-            targets[engine.kind] = values.target(await _rows(engine, question.cypher, agent))
-        except _UnknownNameError:  # which Neo4j takes for a name without nodes
-            if not target:
-                raise
-        except ValueError:  # engines do not support the same functions
-            continue
+        return distinct(question.rows)
+    target = values.target(await _rows(engine, question.cypher, agent))
     if not target:
         raise ValueError("it returns nothing")
-    return targets | ({"answer": question.rows} if question.rows else {})
-
-
-class _UnknownNameError(ValueError):
-    """A query with a label, type or property that the graph lacks."""
+    if len(target) > MOST_ROWS:
+        raise ValueError(f"it returns more than {MOST_ROWS:,} rows")
+    return target
 
 
 async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row]:
-    """Return the rows of a query, which only reads. Raise ValueError if it is refused, fails, is slow or too large."""
-    seconds, most = agent.query_seconds, MOST_ROWS
+    """Return the rows of a query, which only reads, and one more than allowed at most.
+
+    Raise ValueError if it is refused, fails or is slow.
+    """
+    seconds, most = agent.query_seconds, MOST_ROWS + 1
     try:
         check_cypher(cypher)
         if engine.takes_queries:
-            rows = (await engine.ask(cypher, seconds=seconds, rows=most + 1)).rows
-        else:
-            rows, _ = await engine.first(cypher, {}, rows=most + 1, seconds=seconds)
+            return list((await engine.ask(cypher, seconds=seconds, rows=most)).rows)
+        rows, _ = await engine.first(cypher, {}, rows=most, seconds=seconds)
+        return rows
     except StoreAwayError:
         raise
     except QueryRefused as refused:
         names = {"get_schema": False, **refused.values}
-        error_type = ValueError
         if refused.kind == "unknown_name":
             names |= listed_names(names["name"], names["names"])
-            error_type = _UnknownNameError
-        raise error_type(" ".join(agent.texts.message(refused.message, **names).split())) from refused
+        raise ValueError(" ".join(agent.texts.message(refused.message, **names).split())) from refused
     except (StoreError, CypherNotAllowedError) as error:
         raise ValueError(" ".join(str(error).split())) from error
-    if len(rows) > most:
-        raise ValueError(f"it returns more than {most:,} rows")
-    if any(sum(1 for _ in flat(row[name] for row in rows)) > most for name in (rows[0] if rows else ())):
-        raise ValueError(f"its lists have more than {most:,} values")
-    return rows
 
 
 class _GraphValues:

@@ -9,7 +9,6 @@ import pytest
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.files.resources import data_path
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.finished.verify import verify_run
@@ -35,7 +34,6 @@ QUESTIONS = [
         "id": "shares",
         "question": "Who owns which share of the Perseverance?",
         "cypher": "MATCH (o)-[r:OWNS]->(:Ship {name: 'Perseverance'}) RETURN o.name, r.share",
-        "answer": [{"owner": "Piet Oosterling", "share": 1}],
     },
     {"id": "builder", "question": "Who built the Vulcan?", "unanswerable": True, "tags": ["ship"]},
     {"id": "home", "question": "Where is the Halcyon at home?", "answer": "Ostrogard", "tags": ["hop"]},
@@ -127,10 +125,8 @@ MISTAKES = {
     '{"question": "f", "cypher": "MATCH (a),(b),(c),(d),(e),(f) RETURN count(*)"}': "cypher: The query was stopped after",
     '{"question": "g", "cypher": "MATCH (a)-[r:OWNS]->() RETURN r"}': "cypher: it returns a relationship, a path or a map",
     '{"question": "h", "cypher": "UNWIND range(1, 2000) AS n RETURN n"}': "cypher: it returns more than 1,000 rows",
-    '{"question": "l", "cypher": "RETURN [n IN range(1, 2000) | n * 1.5] AS x"}': "cypher: its lists have more than 1,000 val",
+    '{"question": "l", "cypher": "RETURN [n IN range(1, 2000) | n * 1.5] AS x"}': "cypher: it returns more than 1,000 rows",
     '{"question": "i", "cypher": "LOAD CSV FROM \'http://127.0.0.1\' AS r RETURN r"}': "cypher: LOAD is not allowed here",
-    '{"question": "j"}': "no answer; give one of",
-    "{": "not JSON",
 }
 
 
@@ -150,24 +146,15 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
         assert not server.requests
 
 
-async def test_difference_of_query_and_answer_is_named(tmp_path: Path) -> None:
-    estimate = await estimate_run(resolve(config(write(tmp_path, QUESTIONS), models=["scripted/look"]), Variables()))
-    assert "shares, line 3: the query gives other rows than answer" in estimate.notes
-
-
-async def test_graph_and_questions_may_have_one_file_name(tmp_path: Path) -> None:
-    graph, dataset = tmp_path / "graph" / "films.json", tmp_path / "films.json"
-    graph.parent.mkdir()
-    graph.write_bytes((data_path("templates") / "graphs" / "harbour.json").read_bytes())
-    dataset.write_text(json.dumps(QUESTIONS), encoding="utf-8")
-    played = config(dataset, models=["scripted/look"], **{"suite.graphs": [{"file": str(graph)}], "limit": 2})
-    await start(tmp_path / "run", played)
-    dataset.unlink()  # the run folder has the questions
+async def test_run_folder_has_the_questions(tmp_path: Path) -> None:
+    dataset = write(tmp_path, QUESTIONS)
+    await start(tmp_path / "run", config(dataset, models=["scripted/look"], limit=2))
+    dataset.unlink()
     folder = RunFolder.open(tmp_path / "run")
     assert (await verify_run(folder, Variables())).holds
     assert rescore_run(folder) == (0, 2)
-    dataset.write_text(json.dumps(QUESTIONS), encoding="utf-8")
+    write(tmp_path, QUESTIONS)
     assert (await resume(tmp_path / "run")).finished == 2
-    dataset.write_text(json.dumps(QUESTIONS[:1]), encoding="utf-8")
-    with pytest.raises(RunLogError, match=r"texts: dataset/films\.json: changed"):
+    write(tmp_path, QUESTIONS[:1])
+    with pytest.raises(RunLogError, match=r"texts: dataset/qa\.jsonl: changed"):
         await resume(tmp_path / "run")
