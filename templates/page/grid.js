@@ -22,8 +22,8 @@ export function gridDrawer(scene) {
     for (const cell of walls) kinds[cell] = "wall";
     for (const step of scene.steps.slice(0, place)) {
       if (step.sort === "wall") kinds[step.cell] = "hit";
-      if (step.sort === "visit" || step.sort === "jump") {
-        kinds[step.cell] = step.sort === "jump" ? "jump" : "visited";
+      if (step.sort === "visit") {
+        kinds[step.cell] = "visited";
         order.set(step.cell, order.size);
       }
       if (step.sort === "answer") for (const cell of path) if (kinds[cell] === "wall") kinds[cell] = "hit";

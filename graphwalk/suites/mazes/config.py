@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from graphwalk.config.strict import Spec, SuiteConfig
 
@@ -20,8 +20,6 @@ class MazeSpec(Spec):
     """Share of cells that are walls."""
     min_path: PositiveInt = 15
     """Minimum steps from start to goal."""
-    offset: NonNegativeInt = 0
-    """Index of the first maze of the seed's series."""
 
     @property
     def wall_count(self) -> int:

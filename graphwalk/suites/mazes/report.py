@@ -3,19 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from graphwalk.reports.common_plots import against_size
 from graphwalk.reports.measures import declared_report
-from graphwalk.reports.plots import Plot
-from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import REFERENCE, Grouping, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.mazes.score import MazeScore
 from graphwalk.suites.reference import expert_result, paper_figures
-
-_SIZES = {
-    "size": "cells per side",
-    "wall_ratio": "share of walls",
-    "min_path": "minimum steps from start to goal",
-}
 
 
 def _of_graph(name: str) -> Callable[[ResultRecord], Any]:
@@ -52,15 +43,6 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     yield from expert_result(result, {"correct": True, "strict_correct": True})
 
 
-def maze_plots(report: Report) -> Iterator[Plot]:
-    varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
-    if varied:  # the others vary with the first
-        name, axis = varied[0], _SIZES[varied[0]]
-        yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
-        calls = ("calls_per_question", "tool calls per maze")
-        yield against_size(report, name, f"Calls by {axis}", axis, *calls, percent=False, baselines=(REFERENCE,))
-
-
 def maze_report() -> SuiteReport:
     return declared_report(
         "mazes",
@@ -70,11 +52,7 @@ def maze_report() -> SuiteReport:
             Grouping("size", "size", _of_graph("size")),
             Grouping("wall_ratio", "share of walls", _of_graph("wall_ratio")),
             Grouping("min_path", "minimum steps", _of_graph("min_path")),
-            Grouping(
-                "shortest_path_length", "steps of the shortest path", _of_graph("shortest_path_length"), shown=False
-            ),
         ),
         references={"table_1_mazes": table_1},
         baselines=baselines,
-        plots=maze_plots,
     )

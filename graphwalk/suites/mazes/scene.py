@@ -1,14 +1,12 @@
 """The scene of an episode in a maze, and the maze as text."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from graphwalk.reports.scene import Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
+from graphwalk.reports.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.score import MazeScore, WalkStep, path_cells, steps_of, verdict
+from graphwalk.suites.mazes.score import called_cell, path_cells
 from graphwalk.suites.walked import scene_texts
+from graphwalk.types.episode import ToolResult
 
 
 def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
@@ -34,47 +32,31 @@ def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
 
 
 def maze_scene(maze: Maze, record: ResultRecord) -> Scene:
-    trajectory = trajectory_of(record)
-    path = tuple(path_cells(maze, record["answer"]))
-    score = None if record["score"] is None else MazeScore.model_validate(record["score"])
-    outcome = f"failed: {record['exit_status']}" if score is None else verdict(score, maze)
-    turns = [number for number, turn in enumerate(trajectory.turns, 1) for _ in turn.results]
-    walked = zip(steps_of(maze, trajectory.results), turns, strict=True)
-    steps = [
-        SceneStep(_step_text(step), turn, call, cell=step.cell, sort=step.kind)
-        for call, (step, turn) in enumerate(walked, 1)
-    ]
+    trajectory, score = trajectory_of(record), record["score"]
+    if score is None:
+        outcome = f"failed: {record['exit_status']}"
+    else:
+        outcome = "valid path" if score["correct"] else score["error_class"].replace("_", " ")
+    calls = [(turn, result) for turn, one in enumerate(trajectory.turns, 1) for result in one.results]
+    steps = [_step(maze, turn, number, result) for number, (turn, result) in enumerate(calls, 1)]
     steps.append(SceneStep(f"answer: {outcome}", len(trajectory.turns), sort="answer"))
+    fate: Fate = "right" if score is not None and score["correct"] else "wrong"
+    rows = ((fate, " ".join(record["answer"])),) if record["answer"] else ()
+    note = f"Every valid path is correct; a shortest one has {maze.shortest_path_length} steps."
     return scene_of(
         record,
         trajectory,
-        _comparison(maze, path, record["answer"] or (), record["task"]["gold"]),
+        StateTable(("path",), rows, note),
         steps=tuple(steps),
-        grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, path),
+        grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, tuple(path_cells(maze, record["answer"]))),
         legend=scene_texts("mazes")["legend"],
     )
 
 
-def _step_text(step: WalkStep) -> str:
-    if step.kind == "refused":
-        return "call refused" if step.cell is None else f"call for cell {step.cell} refused"
-    text: str = scene_texts("mazes")["steps"][step.kind]
-    return text.format(step.cell)
-
-
-def _comparison(maze: Maze, path: Sequence[int], answer: Sequence[str], shortest: Sequence[str]) -> StateTable:
-    """Return the cells of the answer; a cell is right if the step to it is valid."""
-    before = None
-    rows: list[tuple[Any, ...]] = []
-    for cell, key in zip(path, answer, strict=False):
-        fits = cell == maze.start if before is None else maze.adjacent(before, cell)
-        rows.append(("right" if fits and maze.is_open(cell) else "wrong", len(rows), key))
-        before = cell
-    if path and path[-1] != maze.goal:
-        rows.append(("missed", len(rows), str(maze.goal)))
-    steps, example = maze.shortest_path_length, " ".join(shortest)
-    note = (
-        f"Every valid path from {maze.start} to {maze.goal} is correct; the shortest has {steps} steps, for example"
-        f" {example}."
-    )
-    return StateTable(("step", "cell"), tuple(rows), note)
+def _step(maze: Maze, turn: int, number: int, result: ToolResult) -> SceneStep:
+    cell = called_cell(maze, result)
+    if cell is not None and result.error is None:
+        return SceneStep(f"visits cell {cell}", turn, number, cell=cell, sort="visit")
+    if cell is not None and result.error == "wall":
+        return SceneStep(f"calls cell {cell}, a wall", turn, number, cell=cell, sort="wall")
+    return SceneStep("call refused" if result.error else f"calls {result.call.name}", turn, number)

@@ -35,7 +35,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 
     def graphs(self, config: MazesConfig, seed: int) -> Iterator[GraphInstance]:
         for entry, spec in enumerate(config.mazes):
-            for index in range(spec.offset, spec.offset + spec.count):
+            for index in range(spec.count):
                 maze = generate_maze(spec, seed, index)
                 facts = {
                     "entry": entry,

@@ -13,7 +13,7 @@ from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
-from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path, steps_of
+from graphwalk.suites.mazes.score import MazeScore, called_cell, extract_path, score_path
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
 from graphwalk.tools.tool import load_tools
@@ -71,10 +71,10 @@ class MazeTask(Task):
         """
         distances = self._distances
         reached = {self.start}
-        for step in steps_of(self.maze, trajectory.results):
-            if step.kind in ("visit", "jump") and step.cell is not None:
-                near = step.cell in reached or not reached.isdisjoint(self.maze.open_neighbours(step.cell))
-                reached |= {step.cell} if near else set()
+        for result in trajectory.results:
+            cell = called_cell(self.maze, result) if result.error is None else None
+            if cell is not None and not reached.isdisjoint(self.maze.open_neighbours(cell)):
+                reached.add(cell)
         return 1 - min(distances[cell] for cell in reached) / distances[self.start]
 
     @cached_property

@@ -47,11 +47,7 @@ class MazeToolbox(GraphToolbox):
         super().__init__(store, schema or Schema((), ()), load_tools(MAZE_TOOLS) if tools is None else tools, agent)
         self._last = size * size - 1
         self._neighbours: dict[str, tuple[str, ...]] = {}
-
-    @property
-    def visited(self) -> tuple[str, ...]:
-        """Return the keys of visited cells in the order of their first visits."""
-        return tuple(self._neighbours)
+        """Key of each visited cell, in the order of first visits → adjacent open cells."""
 
     async def _run(self, call: ToolCall) -> ToolResult:
         tool = self._tools.get(ALIASES.get(call.name, call.name))
@@ -104,7 +100,7 @@ class MazeToolbox(GraphToolbox):
         path = OPERATIONS[tool.operation or ""]({"neighbours": self._neighbours})
         if path:
             return path, 1
-        visited = self.visited
+        visited = [*self._neighbours]
         return tool.say("messages.not_connected", first=visited[0], last=visited[-1]), 0
 
     def _advice(self, tool: Tool, message: str, node_id: Any) -> str:
