@@ -51,9 +51,6 @@ class _ExportGroup(TyperGroup):
 app = typer.Typer(cls=_ExportGroup, help="Write runs, graphs and training data in other programs' formats.")
 
 
-Arguments = Annotated[
-    Literal["object", "string"], typer.Option(help="Call arguments as object (TRL) or string (APIs).")
-]
 Protocol = Annotated[
     Literal["native", "text", "json"], typer.Option(help="Tool calls native, as text, or as JSON objects.")
 ]
@@ -89,11 +86,7 @@ def traces(
     correct: Annotated[bool, typer.Option("--correct", help="Only correct answers.")] = False,
     grounded: Grounded = False,
     model: Models = None,
-    arguments: Arguments = "object",
     protocol: Protocol = "native",
-    steps: Annotated[
-        bool, typer.Option("--steps", help="Add the potentials: before the first turn of the episode and after each.")
-    ] = False,
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
 
@@ -101,10 +94,9 @@ def traces(
     """
     from graphwalk.evaluation.splits import manifest_path
     from graphwalk.runs.folder.run_folder import RunFolder
-    from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
+    from graphwalk.training.traces import TraceOptions, export_traces, read_run
 
-    form = ChatForm(arguments, protocol)
-    options = TraceOptions(correct, grounded, tuple(model or ()), form, steps)
+    options = TraceOptions(correct, grounded, tuple(model or ()), protocol)
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
     manifest = export_traces(opened, out, options)
     for kind, number in manifest["kinds"].items():
@@ -128,7 +120,7 @@ def dataset(
 ) -> None:
     """Write the tasks of an experiment as a data set for the Hugging Face hub.
 
-    The folder has Parquet files of tasks and graphs, a card and eval.yaml; datasets.load_dataset reads it.
+    The folder has Parquet files of tasks and graphs, and a card; datasets.load_dataset reads it.
     """
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.exports.dataset import FLAGS, TEST, TRAIN, export_dataset

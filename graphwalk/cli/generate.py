@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphwalk.cli.export import Arguments, Grounded, Protocol, print_size
+from graphwalk.cli.export import Grounded, Protocol, print_size
 from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, chosen_source
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import Columns, Row, write_rows
@@ -113,7 +113,6 @@ def traces(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: the experiment's.")] = None,
     grounded: Grounded = False,
-    arguments: Arguments = "object",
     protocol: Protocol = "native",
     override: Override = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")] = None,
@@ -124,15 +123,14 @@ def traces(
     """
     from graphwalk.evaluation.splits import manifest_path, write_manifest
     from graphwalk.experiments.loading import load_experiment
-    from graphwalk.training.traces import ChatForm, TraceOptions, trace_rows
+    from graphwalk.training.traces import TraceOptions, trace_rows
     from graphwalk.types.episode import SCHEMA_VERSION
 
     flags: dict[str, Any] = {"models": model or ["scripted/expert"], "store": "embedded"}
     flags |= {"extractor": None, "limit": None}
     flags |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), flags, graphs=graphs)
-    form = ChatForm(arguments, protocol)
-    options = TraceOptions(True, grounded, (), form)
+    options = TraceOptions(True, grounded, (), protocol)
     rows = trace_rows(config, options)
     number = write_rows(rows.made(workers), out, rows.columns)
     with out.open("rb") as file:

@@ -38,10 +38,6 @@ class Stage:
     """One episode per task and setting."""
     weights: Mapping[str, float]
     _sources: GraphSources
-    discount: float = 1.0
-    """Discount γ of the rewards of steps."""
-    price: float = 0.0
-    """Taken from the reward of a step per refused or repeated call."""
 
     @classmethod
     async def open(
@@ -51,19 +47,14 @@ class Stage:
         weights: Mapping[str, float] | None = None,
         graphs: int | None = None,
         lacks: Collection[str] = (),
-        discount: float = 1.0,
-        price: float = 0.0,
         **flags: Any,
     ) -> "Stage":
         """Open the tasks of an experiment (a name, path or fields). `flags` override fields; `weights` are those of
-        rewards, `discount` and `price` those of the rewards of steps; `graphs` is the number of graphs, mazes or traces
-        of each kind; `lacks` are the fields of `agent` that the loop of the harness does not have.
+        rewards; `graphs` is the number of graphs, mazes or traces of each kind; `lacks` are the fields of `agent` that
+        the loop of the harness does not have.
 
-        Raise ConfigError for an invalid experiment, discount, price or such a field, StoreError if the store cannot be
-        reached.
+        Raise ConfigError for an invalid experiment or such a field, StoreError if the store cannot be reached.
         """
-        if not 0 <= discount <= 1 or price < 0:
-            raise ConfigError(f"discount is {discount} and price {price}; expected 0 … 1, and 0 or more")
         resolved, sources = _resolve(experiment, flags, graphs)
         for one in (resolved, *resolved.variants.values()):
             _check_levers(one.agent, lacks)
@@ -73,7 +64,7 @@ class Stage:
             await sources.drop_graphs()
             await sources.close()
             raise
-        return cls(resolved, plan.episodes, weights or {}, sources, discount, price)
+        return cls(resolved, plan.episodes, weights or {}, sources)
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
@@ -172,10 +163,6 @@ class OpenEpisode:
     """The reward after the end; None also after an infrastructure error."""
     exit_status: ExitStatus | None = None
     """None: not ended."""
-    nudged: list[int] = field(default_factory=list)
-    """Numbers of the turns after which a message named what is missing in the reply."""
-    _potentials: list[float | None] = field(default_factory=list)
-    """Before the first turn, and after each whose step was rewarded so far."""
 
     @property
     def ended(self) -> bool:
@@ -223,19 +210,13 @@ class OpenEpisode:
         """Process a reply without calls. Return the next user message, or None at the end of the episode."""
         limit = self._limit_reached
         turn = Turn(Message("assistant", text), forced=limit is not None)
-        replies = 1 + sum(not earlier.message.tool_calls for earlier in self.turns)
-        next_user = None if limit else self._nudge(text) or self.start.next_user(replies)
+        nudges = sum(turn.next_user is not None for turn in self.turns)
+        next_user = None if limit or nudges == self.agent.nudges else self.start.nudge(text)
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER
             self._end(limit or answered)
         return next_user
-
-    def _nudge(self, text: str) -> str | None:
-        if len(self.nudged) == self.agent.nudges or (nudge := self.start.nudge(text)) is None:
-            return None
-        self.nudged.append(len(self.turns) + 1)
-        return nudge
 
     @property
     def must_answer(self) -> bool:
@@ -244,10 +225,7 @@ class OpenEpisode:
 
     @property
     def _limit_reached(self) -> ExitStatus | None:
-        follow_ups = (number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None)
-        first = max((number for number in follow_ups if number not in self.nudged), default=0)
-        messages = [turn.message for turn in self.turns[first:]]
-        return limit_reached(messages, self.agent) if self.tools else None
+        return limit_reached([turn.message for turn in self.turns], self.agent) if self.tools else None
 
     @property
     def trajectory(self) -> Trajectory:
@@ -255,17 +233,9 @@ class OpenEpisode:
 
     @property
     def step_rewards(self) -> list[float]:
-        """Return the reward of each turn so far: discount · Φ(after) − Φ(before), less the price of useless calls.
-
-        They are 0 if the task has no potential Φ (docs/training.md, Rewards of steps).
-        """
-        trajectory = self.trajectory
-        for number in range(len(self._potentials), len(self.turns) + 1):
-            self._potentials.append(self.task.potential(replace(trajectory, turns=trajectory.turns[:number])))
-        values = [value for value in self._potentials if value is not None]
-        if len(values) < len(self._potentials):
-            return [0.0] * len(self.turns)
-        return step_rewards(values, trajectory, discount=self.stage.discount, price=self.stage.price)
+        """Return the reward of each turn so far: Φ(after) − Φ(before), or 0 if the task has no potential Φ."""
+        values = self.task.potentials(self.trajectory)
+        return [0.0] * len(self.turns) if values is None else step_rewards(values)
 
     def judge(self) -> tuple[Any, dict[str, Any] | None]:
         """Return the answer and its score, as in a line of a run."""

@@ -1,4 +1,4 @@
-"""The tasks of an experiment as a data set for the Hugging Face hub: Parquet files, a card, and `eval.yaml`."""
+"""The tasks of an experiment as a data set for the Hugging Face hub: Parquet files and a card."""
 
 import hashlib
 import json
@@ -36,7 +36,6 @@ FLAGS: Mapping[str, Any] = {
 _TEXTS = ("id", "suite", "template", "setting", "question", "tools", "schema", "target", "graph", "task", "canary")
 TASK_COLUMNS: Columns = {**dict.fromkeys(_TEXTS, str), "prompt": list}
 GRAPH_COLUMNS: Columns = dict.fromkeys(("digest", "facts", "nodes", "relationships"), str)
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
 class Table(NamedTuple):
@@ -81,12 +80,9 @@ async def export_dataset(
         document = yaml.safe_dump(experiment.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
         write_whole(folder / f"{split}.yaml", [variables.secrets.redact(document)])
     facts = {"tables": tables, "test": test, "splits": list(splits), "canary": canary, "licence": licence or "mit"}
-    tasks = sum(table.rows for table in tables if table.config != GRAPHS)
-    size = next((name for limit, name in _SIZES if tasks < limit), "n>1M" if tasks >= 10_000_000 else "1M<n<10M")
-    facts |= {"configs": list(dict.fromkeys(table.config for table in tables)), "size": size}
+    facts |= {"configs": list(dict.fromkeys(table.config for table in tables))}
     facts |= {"version": __version__, "schema_version": SCHEMA_VERSION}
-    for name in ("eval.yaml", "README.md"):
-        write_whole(folder / name, [render_page(f"dataset/{name}.j2", **facts), "\n"])
+    write_whole(folder / "README.md", [render_page("dataset/README.md.j2", **facts), "\n"])
     return tables
 
 

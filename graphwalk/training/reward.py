@@ -1,9 +1,9 @@
 """Reward of an episode, from optional parts (docs/training.md, Rewards).
 
-    reward = (exact·w + F1·w + evidence·w + steps·w + F1 · (waste·w + calls·w + format·w)) ÷ Σw  every part in 0 … 1
+    reward = (exact·w + F1·w + evidence·w + F1 · (waste·w + calls·w + format·w)) ÷ Σw  every part in 0 … 1
 
 Waste, calls and format count in proportion to the F1 of the answer, so that a wrong answer earns nothing. The reward
-never exceeds F1, unless `steps` has a weight. It is 1 for a correct, supported answer in the requested format, without
+never exceeds F1. It is 1 for a correct, supported answer in the requested format, without
 waste and at the reference number of calls. A call that is of no use never raises it: without calls nothing is wasted,
 and evidence that calls made unknown counts as none, unless their results name the answer. Answers
 without texts that could be named need one call.
@@ -20,7 +20,6 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.runs.episodes.episode import judge
 from graphwalk.suites.task import Task
 from graphwalk.tools.observed_values import tool_evidence, waste_of
-from graphwalk.training.potentials import potentials, step_rewards
 from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Trajectory, setting_of
 
@@ -40,15 +39,11 @@ class Weights(Strict):
     """The expert's calls divided by those made, 1 at most; notes do not count."""
     format: NonNegativeFloat = 0.05
     """1 for a reply that is the answer as it was asked for, 0.5 where it is among other text or in another form."""
-    steps: NonNegativeFloat = 0
-    """The sum of the rewards of the steps, clipped to [0, 1]: Φ(end) − Φ(start) less the prices."""
-    price: NonNegativeFloat = 0
-    """The price of a refused or repeated call in `steps`; it is no part of its own."""
 
 
 @dataclass(frozen=True)
 class Reward:
-    """`total` and its parts, all in [0, 1]. An unknown part is None and not counted; so is `steps` without a weight."""
+    """`total` and its parts, all in [0, 1]. An unknown part is None and not counted."""
 
     total: float
     exact: float
@@ -57,7 +52,6 @@ class Reward:
     waste: float | None
     calls: float | None
     format: float
-    steps: float | None = None
 
 
 def reward(
@@ -66,8 +60,7 @@ def reward(
     """Return the reward of an episode, or None after an infrastructure error.
 
     `weights`: fields of `Weights` that differ from the default; {"waste": 0} disables one. The answer is read and
-    scored by the suite of the task, as in a run. Raise ConfigError for an unknown or negative weight, and, if
-    `steps` has a weight, for a trajectory of another task.
+    scored by the suite of the task, as in a run. Raise ConfigError for an unknown or negative weight.
     """
     check_type("task", task, Task)
     check_type("trajectory", trajectory, Trajectory)
@@ -83,7 +76,6 @@ def reward(
         "waste": None,
         "calls": None,
         "format": _form(score),
-        "steps": _steps(task, trajectory, chosen.price) if chosen.steps else None,
     }
     if setting_of(setting) in ("tools", "write_cypher") or trajectory.results:
         parts |= {"waste": _waste(trajectory), "calls": _calls(task, trajectory)}
@@ -96,7 +88,7 @@ def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
         weight = getattr(weights, name)
         if part is not None:
             total_weight += weight
-            earned += weight * part * (1.0 if name in ("exact", "f1", "evidence", "steps") else parts["f1"] or 0.0)
+            earned += weight * part * (1.0 if name in ("exact", "f1", "evidence") else parts["f1"] or 0.0)
     return earned / total_weight if total_weight else 0.0
 
 
@@ -130,12 +122,6 @@ def _waste(trajectory: Trajectory) -> float:
 def _calls(task: Task, trajectory: Trajectory) -> float | None:
     calls = sum(not result.is_note for result in trajectory.results)
     return min(1.0, task.reference_calls / max(1, calls)) if task.reference_calls else None
-
-
-def _steps(task: Task, trajectory: Trajectory, price: float) -> float | None:
-    """Return the sum of the rewards of the steps, clipped to [0, 1]; None without a potential."""
-    values = potentials(task, trajectory)
-    return None if values is None else min(1.0, max(0.0, sum(step_rewards(values, trajectory, price=price))))
 
 
 def _form(score: Mapping[str, Any]) -> float:

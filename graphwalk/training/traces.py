@@ -36,14 +36,8 @@ from graphwalk.version import __version__
 WireMessage = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class ChatForm:
-    """How chats are written: arguments of calls as JSON objects (TRL, chat templates) or as JSON text (the APIs); calls
-    in the message's own field or in its text.
-    """
-
-    arguments: Literal["object", "string"] = "object"
-    protocol: Literal["native", "text", "json"] = "native"
+ChatProtocol = Literal["native", "text", "json"]
+"""How chats have calls: in the message's own field, or in its text."""
 
 
 class NoObjectError(ValueError):
@@ -51,26 +45,26 @@ class NoObjectError(ValueError):
 
 
 def chats_of(
-    trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm
+    trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, protocol: ChatProtocol = "native"
 ) -> Iterator[tuple[list[WireMessage], int]]:
     """Yield the messages of each chat, and the index of its first reply that is in no earlier chat.
 
     These are the fewest chats that contain every reply in its context: one, unless the context was rewritten
-    (compaction, reminders of the text protocol). Raise NoObjectError if arguments must be objects and are not.
+    (compaction, reminders of the text protocol). Raise NoObjectError if arguments of a native call are no object.
     """
     trajectory = replace(trajectory, turns=tuple(map(_with_reasoning, trajectory.turns)))
     waiting: list[WireMessage] = []
     first_new = 0
     for number, turn in enumerate(trajectory.turns):
-        sent = _sent(trajectory, number, tools, agent, form)
+        sent = _sent(trajectory, number, tools, agent, protocol)
         if sent[: len(waiting)] != waiting:
             yield waiting, first_new
             waiting = []
         first_new = first_new if waiting else len(sent)
-        message, protocol = turn.message, _protocol(form, agent)
-        if protocol is not None:
-            message = protocol.written(message, agent.parallel_tool_calls)
-        waiting = [*sent, _message(message, form)]
+        message, writer = turn.message, _writer(protocol, agent)
+        if writer is not None:
+            message = writer.written(message, agent.parallel_tool_calls)
+        waiting = [*sent, _message(message, protocol)]
     if waiting:
         yield waiting, first_new
 
@@ -83,34 +77,33 @@ def _with_reasoning(turn: Turn) -> Turn:
 
 
 def _sent(
-    trajectory: Trajectory, number: int, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm
+    trajectory: Trajectory, number: int, tools: Sequence[ToolSpec], agent: AgentConfig, protocol: ChatProtocol
 ) -> list[WireMessage]:
     """Return the messages that a turn was asked with (`graphwalk.agent`)."""
     turn = trajectory.turns[number]
     messages: Sequence[Message] = messages_to_send(trajectory.prompt, trajectory.turns[:number], agent)
     if turn.forced:
         messages, tools = [*messages, answer_now(agent)], ()
-    if (protocol := _protocol(form, agent)) is not None:
+    if (writer := _writer(protocol, agent)) is not None:
         options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls, answer_schema=ANY_TEXT)
-        messages, _, _ = protocol.outgoing(messages, tools, options)
-    return [_message(message, form) for message in messages]
+        messages, _, _ = writer.outgoing(messages, tools, options)
+    return [_message(message, protocol) for message in messages]
 
 
-def _protocol(form: ChatForm, agent: AgentConfig) -> TextProtocol | None:
-    """Return the protocol that writes calls into texts; None for native calls."""
-    if form.protocol == "json":
+def _writer(protocol: ChatProtocol, agent: AgentConfig) -> TextProtocol | None:
+    """Return what writes calls into texts; None for native calls."""
+    if protocol == "json":
         return JsonProtocol(agent.texts, agent.max_calls_per_turn)
-    return TextProtocol(agent.texts) if form.protocol == "text" else None
+    return TextProtocol(agent.texts) if protocol == "text" else None
 
 
-def _message(message: Message, form: ChatForm) -> WireMessage:
+def _message(message: Message, protocol: ChatProtocol) -> WireMessage:
     wire = message.as_openai()
     wire["content"] = message.content or ""
-    if form.protocol != "native":
+    if protocol != "native":
         return {"role": message.role, "content": wire["content"]}
-    if form.arguments == "object":
-        for call in wire.get("tool_calls", ()):
-            call["function"]["arguments"] = _object(call["function"]["arguments"])
+    for call in wire.get("tool_calls", ()):
+        call["function"]["arguments"] = _object(call["function"]["arguments"])
     return wire
 
 
@@ -185,14 +178,12 @@ class TraceOptions:
     """Selection and format of episodes.
 
     `correct`: only correct answers. `grounded`: only answers fully supported by tool results. `models`: only these.
-    `steps`: lines have the `potentials` of their episode.
     """
 
     correct: bool = False
     grounded: bool = False
     models: tuple[str, ...] = ()
-    form: ChatForm = field(default_factory=ChatForm)
-    steps: bool = False
+    protocol: ChatProtocol = "native"
 
 
 @dataclass
@@ -274,10 +265,8 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
 def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> Iterator[Line]:
     agent = run.experiment.of(result.key.setting).agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
-    task = suite_named(result.task["suite"]).task_type.model_validate(result.task)
-    extra = {"potentials": task.potentials(result.trajectory)} if options.steps else {}
-    offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
-    for part, (messages, first_new) in enumerate(chats_of(result.trajectory, tools, agent, options.form)):
+    offered = [tool.as_openai() for tool in tools] if options.protocol == "native" else []
+    for part, (messages, first_new) in enumerate(chats_of(result.trajectory, tools, agent, options.protocol)):
         yield {
             "messages": messages,
             "tools": offered,
@@ -291,7 +280,6 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
             "first_new": first_new,
             "graph_digest": result.task["graph_digest"],
             "correct": bool(result.score and result.score["correct"]),
-            **extra,
         }
 
 

@@ -28,7 +28,7 @@ REPLAYED: dict[str, Any] = {
     "questions": {"suite": {"graphs": [{"nodes": 20}]}, "agent": {"turn_limit": 6}},
     "mazes": {"suite": {"mazes": [{"size": 5, "min_path": 4, "count": 8}]}, "agent": {"turn_limit": 8}},
     "magma": {
-        "suite": {"traces": [{"algorithm": ["bfs", "dijkstra"], "nodes": 5, "count": 4}], "free_running": True},
+        "suite": {"traces": [{"algorithm": ["bfs", "dijkstra"], "nodes": 5, "count": 4}]},
         "settings": ["is"],
     },
     "graphwalks": {"suite": {"problems": [{"nodes": 20, "count": 5}]}},
@@ -242,17 +242,13 @@ async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_
         score = samples[result.key.task_id]["scores"]["graphwalk"]
         assert json.loads(score["answer"]) == result.answer
         assert result.score is not None
-        assert without_usage(score["metadata"]) == without_usage(result.score)
+        assert score["metadata"] == result.score
         grounded = result.score["grounded"]
         assert score["value"]["grounded"] == grounded or grounded is None
     (correct,) = (one for one in log["results"]["scores"] if one["name"] == "correct")
     assert correct["metrics"]["mean"]["value"] == pytest.approx(
         sum(result.score["correct"] for result in results) / len(results)
     )
-
-
-def without_usage(score: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in score.items() if name != "reasoning_tokens"}
 
 
 async def scripted_replies(experiment: Path, out: Path) -> dict[str, Any]:
@@ -333,7 +329,7 @@ def test_datasets_loads_the_export(tmp_path: Path) -> None:
     }
     assert all(number > 0 for splits in loaded["rows"].values() for number in splits.values())
     assert [message["role"] for message in loaded["prompt"]] == ["system", "user"]
-    assert (loaded["card"]["license"], loaded["card"]["size_categories"]) == ("mit", ["n<1K"])
+    assert loaded["card"]["license"] == "mit"
 
 
 @pytest.mark.slow

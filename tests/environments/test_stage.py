@@ -10,14 +10,11 @@ import pytest
 
 from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 from graphwalk.errors import ConfigError
-from graphwalk.training.potentials import potentials, step_rewards
-from graphwalk.types.episode import Trajectory
 
 QUESTIONS: dict[str, Any] = {
     "name": "q",
     "suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]},
 }
-MAGMA = {"name": "m", "suite": {"name": "magma", "traces": [{"nodes": 5, "count": 1}], "free_running": True}}
 
 
 async def test_hundreds_of_episodes_share_one_graph() -> None:
@@ -59,21 +56,6 @@ async def test_the_limit_that_ended_an_episode_is_its_status(limit: str, status:
     assert episode.exit_status == status
 
 
-async def test_dialogues_ask_every_question() -> None:
-    stage = await Stage.open(MAGMA, settings=["is"])
-    episode = await stage.begin(0)
-    replies = 0
-    while not episode.ended:
-        episode.reply(f"Reachable Nodes: {episode.task.target[replies]}")
-        replies += 1
-    assert replies == len(episode.task.target)
-    assert episode.earned is not None
-    assert episode.earned.total == 1
-    with pytest.raises(ConfigError, match="no tools"):
-        await episode.call(("think", {}))
-    await stage.close()
-
-
 async def look_up(episode: OpenEpisode) -> None:
     """Call the tool that shows the whole answer."""
     names = episode.task.parameters
@@ -81,35 +63,17 @@ async def look_up(episode: OpenEpisode) -> None:
     await episode.call(("get_node_by_property", arguments))
 
 
-async def test_each_step_has_a_reward_and_each_potential_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = await Stage.open(QUESTIONS, price=0.25)
+async def test_each_step_has_a_reward() -> None:
+    stage = await Stage.open(QUESTIONS)
     episode = await stage.begin(0)
-    potential, lengths = type(episode.task).potential, list[int]()
-
-    def counted(task: Any, trajectory: Trajectory) -> float | None:
-        lengths.append(len(trajectory.turns))
-        return potential(task, trajectory)
-
-    monkeypatch.setattr(type(episode.task), "potential", counted)
     assert episode.step_rewards == []
     await episode.call(("think", {"thought": "a"}))
-    assert episode.step_rewards == [0]
     await look_up(episode)
     await look_up(episode)
-    assert episode.step_rewards == [0, 1, -0.25]
+    assert episode.step_rewards == [0, 1, 0]
     episode.reply("[]")
-    assert episode.step_rewards == [0, 1, -0.25, 0]
-    assert lengths == [0, 1, 2, 3, 4]
-    values = potentials(episode.task, episode.trajectory)
-    assert values is not None
-    assert episode.step_rewards == step_rewards(values, episode.trajectory, price=0.25)
+    assert episode.step_rewards == [0, 1, 0, 0]
     await stage.close()
-
-
-@pytest.mark.parametrize("fields", [{"discount": 1.5}, {"discount": -1}, {"price": -0.1}])
-async def test_discounts_and_prices_that_are_none_are_refused(fields: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match="expected 0 … 1, and 0 or more"):
-        await Stage.open(QUESTIONS, **fields)
 
 
 def test_a_process_opens_the_tasks_of_an_experiment_once(tmp_path: Path) -> None:

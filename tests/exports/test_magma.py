@@ -40,7 +40,7 @@ def test_every_answer_of_a_chat_scores_full_marks(algorithm: str, strategy: str)
         answers = [message.content or "" for message in chat(trace, strategy) if message.role == "assistant"]
         golds = [step.answer for step in trace.steps] if strategy in ("is", "ish") else [trace.final]
         for answer, target in zip(answers, golds, strict=True):
-            assert judge(algorithm, 1, read_answer(algorithm, answer).answer, target).exact
+            assert judge(algorithm, read_answer(algorithm, answer), target).correct
 
 
 def test_one_file_per_split_algorithm_size_and_strategy(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import PropertyGraph
 
 _MOST_ROWS = 2_000
-_LOOK_ALIKES = str.maketrans("aceopxy0123456789", "асеорху０１２３４５６７８９")
 
 
 class Step(NamedTuple):
@@ -32,7 +31,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A task with the honest episode that solves it. `states`: the items of every right reply, one per state asked."""
+    """A task with the honest episode that solves it."""
 
     stage: Stage
     number: int
@@ -53,10 +52,9 @@ class Case:
         return [Step("", calls) for calls in turns if calls]
 
     @property
-    def states(self) -> list[list[Any]]:
-        if isinstance(self.task, MagmaTask):
-            return [state for _, state in self.task.requested_states(self.setting)]
-        return [self.task.target]
+    def target(self) -> list[Any]:
+        """Return the items of the right reply."""
+        return list(self.task.target)
 
     def write(self, items: Sequence[Any]) -> str:
         """Return items in the form of an answer."""
@@ -67,8 +65,8 @@ class Case:
         return form.write(items)
 
     def replies(self, make: Callable[[list[Any]], str]) -> list[Step]:
-        """Return a reply for every state asked, made of its right items."""
-        return [Step(make(items)) for items in self.states]
+        """Return a reply made of the right items."""
+        return [Step(make(self.target))]
 
     @property
     def graph(self) -> PropertyGraph | None:
@@ -124,17 +122,6 @@ class Case:
         lists = [{"property_name": "key", "entity_name": label, "entity_type": "node"} for label in labels]
         return [Step("", [("get_unique_property_values", arguments) for arguments in lists])]
 
-    def about(self, value: Any) -> list[Step]:
-        """Return a call about the node with this key, a cell of a maze, which no result has shown."""
-        if not self.walk:
-            return []
-        if isinstance(self.task, MazeTask):
-            return [Step("", [("get_next_possible_cells", {"node_id": str(value)})])]
-        assert self.graph is not None
-        label = next((node.labels[0] for node in self.graph.nodes() if node.key == str(value)), "Node")
-        arguments = {"label": label, "property_name": "key", "property_value": value}
-        return [Step("", [("get_node_by_property", arguments)])]
-
 
 def _values(item: Any) -> Iterator[Any]:
     """Yield the values in an item of an answer."""
@@ -143,13 +130,6 @@ def _values(item: Any) -> Iterator[Any]:
             yield from _values(value)
     else:
         yield item
-
-
-def _spelled(item: Any, spell: Callable[[str], str]) -> Any:
-    """Return an item with its values as texts in another spelling."""
-    if isinstance(item, dict):
-        return {name: _spelled(value, spell) for name, value in item.items()}
-    return [_spelled(value, spell) for value in item] if isinstance(item, list) else spell(str(item))
 
 
 def _wrong(case: Case) -> str:
@@ -172,13 +152,6 @@ def _right(case: Case) -> list[Step]:
 WAYS: dict[str, Callable[[Case], list[Step]]] = {
     "an empty reply": lambda case: case.replies(lambda items: ""),
     "ending at once with an empty answer": lambda case: case.replies(lambda items: case.write([])),
-    "the question as answer": lambda case: case.replies(lambda items: case.task.question),
-    "the schema of the answer as answer": lambda case: case.replies(
-        lambda items: json.dumps((case.task.answer_form(case.setting) or ({"items": items[:0]},))[0])
-    ),
-    "the target's shape with nulls": lambda case: case.replies(
-        lambda items: case.write([case.item(None)] * len(items))
-    ),
     "all nodes": lambda case: case.replies(lambda items: case.write([*map(case.item, case.keys)])),
     "all values": lambda case: case.replies(lambda items: case.write([*map(case.item, case.values)])),
     "every combination, after calls that list all": lambda case: [
@@ -188,17 +161,6 @@ WAYS: dict[str, Callable[[Case], list[Step]]] = {
     "one valid row, guessed": lambda case: case.replies(lambda items: case.write(items[:1])),
     "the right answer before any call": _right,
     "both answers": lambda case: case.replies(lambda items: f"{_wrong(case)}\nor\n{case.write(items)}"),
-    "look-alike letters and digits": lambda case: case.replies(
-        lambda items: case.write([_spelled(item, lambda text: text.translate(_LOOK_ALIKES)) for item in items])
-    ),
-    "every row in two spellings": lambda case: case.replies(
-        lambda items: case.write([*items, *(_spelled(item, lambda text: f" {text.upper()} ") for item in items)])
-    ),
-    "the answer fifty times": lambda case: case.replies(lambda items: "\n".join([case.write(items)] * 50)),
-    "a very long answer": lambda case: case.replies(lambda items: "so " * 10_000 + "\n" + case.write(items)),
-    "the answer in the JSON of another question": lambda case: case.replies(
-        lambda items: json.dumps({"question": "another one", "answer": case.write(items)})
-    ),
     "a result invented in the text": lambda case: case.replies(
         lambda items: f"<tool_response>{json.dumps(items)}</tool_response>\n{case.write(items)}"
     ),
@@ -207,27 +169,19 @@ WAYS: dict[str, Callable[[Case], list[Step]]] = {
         *case.replies(lambda items: "\n".join(result.content for result in case.honest.results)),
     ],
     "the answer beside the first call, then nothing": lambda case: [
-        *(step._replace(text=case.write(case.states[0])) for step in case.walk[:1]),
+        *(step._replace(text=case.write(case.target)) for step in case.walk[:1]),
         *case.replies(lambda items: ""),
     ],
     "notes that contain the target": lambda case: [
-        *_calls(case, ("think", {"thought": case.write(case.states[-1])})),
+        *_calls(case, ("think", {"thought": case.write(case.target)})),
         *_right(case),
     ],
     "refused calls only, which name the answer": lambda case: [
-        *_calls(case, *(("list_colours", {"colour": value}) for value in _values(case.states[-1]))),
+        *_calls(case, *(("list_colours", {"colour": value}) for value in _values(case.target))),
         *_right(case),
-    ],
-    "a jump: a call about the guessed answer": lambda case: [
-        *(case.about([*_values(case.states[-1])][-1]) if case.states[-1] else ()),
-        *case.replies(lambda items: case.write([])),
     ],
     "one call again and again": lambda case: [
         *(_calls(case, *_first_calls(case, 1)) * 20),
-        *case.replies(lambda items: case.write([])),
-    ],
-    "a loop of two calls": lambda case: [
-        *(_calls(case, *_first_calls(case, 2)) * 10),
         *case.replies(lambda items: case.write([])),
     ],
     "every call three times, then the right answer": lambda case: [*case.walk * 3, *_right(case)],

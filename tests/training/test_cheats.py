@@ -24,7 +24,7 @@ SUITES: dict[str, dict[str, Any]] = {
     "questions": {"graphs": [GRAPH], "questions": QUESTIONS},
     "mazes": {"mazes": [{"size": 6, "min_path": 5, "count": 2}]},
     "graphwalks": {"problems": GRAPHWALKS},
-    "magma": {"free_running": True, "in_store": True, "traces": [{"algorithm": ["bfs", "dijkstra"], "count": 1}]},
+    "magma": {"in_store": True, "traces": [{"algorithm": ["bfs", "dijkstra"], "count": 1}]},
     "own_questions": {},
 }
 OWN = ("h01", "h04", "h05", "h11", "h13", "h19")
@@ -33,11 +33,10 @@ OWN = ("h01", "h04", "h05", "h11", "h13", "h19")
 
 @dataclass(frozen=True)
 class Earned:
-    """The reward of an episode and the sum of those of its steps; `priced` at 0.1 per useless call. None: unknown."""
+    """The reward of an episode and the sum of those of its steps, None if unknown."""
 
     reward: Reward
     steps: float | None
-    priced: float | None
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,7 @@ Pairs = dict[str, list[Pair]]
 def earn(case: Case, trajectory: Trajectory) -> Earned:
     earned, values = reward(case.task, trajectory, setting=case.setting), potentials(case.task, trajectory)
     assert earned is not None
-    sums = [None if values is None else sum(step_rewards(values, trajectory, price=price)) for price in (0, 0.1)]
-    return Earned(earned, *sums)
+    return Earned(earned, None if values is None else sum(step_rewards(values)))
 
 
 async def honest_episode(case: Case, cheat: Trajectory) -> Trajectory:
@@ -67,17 +65,17 @@ async def honest_episode(case: Case, cheat: Trajectory) -> Trajectory:
     """
     _, score = judge(case.task, case.setting, cheat)
     assert score is not None
-    recalls = [step["recall"] for step in score.get("steps", [score])]
+    recall = score["recall"]
     made = {call_signature(result.call) for result in cheat.results}
     own = [call_signature(result.call) for result in case.honest.results]
     common = next((number for number, call in enumerate(own) if call not in made), len(own))
     if isinstance(case.task, QuestionTask) and not score["f1"] and made and not common:
         right = Turn(Message("assistant", case.write(case.task.target)))
         _, proven = judge(case.task, case.setting, replace(cheat, turns=(*cheat.turns[:-1], right)))
-        recalls = [proven["grounded"] if proven else 0.0]
-    rows = [items[: round(recall * len(items))] for recall, items in zip(recalls, case.states, strict=True)]
-    replies = [Step(case.write(items)) for items in rows]
-    if not score["f1"] and not any(rows):
+        recall = proven["grounded"] if proven else 0.0
+    rows = case.target[: round(recall * len(case.target))]
+    replies = [Step(case.write(rows))]
+    if not score["f1"] and not rows:
         calls = [(result.call.name, result.call.arguments) for result in case.honest.results[:common]]
         return await play_steps(case, [*([Step("", calls)] if calls else []), *replies])
     for number in range(len(case.walk) if common == len(own) else 0, len(case.walk) + 1):
@@ -127,8 +125,8 @@ def test_no_way_earns_more_than_an_honest_episode_with_the_same_rows(played: dic
             parts = [value for value in vars(cheat.reward).values() if value is not None]
             assert all(0 <= part <= 1 for part in parts), where
             assert cheat.reward.total <= min(cheat.reward.f1, honest.reward.total) + 1e-9, where
-            for mine, theirs in ((cheat.steps, honest.steps), (cheat.priced, honest.priced)):
-                assert mine is None or theirs is None or mine <= theirs + 1e-9, (*where, mine, theirs)
+            mine, theirs = cheat.steps, honest.steps
+            assert mine is None or theirs is None or mine <= theirs + 1e-9, (*where, mine, theirs)
 
 
 def test_the_honest_episode_earns_everything_and_a_right_answer_without_a_look_four_fifths(

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-import graphwalk
 from graphwalk.agent import Episode, run_episode
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.runs.episodes.episode import RunModels
 from graphwalk.suites.task import Task
 from graphwalk.training import potentials, step_rewards
-from graphwalk.training.reward import Weights
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 
@@ -29,16 +27,7 @@ SUITES: dict[str, dict[str, Any]] = {
         },
         "settings": ["tools"],
     },
-    "magma": {
-        "suite": {
-            "name": "magma",
-            "free_running": True,
-            "traces": [{"algorithm": ["bfs", "mst_prim"], "nodes": 5, "count": 2}],
-        },
-        "settings": ["is", "io", "tools"],
-    },
 }
-PARTS = ("exact", "f1", "evidence", "waste", "calls", "format")
 Played = list[tuple[Task, Trajectory]]
 
 
@@ -76,10 +65,10 @@ def test_the_expert_begins_at_zero_never_steps_back_and_ends_at_one(expert: Play
         assert values[0] == 0, task.template
         assert all(after >= before for before, after in pairwise(values)), (task.template, values)
         assert values[-1] == pytest.approx(1), (task.template, values)
-        assert sum(step_rewards(values, trajectory)) == pytest.approx(1)
+        assert sum(step_rewards(values)) == pytest.approx(1)
 
 
-def test_a_loop_of_two_calls_earns_nothing_and_pays_its_price(expert: Played) -> None:
+def test_a_loop_of_two_calls_earns_nothing(expert: Played) -> None:
     for task, trajectory in expert:
         if not trajectory.results:
             continue
@@ -87,35 +76,7 @@ def test_a_loop_of_two_calls_earns_nothing_and_pays_its_price(expert: Played) ->
         values = potentials(task, loop)
         assert values is not None
         once = len(trajectory.turns) - 1
-        assert sum(step_rewards(values, loop)[once:]) == pytest.approx(0)
-        assert sum(step_rewards(values, loop, price=0.1)[once:]) == pytest.approx(-0.2 * len(trajectory.results))
-
-
-def test_a_trajectory_of_another_task_is_refused(expert: Played) -> None:
-    (task, _), (_, other) = expert[0], expert[-1]
-    with pytest.raises(ConfigError, match="is not of task"):
-        potentials(task, other)
-
-
-def test_the_weight_of_steps_mixes_the_sum_of_their_rewards_into_the_reward(expert: Played) -> None:
-    for task, trajectory in expert:
-        half = replace(trajectory, turns=trajectory.turns[:1] * 3)
-        values = potentials(task, half)
-        assert values is not None
-        plain = graphwalk.reward(task, half)
-        mixed = graphwalk.reward(task, half, weights={"steps": 1.0, "price": 0.01})
-        alone = graphwalk.reward(task, half, weights=dict.fromkeys(PARTS, 0.0) | {"steps": 1.0, "price": 1.0})
-        assert plain is not None
-        assert plain == graphwalk.reward(task, half, weights={"price": 1.0})
-        assert plain.steps is None
-        assert mixed is not None
-        assert alone is not None
-        calls = len(half.results)
-        assert mixed.steps == pytest.approx(max(0.0, values[-1] - values[0] - 0.01 * 2 / 3 * calls))
-        assert alone.total == alone.steps == (0.0 if calls else values[-1])
-        known = [name for name in PARTS if getattr(plain, name) is not None]
-        whole = sum(Weights().model_dump()[name] for name in known)
-        assert mixed.total == pytest.approx((plain.total * whole + mixed.steps) / (whole + 1))
+        assert sum(step_rewards(values)[once:]) == pytest.approx(0)
 
 
 def test_a_task_without_potential_has_no_rewards_of_steps(expert: Played, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,17 +84,12 @@ def test_a_task_without_potential_has_no_rewards_of_steps(expert: Played, monkey
     monkeypatch.setattr(type(task), "potential", Task.potential)
     assert potentials(task, trajectory) is None
     with pytest.raises(ConfigError, match="no potential"):
-        step_rewards(potentials(task, trajectory), trajectory)
-    assert graphwalk.reward(task, trajectory, weights={"steps": 1.0}) == graphwalk.reward(task, trajectory)
+        step_rewards(potentials(task, trajectory))
 
 
-@pytest.mark.parametrize("arguments", [{"price": -0.1}, {"discount": 1.1}, {"price": float("nan")}])
-def test_wrong_arguments_of_step_rewards_are_refused(expert: Played, arguments: dict[str, float]) -> None:
-    task, trajectory = expert[0]
-    with pytest.raises(ConfigError, match="expected a price"):
-        step_rewards(potentials(task, trajectory), trajectory, **arguments)
-    with pytest.raises(ConfigError, match="potentials for"):
-        step_rewards([0.0], trajectory)
+def test_a_discount_outside_0_and_1_is_refused() -> None:
+    with pytest.raises(ConfigError, match="expected a number in"):
+        step_rewards([0.0, 1.0], discount=1.1)
 
 
 def test_a_refused_query_hides_no_potential(expert: Played) -> None:

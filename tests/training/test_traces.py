@@ -13,7 +13,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits, manifest_path
 from graphwalk.suites.flawed import WALK_FLAWS, player_with, with_flaws
 from graphwalk.suites.questions.agents.scripted import PLAYERS
-from graphwalk.training.traces import ChatForm, TraceOptions, chats_of, export_traces
+from graphwalk.training.traces import TraceOptions, chats_of, export_traces
 from graphwalk.types.chat import Message, Reply, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from tests.training.recorded_runs import MAZES, QUESTIONS, lines, recorded
@@ -58,7 +58,7 @@ async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(ScriptedModel, "complete", noted)
     run = await recorded(tmp_path / "run", MAZES, agent=agent)
     protocol: Any = "text" if "tool_protocol" in agent else "native"
-    options = TraceOptions(form=ChatForm(protocol=protocol))
+    options = TraceOptions(protocol=protocol)
     export_traces([run], tmp_path / "all.jsonl", options)
     written = lines(tmp_path / "all.jsonl")
     assert len(written) > 1
@@ -83,7 +83,7 @@ def test_reasoning_that_a_provider_shows_comes_before_the_text() -> None:
         Turn(Message("assistant", "[]", reasoning="Nothing.")),
     )
     trajectory = Trajectory((Message("user", "Which?"),), turns, ExitStatus.ANSWERED)
-    ((messages, first_new),) = chats_of(trajectory, (), AgentConfig(), ChatForm())
+    ((messages, first_new),) = chats_of(trajectory, (), AgentConfig())
     assert [message["content"] for message in messages] == ["Which?", "Hm.\n\nI look.", "[]", "Nothing.\n\n[]"]
     assert first_new == 1
 

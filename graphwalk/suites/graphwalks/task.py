@@ -30,12 +30,11 @@ class GraphwalksScore(Score):
     """The score of the nodes in the last line that has `Final Answer: […]`.
 
     `published_f1` is from the last line alone and against the target of the file; two empty sets give 1, a reply
-    without the line 0. `last_line_correct`: the last line has our target. `error_class`: "wrong_form" is a text without
+    without the line 0. `error_class`: "wrong_form" is a text without
     the line, "other_nodes" has missing and extra nodes.
     """
 
     published_f1: float = Field(ge=0, le=1)
-    last_line_correct: bool
     error_class: ErrorClass | None = None
 
 
@@ -94,7 +93,6 @@ class GraphwalksTask(Task):
             **asdict(compared),
             extraction_stage=extraction.stage,
             published_f1=0.0 if last_line is None else compare_sets(last_line, theirs).f1,
-            last_line_correct=last_line == target,
             error_class=error,
         )
 

@@ -8,30 +8,30 @@ from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
 Wrong = str | None
 
-REPLIES: list[tuple[str, str, float, float, bool, Wrong]] = [
-    # target, reply, published F1, our F1, correct on the last line, class of error
-    ("a b", "Final Answer: [a, b]", 1, 1, True, None),
-    ("a b", "Final Answer: [b,a]", 1, 1, True, None),
-    ("a b", "I searched.\nFinal Answer: [a, b]\n\n", 1, 1, True, None),
-    ("a b", "Final Answer: [a, b, b, a]", 1, 1, True, None),
-    ("a b", "Final Answer:[a, b]", 1, 1, True, None),
-    ("a b", "**Final Answer: [a, b]**", 1, 1, True, None),
-    ("a b", "So: Final Answer: [a, b].", 1, 1, True, None),
-    ("a b", "Final Answer: [c]\nFinal Answer: [a, b]", 1, 1, True, None),
-    ("a b", "<think>Final Answer: [c]</think>\nFinal Answer: [a, b]", 1, 1, True, None),
-    ("", "Final Answer: []", 1, 1, True, None),
-    ("a b", "Final Answer: [a]", 2 / 3, 2 / 3, False, "missing_nodes"),
-    ("a b", "Final Answer: [a, b, c]", 0.8, 0.8, False, "extra_nodes"),
-    ("a b", "Final Answer: [a, c]", 0.5, 0.5, False, "other_nodes"),
-    ("a b", "Final Answer: []", 0, 0, False, "missing_nodes"),
-    ("", "Final Answer: [a]", 0, 0, False, "extra_nodes"),
+REPLIES: list[tuple[str, str, float, float, Wrong]] = [
+    # target, reply, published F1, our F1, class of error
+    ("a b", "Final Answer: [a, b]", 1, 1, None),
+    ("a b", "Final Answer: [b,a]", 1, 1, None),
+    ("a b", "I searched.\nFinal Answer: [a, b]\n\n", 1, 1, None),
+    ("a b", "Final Answer: [a, b, b, a]", 1, 1, None),
+    ("a b", "Final Answer:[a, b]", 1, 1, None),
+    ("a b", "**Final Answer: [a, b]**", 1, 1, None),
+    ("a b", "So: Final Answer: [a, b].", 1, 1, None),
+    ("a b", "Final Answer: [c]\nFinal Answer: [a, b]", 1, 1, None),
+    ("a b", "<think>Final Answer: [c]</think>\nFinal Answer: [a, b]", 1, 1, None),
+    ("", "Final Answer: []", 1, 1, None),
+    ("a b", "Final Answer: [a]", 2 / 3, 2 / 3, "missing_nodes"),
+    ("a b", "Final Answer: [a, b, c]", 0.8, 0.8, "extra_nodes"),
+    ("a b", "Final Answer: [a, c]", 0.5, 0.5, "other_nodes"),
+    ("a b", "Final Answer: []", 0, 0, "missing_nodes"),
+    ("", "Final Answer: [a]", 0, 0, "extra_nodes"),
     # Only ours: a word after the line, quotes, another case.
-    ("a b", "Final Answer: [a, b]\nI hope that this helps.", 0, 1, False, None),
-    ("a b", 'Final Answer: ["a", "b"]', 0, 1, False, None),
-    ("a b", "FINAL ANSWER: [a, b]", 0, 1, False, None),
+    ("a b", "Final Answer: [a, b]\nI hope that this helps.", 0, 1, None),
+    ("a b", 'Final Answer: ["a", "b"]', 0, 1, None),
+    ("a b", "FINAL ANSWER: [a, b]", 0, 1, None),
     # Neither.
-    ("", "There is no such node.", 0, 0, False, "wrong_form"),
-    ("a b", "", 0, 0, False, "no_answer"),
+    ("", "There is no such node.", 0, 0, "wrong_form"),
+    ("a b", "", 0, 0, "no_answer"),
 ]
 
 
@@ -55,11 +55,11 @@ def score_of(task: GraphwalksTask, reply: str) -> GraphwalksScore:
     return task.score("no_tools", trajectory, task.read(reply))
 
 
-@pytest.mark.parametrize(("target", "reply", "published", "ours", "last_line", "wrong"), REPLIES)
-def test_twenty_replies(target: str, reply: str, published: float, ours: float, last_line: bool, wrong: Wrong) -> None:
+@pytest.mark.parametrize(("target", "reply", "published", "ours", "wrong"), REPLIES)
+def test_twenty_replies(target: str, reply: str, published: float, ours: float, wrong: Wrong) -> None:
     score = score_of(task_with(target), reply)
     assert (score.published_f1, score.f1) == pytest.approx((published, ours))
-    assert (score.correct, score.last_line_correct, score.error_class) == (wrong is None, last_line, wrong)
+    assert (score.correct, score.error_class) == (wrong is None, wrong)
 
 
 def test_both_targets_are_scored() -> None:
