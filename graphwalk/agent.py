@@ -204,10 +204,6 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         user = to_langchain(Message("user", nudge))
         user.additional_kwargs[OURS] = {"nudge": True}
         return _update([message, user])
-    if limit is None:
-        replies = sum(one.role == "assistant" and not one.tool_calls for one in (*conversation, reply.message))
-        if (next_user := prompt.next_user(replies)) is not None:
-            return _update([message, to_langchain(Message("user", next_user))])
     answered = ExitStatus.ANSWERED if (reply.message.content or "").strip() else ExitStatus.NO_ANSWER
     return _update([message], limit or answered)
 

@@ -75,8 +75,9 @@ def script(*says: Said) -> Callable[[int], Said]:
 async def walk(
     speaker: Speaker, toolbox: Counter | None, config: dict[str, Any] | None = None, **rest: Any
 ) -> Trajectory:
-    setup = Prompt(PROMPT, toolbox, **({"next_user": rest.pop("next_user")} if "next_user" in rest else {}))
-    return await run_episode(Episode(setup, speaker, AgentConfig(**(config or {})), CallOptions(), **rest))
+    return await run_episode(
+        Episode(Prompt(PROMPT, toolbox), speaker, AgentConfig(**(config or {})), CallOptions(), **rest)
+    )
 
 
 async def test_calls_then_answer() -> None:
@@ -173,17 +174,6 @@ async def test_the_deadline_of_an_episode_is_kept() -> None:
     trajectory = await walk(Speaker(script(["count"])), Counter(seconds=600), deadline=begun + 0.2)
     assert trajectory.exit_status is ExitStatus.STORE_ERROR
     assert 0.2 <= loop.time() - begun < 60
-
-
-async def test_a_dialogue_goes_on_as_long_as_the_suite_has_something_to_say() -> None:
-    def next_user(replies: int) -> str | None:
-        return f"step {replies}" if replies < 40 else None
-
-    speaker = Speaker(script("state"))
-    trajectory = await walk(speaker, None, next_user=next_user)
-    assert len(trajectory.turns) == 40
-    assert [t.next_user for t in trajectory.turns[:2]] == ["step 1", "step 2"]
-    assert speaker.heard[1][-1] == Message("user", "step 1")
 
 
 async def test_window_compaction_shortens_old_results_only() -> None:

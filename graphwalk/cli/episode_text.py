@@ -29,7 +29,6 @@ _CELLS = {
     "wall": ("██", "bright_black"),
     "hit": ("▒▒", "red"),
     "visit": ("· ", "cyan"),
-    "jump": ("· ", "cyan"),
     "path": ("● ", "bold green"),
     "start": ("S ", "bold yellow"),
     "goal": ("G ", "bold magenta"),
@@ -150,12 +149,8 @@ def _grid(names: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Ta
 
 
 def _picture(scene: Scene) -> "Iterator[RenderableType]":
-    """Yield the states of an algorithm, the answer compared with the target, and the maze or the evidence."""
-    for step in scene.steps:
-        if step.table is not None and step.turn:
-            yield from _section(step.caption, _comparison(step.table))
-    if not (scene.steps and scene.steps[-1].table):
-        yield from _answer(scene.answer)
+    """Yield the answer compared with the target, and the maze or the evidence."""
+    yield from _answer(scene.answer)
     if scene.grid is not None:
         yield from _section(scene.steps[-1].caption, drawn_grid(scene.grid, scene.steps))
     elif evidence := evidence_table(scene):
@@ -205,7 +200,7 @@ def evidence_table(scene: Scene) -> Table | None:
 def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:
     """Return a maze, two columns per cell, with the cells that were called and the answer."""
     walls = set(grid.walls)
-    marked = dict.fromkeys(walls, "wall") | {step.cell: step.sort for step in steps if step.sort in ("visit", "jump")}
+    marked = dict.fromkeys(walls, "wall") | {step.cell: step.sort for step in steps if step.sort == "visit"}
     marked |= dict.fromkeys(grid.path, "path")
     hit = {step.cell for step in steps if step.sort == "wall"} | walls.intersection(grid.path)
     marked |= dict.fromkeys(hit, "hit") | {grid.start: "start", grid.goal: "goal"}

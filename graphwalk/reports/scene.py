@@ -14,9 +14,9 @@ from graphwalk.types.episode import ToolResult, Trajectory, Turn
 from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict
 
-Fate = Literal["", "asked", "way", "right", "wrong", "missed", "given"]
+Fate = Literal["", "asked", "way", "right", "wrong", "missed"]
 """State of an element: "" none; "asked" part of the question; "way" on the path to the answer; "right" answered and
-in the target; "wrong" answered only; "missed" in the target only; "given" known before.
+in the target; "wrong" answered only; "missed" in the target only.
 """
 MOST_USED = 40
 """Nodes of the evidence that the terminal shows."""
@@ -98,8 +98,7 @@ class SceneStep:
     """One position of the slider.
 
     `turn` counts the turns of the model from 1, `call` its tool calls; 0: none. `focus`: nodes of the call. `shown`:
-    new nodes. `nodes`, `links`: states that change. `labels`: captions of nodes. `cell`, `sort`: cell and kind of a
-    step in a grid.
+    new nodes. `cell`, `sort`: cell and kind of a step in a grid.
     """
 
     caption: str
@@ -107,10 +106,6 @@ class SceneStep:
     call: int = 0
     focus: tuple[int, ...] = ()
     shown: tuple[int, ...] = ()
-    nodes: Mapping[int, Fate] = field(default_factory=dict)
-    links: Mapping[int, Fate] = field(default_factory=dict)
-    labels: Mapping[int, str] = field(default_factory=dict)
-    table: StateTable | None = None
     cell: int | None = None
     sort: str = ""
 

@@ -135,8 +135,6 @@ class SuiteReport:
     """The plots of a run; None: the common ones."""
     abbreviations: Mapping[str, str] = field(default_factory=dict)
     """Abbreviated setting → its full name."""
-    cause: Callable[[Mapping[str, Any] | None], str | None] = cause_of
-    """Returns the cause of a wrong answer from its score, as the page lists it."""
 
     def reference(self, name: str) -> Reference:
         """Return a published table. Raise ConfigError for an unknown name."""

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
 from graphwalk.reports.report import Report
 from graphwalk.reports.scene import SceneCall, scene_of
+from graphwalk.reports.suite_report import cause_of
 from graphwalk.reports.text_table import TextTable, legend
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.result import EpisodeKey, key_of
@@ -103,12 +104,12 @@ class RunContent:
 
 def content_of(folder: RunFolder) -> RunContent:
     """Return a run with its episodes."""
-    suite, cause = folder.suite, folder.suite.report().cause
+    suite = folder.suite
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
         for record in folder.named_records():
-            by_key[key_of(record)] = _episode(record, suite, cause)
+            by_key[key_of(record)] = _episode(record, suite)
             yield record
 
     report = report_of(folder, taken())
@@ -116,7 +117,7 @@ def content_of(folder: RunFolder) -> RunContent:
     return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, episodes)
 
 
-def _episode(record: Record, suite: Suite[Any, Any], cause: Callable[[Record], str | None]) -> PageEpisode:
+def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
     packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
     text = json.dumps(episode_content(record, suite), separators=(",", ":"))
     block = packer.compress(text.encode()) + packer.flush()
@@ -129,10 +130,10 @@ def _episode(record: Record, suite: Suite[Any, Any], cause: Callable[[Record], s
         task["question"],
         task.get("reference_calls"),
     )
-    return PageEpisode(key_of(record), shared, _line(record, cause), block)
+    return PageEpisode(key_of(record), shared, _line(record), block)
 
 
-def _line(record: Record, cause: Callable[[Record], str | None]) -> dict[str, Any]:
+def _line(record: Record) -> dict[str, Any]:
     """Return the fields that episodes are searched by, besides those of their tasks."""
     score, usage = record["score"] or {}, record["usage"]
     answer = "" if record["answer"] is None else record["answer"]
@@ -140,7 +141,7 @@ def _line(record: Record, cause: Callable[[Record], str | None]) -> dict[str, An
     return {
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
-        "cause": cause(score) or "",
+        "cause": cause_of(score) or "",
         "ignored": score.get("ignored_condition") or "",
         "status": record["exit_status"],
         "turns": record["turns"],

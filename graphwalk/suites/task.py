@@ -44,13 +44,11 @@ def keys_as_answer(write: Callable[[Any], str]) -> AnswerForm:
 class Prompt:
     """The start of an episode.
 
-    `next_user` returns the message after so many replies without calls; None, the default, ends the dialogue. `answer`
-    is the form of a typed answer, None if the answer is free text.
+    `answer` is the form of a typed answer, None if the answer is free text.
     """
 
     messages: tuple[Message, ...]
     toolbox: Toolbox | None = None
-    next_user: Callable[[int], str | None] = lambda replies: None
     answer: AnswerForm | None = None
     nudge: Callable[[str], str | None] = lambda reply: None
     """Returns what to tell a model whose reply has no call and no answer; None if the reply is an answer."""
@@ -82,10 +80,6 @@ class Task(TaskRecord, ABC):
     def with_cause(self, score: Any, setting: str, trajectory: Trajectory, answer: Any, about: LoadedGraph) -> Any:
         """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
         return score
-
-    def asked_in(self, text: str) -> bool:
-        """Return True if this message of a prompt asks the question."""
-        return self.question in text
 
     def potential(self, trajectory: Trajectory) -> float | None:
         """Return how much of the answer the results so far have shown, in [0, 1]; None, the default, if unknown.

@@ -3,7 +3,7 @@ import { button, counted, cut, html, plain, svg, valueText } from "./dom.js";
 import { circlePlaces, forcePlaces } from "./layout.js";
 
 const PALETTE = 8;
-const EMPTY_STEP = { focus: [], shown: [], nodes: {}, links: {}, labels: {} };
+const EMPTY_STEP = { focus: [], shown: [] };
 
 function drawnPart(scene) {
   const nodes = scene.nodes.map((node, place) => ({ place, kind: "", about: {}, since: 0, ...node }));
@@ -86,23 +86,19 @@ export function graphDrawer(scene) {
       { class: "node", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, onclick: showDetails },
       svg("circle", { r: size, class: kind }, svg("title", {}, about)),
       isNamed && svg("text", { y: isCircle ? 4 * unit : -size - 4 * unit }, caption),
-      isCircle && svg("text", { class: "label", y: 26 * unit }),
     );
   }
 
   function draw(place) {
     const step = { ...EMPTY_STEP, ...scene.steps[place - 1] };
     nodes.forEach((node, number) => {
-      const fate = (isCircle && step.nodes[node.place]) || node.fate;
       const isNew = step.shown.includes(node.place);
       const isFocus = step.focus.includes(node.place);
-      setState(drawnNodes[number], "node", node.since > place, fate, [isFocus && "focus", isNew && "new"]);
-      if (isCircle) drawnNodes[number].querySelector(".label").textContent = step.labels[node.place] || "";
+      setState(drawnNodes[number], "node", node.since > place, node.fate, [isFocus && "focus", isNew && "new"]);
     });
     links.forEach((link, number) => {
-      const fate = (isCircle && step.links[link.number]) || link.fate;
       const isNew = link.since === place && place > 0;
-      setState(drawnLinks[number], "link", link.since > place, fate, [isNew && "new"]);
+      setState(drawnLinks[number], "link", link.since > place, link.fate, [isNew && "new"]);
     });
     picture.dataset.seen = nodes.filter((node) => node.since <= place).length;
     if (place >= scene.steps.length) picture.dataset.end = "";

@@ -23,7 +23,6 @@ const FATES = {
   right: { sign: "✓", title: "correct" },
   wrong: { sign: "✗", title: "incorrect" },
   missed: { sign: "–", title: "missing" },
-  given: { sign: "·", title: "given" },
   "": { sign: "", title: "" },
 };
 

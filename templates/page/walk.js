@@ -1,10 +1,7 @@
 // The player: a scene, a slider, and buttons. `onStep` gets the current step and its place.
-import { button, html, plain, replaceChildren } from "./dom.js";
+import { button, html, plain } from "./dom.js";
 import { graphDrawer } from "./graph.js";
 import { gridDrawer } from "./grid.js";
-import { comparisonView } from "./turns.js";
-
-const MOST_STATES = 60;
 
 function drawerOf(scene) {
   if (scene.grid) return gridDrawer(scene);
@@ -26,7 +23,6 @@ export function walkView(scene, firstPlace, onStep) {
   let place = within(firstPlace ?? last);
   let timer = null;
   const caption = html("p", { class: "caption", role: "status" });
-  const states = html("div", { class: "states" });
   const slider = html("input", {
     type: "range",
     class: "slider",
@@ -40,7 +36,7 @@ export function walkView(scene, firstPlace, onStep) {
   const back = button("‹", { class: "back", "aria-label": "One step back", onclick: () => pauseAt(place - 1) });
   const on = button("›", { class: "on", "aria-label": "One step on", onclick: () => pauseAt(place + 1) });
   const controls = html("div", { class: "controls" }, back, play, on, slider);
-  const view = html("div", { class: "walk" }, drawer && drawer.view, controls, caption, states, legendView(scene));
+  const view = html("div", { class: "walk" }, drawer && drawer.view, controls, caption, legendView(scene));
 
   function to(next) {
     place = within(next);
@@ -51,7 +47,6 @@ export function walkView(scene, firstPlace, onStep) {
     const position = place === 0 ? "start" : `${place} of ${last}`;
     const text = place === 0 ? "before the first call" : plain(step.caption);
     caption.replaceChildren(html("b", {}, position), ` ${text}`);
-    replaceChildren(states, step.table ? comparisonView(step.table, MOST_STATES) : null);
     if (place === last) pause();
     onStep(step, place);
   }

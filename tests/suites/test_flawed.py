@@ -48,7 +48,7 @@ async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw:
         {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 12}]}},
         {"suite": {"name": "graphwalks", "problems": [{"nodes": 12, "count": 8}]}},
         {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["io"]},
-        {"suite": {"name": "magma", "traces": [{"count": 12}], "free_running": True}, "settings": ["is"]},
+        {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["is"]},
         {"suite": {"name": "magma", "traces": [{"count": 12}], "in_store": True}, "settings": ["tools"]},
     ],
     ids=str,

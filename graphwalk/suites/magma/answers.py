@@ -42,23 +42,19 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     """
     text = visible_text(reply)
     form = AnswerForm(lambda value: Extraction(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
-    extraction, start = extract(text, form), answer_start(algorithm, text)
-    if start is None:
+    extraction, prefixes = extract(text, form), list(_prefix(algorithm).finditer(text))
+    if not prefixes:
         return Extraction()
     if extraction.answer is None:
-        items, rest = _split_items(text[start[1] :])
-        return Extraction(items, "embedded" if (text[: start[0]] + rest).strip() else "strict", lossy=True)
+        start, end = prefixes[-1].span()
+        items, rest = _split_items(text[end:])
+        return Extraction(items, "embedded" if (text[:start] + rest).strip() else "strict", lossy=True)
     return extraction
-
-
-def answer_start(algorithm: str, text: str) -> tuple[int, int] | None:
-    """Return the start and end of the last prefix; letter case and Markdown decoration are ignored."""
-    spans = [match.span() for match in _prefix(algorithm).finditer(text)]
-    return spans[-1] if spans else None
 
 
 @cache
 def _prefix(algorithm: str) -> re.Pattern[str]:
+    """Return the pattern of the prefix; letter case and Markdown decoration are ignored."""
     words = PREFIXES[algorithm].removesuffix(":").replace(" ", r"[ \t]+")
     return re.compile(rf"\b{words}[*_`]*[ \t]*:(?:\s*```\w*\n)?[\s*_`$}}]*", re.IGNORECASE)
 

@@ -1,9 +1,9 @@
 """Configuration of the suite `magma`."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, NonNegativeInt, model_validator
+from pydantic import BeforeValidator, Field
 
 from graphwalk.config.strict import MOST, Spec, Strict, SuiteConfig
 
@@ -21,8 +21,6 @@ class MagmaSpec(Spec):
     algorithm: Algorithm = "bfs"
     nodes: _Nodes = 5
     p: float = Field(default=0.5, ge=0, le=1)
-    offset: NonNegativeInt = 0
-    """Index of the first trace in its split."""
     split: Split = "test"
 
 
@@ -45,19 +43,16 @@ class MagmaGrid(Strict):
     """Traces per algorithm and size; None: as in the paper (test 125, with five nodes 112; train 1000 and 800)."""
     p: float = Field(default=0.5, ge=0, le=1)
     """Edge probability."""
-    offset: NonNegativeInt = 0
-    """Index of the first trace in its split."""
     split: Split = "test"
     """Split of the traces; splits never share a graph."""
 
     def specs(self) -> Iterator[MagmaSpec]:
         """Yield the specs, algorithm by algorithm and size by size."""
         small, large = (800, 1000) if self.split == "train" else (112, 125)
-        shared = self.model_dump(include={"p", "offset", "split"})
         for algorithm in self.algorithm:
             for nodes in self.nodes:
                 count = self.count or (small if nodes <= 5 else large)
-                yield MagmaSpec(count=count, algorithm=algorithm, nodes=nodes, **shared)
+                yield MagmaSpec(count=count, algorithm=algorithm, nodes=nodes, p=self.p, split=self.split)
 
 
 class MagmaConfig(SuiteConfig):
@@ -67,8 +62,6 @@ class MagmaConfig(SuiteConfig):
 
     name: Literal["magma"] = "magma"
     traces: tuple[MagmaGrid, ...] = Field(default=(MagmaGrid(),), min_length=1)
-    free_running: bool = False
-    """Keep the model's own answers in the context, instead of one prompt per step with the correct answers."""
     in_store: bool = False
     """Load every graph into the store; required by the setting `tools`."""
     io_steps: bool = False
@@ -78,12 +71,6 @@ class MagmaConfig(SuiteConfig):
     algorithm, the weights of all edges in Floyd–Warshall. Searches begin after the first step in both."""
     explain: bool = True
     """Explain in the prompt what one step of the algorithm does and what its state contains."""
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if self.free_running and self.io_steps:
-            raise ValueError("io_steps and free_running exclude each other: choose one")
-        return self
 
     def specs(self) -> tuple[MagmaSpec, ...]:
         """Return the specs of all entries in order."""

@@ -175,16 +175,15 @@ class Instance(NamedTuple):
 
 
 def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
-    """Yield instances `offset` … `offset + count - 1` of the split. Raise ConfigError if it has fewer."""
-    end = spec.offset + spec.count
+    """Yield the first instances of the split. Raise ConfigError if it has fewer."""
     number = 0
-    for number, instance in enumerate(islice(_distinct(spec, seed), end), 1):
-        if number > spec.offset:
-            yield instance
-    if number < end:
+    for instance in islice(_distinct(spec, seed), spec.count):
+        number += 1
+        yield instance
+    if number < spec.count:
         raise ConfigError(
             f"the {spec.split} split has {number} distinct {spec.algorithm} traces of {spec.nodes} nodes"
-            f" at p = {spec.p:g}, and {end} are asked for",
+            f" at p = {spec.p:g}, and {spec.count} are asked for",
             hint="ask for fewer, for more nodes, or for another split",
         )
 
@@ -427,7 +426,7 @@ def make_traces(spec: MagmaSpec, seed: int) -> Iterator[MagmaTrace]:
 
     Raise ConfigError if the split has fewer distinct traces than requested.
     """
-    for index, instance in enumerate(instances(spec, seed), start=spec.offset):
+    for index, instance in enumerate(instances(spec, seed)):
         steps = run_algorithm(spec.algorithm, instance)
         check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
         yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)

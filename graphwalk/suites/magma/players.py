@@ -1,6 +1,6 @@
 """Scripted agents for algorithm traces."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from random import Random
@@ -16,14 +16,7 @@ from graphwalk.suites.suite import Player
 from graphwalk.types.schema import Schema
 
 
-def _say(replies: Iterable[str]) -> Policy:
-    *earlier, last = replies
-    for reply in earlier:  # noqa: UP028 (`yield from` a list fails when the policy is sent a message)
-        yield reply
-    return last
-
-
-def walking_expert(task: MagmaTask, setting: str) -> Policy:
+def walking_expert(task: MagmaTask) -> Policy:
     """Read the neighbourhood of every node with the tools, then run the algorithm on the edges that results showed."""
     (keys,) = yield from read([unique_values("key", NODE)])
     results = yield from read([neighborhood(NODE, "key", row["values"]) for row in keys])
@@ -39,9 +32,7 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
     states = dict(enumerate(run_algorithm(task.algorithm, instance), 1))
     if task.first_step == 0 and (before := state_before(task.algorithm, instance)) is not None:
         states[0] = before
-    return (
-        yield from _say(write_answer(task.algorithm, states[step].answer) for step, _ in task.requested_states(setting))
-    )
+    return write_answer(task.algorithm, states[task.step].answer)
 
 
 def _random(task: MagmaTask, draw: Random) -> str:
@@ -60,21 +51,22 @@ def _random(task: MagmaTask, draw: Random) -> str:
 
 
 def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
-    """Read the graph with tools, or give the correct states."""
+    """Read the graph with tools, or give the correct state."""
     if setting == "tools":
-        return walking_expert(task, setting)
-    return _say(write_answer(task.algorithm, state) for _, state in task.requested_states(setting))
+        return (yield from walking_expert(task))
+    return write_answer(task.algorithm, task.target)
 
 
-def any_states(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+def any_state(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Guess in the right form."""
-    return _say(_random(task, random) for _ in task.requested_states(setting))
+    yield from ()
+    return _random(task, random)
 
 
 _ALL = (*prompts.STRATEGIES, "tools")
 EXPERT = Player(expert, _ALL, default=True)
 PLAYERS: Mapping[str, Player[MagmaTask]] = {
     "expert": EXPERT,
-    "random": Player(any_states, _ALL, default=True, purpose=("magma.policy", "random")),
+    "random": Player(any_state, _ALL, default=True, purpose=("magma.policy", "random")),
     "flawed": replace(player_with(EXPERT, flawed), default=False),
 }

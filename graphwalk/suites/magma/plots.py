@@ -15,8 +15,6 @@ _EXACT = {
     "intermediate_exact": ("earlier", "Earlier states exact", "earlier states exact, in %"),
     "trajectory_exact": ("states", "All states exact", "states exact, in %"),
 }
-AVERAGED_SIZES = (5, 15)
-"""Smallest and largest number of nodes in the average over sizes, as in the paper."""
 _BARS = "Bars: 95 % intervals, clustered by graph."
 _STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
@@ -45,7 +43,7 @@ def _over_sizes(published: Iterable[ReportRow], measure: str) -> Iterator[Report
 
 
 def _steps_and_sizes(report: Report) -> Iterator[Plot]:
-    """Yield a plot per algorithm with a line per size (the paper's Figure 13), and the average (9b–f)."""
+    """Yield a plot per algorithm with a line per size (the paper's Figure 13)."""
     plot = partial(Plot, kind="lines", x="step", y="states exact, in %", percent=True)
     for algorithm in ALGORITHMS:
         players: dict[str, list[ReportRow]] = {}
@@ -57,12 +55,6 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
             panels = tuple(Panel(tuple(lines(rows)), player) for player, rows in players.items())
             title = f"Exact states by step and size: {_words(algorithm)}"
             yield plot(f"exact-by-step-{algorithm.replace('_', '-')}", title, panels=panels, about=f"{_STEPS} {_BARS}")
-    panels = tuple(_panels(report, "averaged_step", "step_exact"))
-    if panels:
-        low, high = AVERAGED_SIZES
-        about = f"Traces of {low} to {high} nodes that have this step. {_STEPS} {_BARS}"
-        title = f"Exact states by step, average over {low} to {high} nodes"
-        yield plot("exact-by-step-average", title, panels=panels, about=about)
 
 
 def _of(rows: Iterable[ReportRow], grouping: str, algorithm: str) -> list[ReportRow]:

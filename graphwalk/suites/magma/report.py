@@ -1,7 +1,7 @@
 """Report of MAGMA: measures, tables, and the figures of the paper."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +11,10 @@ from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import PLAYER, Grouping, Reader, Reference, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import Column, TextTable, table_of
 from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_plots
-from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
+from graphwalk.suites.magma.plots import magma_plots
+from graphwalk.suites.magma.prompts import STRATEGIES
 from graphwalk.suites.magma.score import ERRORS, MagmaScore
 from graphwalk.suites.magma.trace_results import (
-    GIVEN_EARLIER,
     STEP,
     TRACE,
     case,
@@ -24,7 +23,6 @@ from graphwalk.suites.magma.trace_results import (
     size_tables,
     trace_records,
 )
-from graphwalk.types.episode import setting_of
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _NOTES = (
@@ -62,24 +60,10 @@ def _paper_rows() -> Iterator[dict[str, Any]]:
     yield from rows.values()
 
 
-_GIVEN_NOTE = (
-    "With its own states as context, errors may propagate; otherwise each step is asked separately, and a difference"
-    " shows that some traces are harder."
-)
-_FREE_NOTE = "All columns after Diverged % are about diverged dialogues."
-
-
 def more_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables that have figures."""
-    groups = report.groups
     yield from size_tables(report)
-    if lines := [row for row in groups.get("algorithm", ()) if any(row[name] is not None for name in GIVEN_EARLIER)]:
-        shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["given_earlier"])
-        yield table_of("Final state by correctness of earlier states", shown, lines, _GIVEN_NOTE)
-    if free := [row for row in groups.get("case", ()) if row["dialogues"]]:
-        shown = (Column("Algorithm and size", "case", name=True), *PLAYER, *layout("magma")["dialogues"])
-        yield table_of("Free running: divergence and recovery", shown, free, _FREE_NOTE)
-    if rows := groups.get("algorithm"):
+    if rows := report.groups.get("algorithm"):
         shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["errors"])
         yield table_of("Errors per reply", shown, rows)
 
@@ -98,45 +82,20 @@ def _of_step(record: ResultRecord) -> str | None:
     return None if step is None else f"{_of_case(record)} {step:>3}"
 
 
-def _of_averaged(record: ResultRecord) -> str | None:
-    low, high = AVERAGED_SIZES
-    return str(record["task"]["algorithm"]) if low <= record["task"]["n"] <= high else None
-
-
-def _of_averaged_step(record: ResultRecord) -> str | None:
-    step, algorithm = (record["score"] or {}).get("step"), _of_averaged(record)
-    return None if step is None or algorithm is None else f"{algorithm} {step:>3}"
-
-
 _OF_STEPS = {"replies", "step_exact", "step_f1", *ERRORS, *(f"{name}_per_reply" for name in ERRORS)}
 """Measures over replies; the others are over traces."""
-READERS: Mapping[str, Reader] = {
-    "dialogues": lambda r: float(r["task"]["step"] is None and setting_of(r["setting"]) in STEPWISE),
-    "replies": lambda record: 1.0,
-}
-
-
-def most_frequent_error(score: Mapping[str, Any] | None) -> str | None:
-    """Return the class of errors that the replies of an episode have most often, None without errors.
-
-    Of equally frequent ones it is the last in ERRORS.
-    """
-    score = score or {}
-    error = max(reversed(ERRORS), key=lambda name: score.get(name) or 0)
-    return error if score.get(error) else None
 
 
 def magma_report() -> SuiteReport:
     report = declared_report(
         "magma",
         MagmaScore,
-        READERS,
+        {"replies": lambda record: 1.0},
         groupings=(
             Grouping("algorithm", "algorithm", lambda r: r["task"]["algorithm"], ALGORITHMS),
             Grouping("n", "nodes", lambda r: r["task"]["n"]),
             Grouping("case", "algorithm and size", _of_case, shown=False),
             Grouping("step", "algorithm, size and step", _of_step, shown=False),
-            Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
         ),
         baselines=repeat_baseline,
         references={"magma-paper": paper_figures},
@@ -145,7 +104,6 @@ def magma_report() -> SuiteReport:
         tables=more_tables,
         plots=magma_plots,
         abbreviations=STRATEGIES,
-        cause=most_frequent_error,
     )
     levels = ((one, STEP if one.name in _OF_STEPS else TRACE) for one in report.measures)
     return replace(report, measures=tuple(replace(one, value=_at(level, one.value)) for one, level in levels))

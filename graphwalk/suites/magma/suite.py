@@ -39,16 +39,15 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
                 )
 
     async def tasks(self, about: LoadedGraph, config: MagmaConfig, seed: int, agent: AgentConfig) -> Tasks[MagmaTask]:
-        """Return one task per state of the trace; in free-running mode one for all states."""
+        """Return one task per state of the trace."""
         trace = about.instance.source
-        steps = [None] if config.free_running else trace.states
-        return Tasks([make_task(trace, step, agent, config) for step in steps])
+        return Tasks([make_task(trace, step, agent, config) for step in trace.states])
 
     def asks(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
         """Return False for earlier states in input–output strategies without `io_steps`, and tools without a store."""
         if setting == "tools" and not config.in_store:
             return False
-        return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
+        return setting in prompts.STEPWISE or config.io_steps or task.step == task.total_steps
 
     def report(self) -> SuiteReport:
         return magma_report()

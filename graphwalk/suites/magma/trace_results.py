@@ -1,4 +1,4 @@
-"""Tables of MAGMA: results per trace and by size, and the association of final states by earlier ones."""
+"""Results of MAGMA per trace, and its tables by size."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,15 +10,11 @@ from graphwalk.reports.text_table import Column, TextTable, one_decimal, table_o
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
-from graphwalk.suites.magma.score import judge
+from graphwalk.suites.magma.score import ERRORS, judge
 from graphwalk.suites.reference import baseline_result
 from graphwalk.types.episode import ExitStatus, setting_of
 
 TRACE, STEP = "trace", "step"
-GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
-"""Measures: correct final states in % of traces with all earlier states correct, and of the others."""
-
-_NO_REPLY = dict.fromkeys(("recovered", "thinking_tokens", "reasoning_tokens"))
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
 
@@ -41,18 +37,18 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
     `score["level"]` is "trace" or "step". A trace with failed episodes is scored by the others, and keeps the status
     of the failure.
     """
-    traces: dict[tuple[str, str, int, str], dict[int | None, ResultRecord]] = {}
+    traces: dict[tuple[str, str, int, str], dict[int, ResultRecord]] = {}
     graphs: dict[str, str] = {}
-    repeated: dict[str, dict[int, ResultRecord]] = {}
+    repeated: dict[str, dict[int, dict[str, Any]]] = {}
     stepwise = set(STEPWISE)
     for result in results:
         task = result["task"]
         if task["trace_id"] not in graphs:
             graphs[task["trace_id"]] = cluster_of(result["task_id"], task).graph
-        if task["step"] not in (None, task["total_steps"]):
+        if task["step"] != task["total_steps"]:
             stepwise.add(result["setting"])
         scores = repeated.setdefault(task["trace_id"], {})
-        if setting_of(result["setting"]) in STEPWISE and task["step"] not in (None, *scores):
+        if setting_of(result["setting"]) in STEPWISE and task["step"] not in scores:
             scores |= _repeat_previous_state(result)
         key = (result["model"], result["setting"], result["repeat"], task["trace_id"])
         traces.setdefault(key, {})[task["step"]] = _slim(result, graphs[task["trace_id"]])
@@ -60,14 +56,15 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
         yield from _records(list(episodes.values()), setting in stepwise, repeated[trace])
 
 
-def _repeat_previous_state(result: ResultRecord) -> dict[int, ResultRecord]:
+def _repeat_previous_state(result: ResultRecord) -> dict[int, dict[str, Any]]:
     """Return the step of a result with the score of the last state in its prompt; empty for the first step."""
     task, prompt = result["task"], result.get("trajectory", {}).get("prompt", ())
     states = [message["content"] for message in prompt if message["role"] == "assistant"]
     if not states:
         return {}
     algorithm, step = task["algorithm"], task["step"]
-    return {step: judge(algorithm, step, read_answer(algorithm, states[-1]).answer, task["gold"]).model_dump()}
+    score = judge(algorithm, read_answer(algorithm, states[-1]), task["gold"]).model_dump()
+    return {step: _step_score(step, score)}
 
 
 def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
@@ -78,79 +75,65 @@ def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
 
 def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     """Return the result without most of its trajectory, which is too large to keep."""
-    first_step = result["task"]["first_step"]
-    task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "first_step": first_step, "graph_digest": graph}
+    task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
     return {**{name: result[name] for name in _KEPT}, "task": task, "trajectory": trajectory}
 
 
 def _records(
-    episodes: Sequence[ResultRecord], stepwise: bool, repeated: Mapping[int, ResultRecord]
+    episodes: Sequence[ResultRecord], stepwise: bool, repeated: Mapping[int, Mapping[str, Any]]
 ) -> Iterator[ResultRecord]:
     """Yield the record of a trace and those of its steps; `stepwise` means that every state is requested.
 
     `repeated` has the score of the previous state by step.
     """
-    first, scores = episodes[0], [episode["score"] for episode in episodes if episode["score"]]
-    steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
-    trace_id, states = first["task"]["trace_id"], first["task"]["total_steps"] - first["task"]["first_step"] + 1
-    repeats = [repeated[step] for step in sorted(repeated)]
+    first, total = episodes[0], episodes[0]["task"]["total_steps"]
+    scored = {episode["task"]["step"]: episode["score"] for episode in episodes if episode["score"]}
+    steps = {step: _step_score(step, scored[step]) for step in sorted(scored)}
+    repeats = {step: repeated[step] for step in sorted(repeated)}
     failed = next((e for e in episodes if ExitStatus(e["exit_status"]).infrastructure), first)
     yield {
         **first,
-        "task_id": trace_id,
+        "task_id": first["task"]["trace_id"],
         "exit_status": failed["exit_status"],
         "trajectory": failed["trajectory"],
-        "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states) if scores else None,
-        "repeated": repeats and _trace_score(repeats, states, first, [_NO_REPLY], stepwise=True),
+        "score": _trace_score(steps, total, stepwise) if steps else None,
+        "repeated": repeats and _trace_score(repeats, total, stepwise=True),
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
         "seconds": _sums([{"seconds": episode["seconds"]} for episode in episodes]).get("seconds"),
     }
-    for step in steps:
-        score, again = {**step, "level": STEP}, repeated.get(step["step"])
-        fields = {"score": score, "repeated": again and {**again, "level": STEP, "correct": None}}
-        yield {**first, "task_id": f"{trace_id}-{step['step']}", **fields}
+    for step, score in steps.items():
+        yield {
+            **first,
+            "task_id": f"{first['task']['trace_id']}-{step}",
+            "score": score,
+            "repeated": repeated.get(step) and {**repeated[step], "correct": None},
+        }
 
 
-def _trace_score(
-    steps: Sequence[Mapping[str, Any]],
-    states: int,
-    record: ResultRecord,
-    scores: Sequence[Mapping[str, Any]],
-    stepwise: bool,
-) -> dict[str, Any]:
-    """Return the scores of a trace of `states` states; without `stepwise` only the final state is known."""
-    total = record["task"]["total_steps"]
-    final = next((step for step in steps if step["step"] == total), {})
-    earlier = [step for step in steps if step["step"] < total]
-    every = steps if stepwise else ()
-    first = next((step["step"] for step in every if not step["exact"]), None)
+def _step_score(step: int, score: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the score of one state; its field `exact` keeps it apart from traces, which have `correct`."""
+    names = ("precision", "recall", "f1", *ERRORS)
+    return {"level": STEP, "step": step, "exact": score["correct"], **{name: score[name] for name in names}}
+
+
+def _trace_score(steps: Mapping[int, Mapping[str, Any]], total: int, stepwise: bool) -> dict[str, Any]:
+    """Return the scores of a trace of `total` steps; without `stepwise` only the final state is known."""
+    final = steps.get(total, {})
+    earlier = [score for step, score in steps.items() if step < total]
+    every = [*steps.values()] if stepwise else []
     return {
         "level": TRACE,
         "correct": final.get("exact"),
         **{name: final.get(name) for name in ("precision", "recall", "f1")},
-        "false_positives": sum(step["hallucinations"] for step in steps),
+        "false_positives": sum(score["hallucinations"] for score in steps.values()),
         "intermediate_exact": _mean(earlier, "exact"),
         "intermediate_f1": _mean(earlier, "f1"),
         "trajectory_exact": _mean(every, "exact"),
         "trajectory_f1": _mean(every, "f1"),
-        "first_divergence": first,
-        "divergence_at": first and first / total,
-        "diverged": first is not None if len(every) == states else None,
-        "recovered": scores[0]["recovered"],
-        **_sums([{name: score[name] for name in ("thinking_tokens", "reasoning_tokens")} for score in scores]),
     }
-
-
-def _relation(steps: Sequence[Mapping[str, Any]], states: int) -> dict[str, Any]:
-    """Return the final state by the correctness of all earlier ones; empty if one is missing or unknown."""
-    if len(steps) < states or states == 1:
-        return {}
-    *before, last = (step["exact"] for step in steps)
-    right, wrong = GIVEN_EARLIER
-    return {right if all(before) else wrong: last}
 
 
 def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:

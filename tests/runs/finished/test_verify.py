@@ -29,7 +29,7 @@ GRAPH = {"preset": "paper-100", "nodes": 30}
 SUITES: dict[str, dict[str, Any]] = {
     "questions": {"suite": {"name": "questions", "graphs": [GRAPH], "questions": ["node_by_property", "path_finding"]}},
     "mazes": {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 2}]}},
-    "magma": {"suite": {"name": "magma", "traces": [{"count": 1}], "free_running": True}, "settings": ["is", "io"]},
+    "magma": {"suite": {"name": "magma", "traces": [{"count": 1}]}, "settings": ["is", "io"]},
 }
 
 

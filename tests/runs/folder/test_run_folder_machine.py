@@ -65,10 +65,11 @@ EXPERIMENT = {
     "suite": {
         "name": "magma",
         "traces": [{"algorithm": ["bfs"], "nodes": [5], "count": EPISODES}],
-        "free_running": True,
+        "in_store": True,
     },
     "models": ["mine/m"],
-    "settings": ["is"],
+    "settings": ["tools"],
+    "agent": {"nudges": 2},
 }
 
 

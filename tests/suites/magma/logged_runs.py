@@ -71,7 +71,7 @@ def _steps(states: list[bool]) -> list[tuple[int, tuple[bool, int]]]:
 def _result(trace: str, step: int, right: tuple[bool, int], model: str, setting: str) -> dict[str, Any]:
     algorithm, n, number = trace.split()
     exact, total = right
-    score = {"step": step, "exact": exact, "precision": 1, "recall": 1, "f1": 1, "missing_prefix": 0}
+    score = {"correct": exact, "precision": 1, "recall": 1, "f1": 1, "missing_prefix": 0}
     score |= {"false_negatives": 0, "hallucinations": 0, "invalid_items": 0}
     return {
         "task_id": f"{trace} {step}",
@@ -79,7 +79,7 @@ def _result(trace: str, step: int, right: tuple[bool, int], model: str, setting:
         "setting": setting,
         "repeat": 0,
         "exit_status": "answered",
-        "score": {"steps": [score], "recovered": None, "thinking_tokens": None, "reasoning_tokens": None},
+        "score": score,
         "turns": 1,
         "tool_calls": 0,
         "usage": {},
@@ -93,6 +93,5 @@ def _result(trace: str, step: int, right: tuple[bool, int], model: str, setting:
             "trace_id": trace,
             "step": step,
             "total_steps": total,
-            "first_step": 1,
         },
     }

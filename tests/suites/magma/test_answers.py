@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.answers import PREFIXES, read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.score import StepScore, judge
+from graphwalk.suites.magma.score import MagmaScore, judge
 
 TREE = [[0, 1, 8.0], [1, 2, 3.0]]
+
+
+def judged(algorithm: str, items: list[Any], target: list[Any]) -> MagmaScore:
+    return judge(algorithm, Extraction(items, "strict"), target)
 
 
 @pytest.mark.parametrize(
@@ -57,8 +61,7 @@ def test_replies_without_the_prefix(reply: str) -> None:
 @given(st.text(), st.sampled_from(ALGORITHMS))
 def test_no_text_raises(text: str, algorithm: str) -> None:
     for reply in (text, f"{PREFIXES[algorithm]} {text}", f"{PREFIXES[algorithm]} [{text}]"):
-        items = read_answer(algorithm, reply).answer
-        judge(algorithm, 1, items, [])
+        judge(algorithm, read_answer(algorithm, reply), [])
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,8 @@ def test_no_text_raises(text: str, algorithm: str) -> None:
 )
 def test_order_and_spelling_do_not_matter(algorithm: str, items: list[Any]) -> None:
     target = {"bfs": [0, 2], "dfs": [[0, 1], [2]]}.get(algorithm, TREE)
-    assert judge(algorithm, 1, items, target) == StepScore(step=1, exact=True, precision=1, recall=1, f1=1)
+    score = judged(algorithm, items, target)
+    assert (score.correct, score.precision, score.recall, score.f1, score.false_positives) == (True, 1, 1, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -86,14 +90,15 @@ def test_order_and_spelling_do_not_matter(algorithm: str, items: list[Any]) -> N
     ],
 )  # fmt: skip
 def test_invalid_items(algorithm: str, item: Any) -> None:
-    score = judge(algorithm, 1, [item, item], [])
-    assert (score.invalid_items, score.hallucinations, score.exact, score.f1) == (1, 0, False, 0)
+    score = judged(algorithm, [item, item], [])
+    assert (score.invalid_items, score.hallucinations, score.correct, score.f1) == (1, 0, False, 0)
 
 
 def test_errors_are_counted_item_by_item() -> None:
-    assert judge("dijkstra", 1, [[2, 1, 3.0]], [[1, 2, 3.0]]).hallucinations == 1  # the source comes first
-    assert judge("bfs", 1, None, [0, 1]) == StepScore(step=1, missing_prefix=1)
-    score = judge("bfs", 4, [0, 7, 8, "x", "y"], [0, 1, 2, 3])
+    assert judged("dijkstra", [[2, 1, 3.0]], [[1, 2, 3.0]]).hallucinations == 1  # the source comes first
+    missing = judge("bfs", Extraction(), [0, 1])
+    assert (missing.correct, missing.f1, missing.missing_prefix, missing.false_negatives) == (False, 0, 1, 0)
+    score = judged("bfs", [0, 7, 8, "x", "y"], [0, 1, 2, 3])
     assert (score.false_negatives, score.hallucinations, score.invalid_items) == (3, 2, 1)
     assert (score.precision, score.recall) == (1 / 5, 1 / 4)
     assert score.f1 == pytest.approx(2 / 9)
