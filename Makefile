@@ -94,7 +94,7 @@ bench-peers: $(STAMP) ## Compare with inspect_ai and write the table of docs/pee
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
 	$(BIN)/python -m benchmarks.peers
 
-environments: $(STAMP) ## Set up verifiers, inspect_ai, TRL and `datasets`, each in a .venv of its own, and MCP's conformance suite, and run their slow tests (2 GB)
+environments: $(STAMP) ## Set up verifiers, inspect_ai, TRL and `datasets`, each in a .venv of its own, and run their slow tests (2 GB)
 	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check -e . -e environments/verifiers
 	test -d .venv-inspect || $(PYTHON) -m venv .venv-inspect
@@ -103,7 +103,6 @@ environments: $(STAMP) ## Set up verifiers, inspect_ai, TRL and `datasets`, each
 	test -d .venv-trl || $(PYTHON) -m venv .venv-trl
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check "transformers>=5.2,<6" "datasets>=4.7" jinja2
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "trl>=1.16,<2" accelerate
-	npm install --silent --no-audit --no-fund --prefix build/conformance @modelcontextprotocol/conformance@0.2.0-alpha.12 node@24.21.0
 	$(BIN)/pytest -m slow --timeout 0 tests/environments
 
 training-setup: ## What training takes, in .venv-training (gigabytes, with torch)

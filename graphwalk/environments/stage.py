@@ -55,9 +55,11 @@ class Stage:
 
         Raise ConfigError for an invalid experiment or such a field, StoreError if the store cannot be reached.
         """
-        resolved, sources = _resolve(experiment, flags, graphs)
+        config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
+        resolved = resolve(config, read_variables(), keys=False)
         for one in (resolved, *resolved.variants.values()):
             _check_levers(one.agent, lacks)
+        sources = sources_for(resolved, f"environment-{secrets.token_hex(4)}")
         try:
             plan = await make_plan(resolved, sources, lambda number: None)
         except BaseException:
@@ -90,17 +92,6 @@ class Stage:
         planned = self.planned[number]
         return OpenEpisode(self, planned, await planned.prompt(self.experiment))
 
-    async def check_tools(self) -> None:
-        """Raise ConfigError if the tools differ from task to task, for a harness that has one list of them for all."""
-        described: dict[str, ToolSpec] = {}
-        for number in range(len(self)):
-            for spec in (await self.begin(number)).tools:
-                if described.setdefault(spec.name, spec) != spec:
-                    raise ConfigError(
-                        f"the tool {spec.name} differs from task to task, and this program has one for all of them",
-                        hint="one graph and one kind of question; or agent.names_in_tools=0 and agent.answer=text",
-                    )
-
     async def expert(self, number: int) -> Reward:
         """Return the reward of the scripted expert, which is 1 for a valid task."""
         planned = self.planned[number]
@@ -111,13 +102,6 @@ class Stage:
         if earned is None:
             raise ConfigError(f"the expert cannot solve {planned.task.task_id}")
         return earned
-
-
-def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = None) -> tuple[Experiment, GraphSources]:
-    variables = read_variables()
-    config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
-    resolved = resolve(config, variables, keys=False)
-    return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 
 @cache

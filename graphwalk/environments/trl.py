@@ -69,10 +69,12 @@ def environment(experiment: Any, **flags: Any) -> type[Any]:
     """
     stage = run_in_background(Stage.open(experiment, lacks=LOOP_OF_ANOTHER, **flags))
     setups = [run_in_background(stage.begin(number)) for number in range(len(stage))]
-    tools = setups[0].tools
-    if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
-        raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
-    run_in_background(stage.check_tools())
+    tools = list(setups[0].tools)
+    if any(list(setup.tools) != tools for setup in setups):
+        raise ConfigError(
+            "the tasks of a TRL environment must have the same tools",
+            hint="use one class per setting; with names_in_tools or answer: tool, one graph and one kind of question",
+        )
     members: dict[str, Any] = {spec.name: tool_method(spec) for spec in (_ANSWER, *tools)}
     members["_rows"] = [
         {"prompt": [message.as_openai() for message in setup.prompt], "task": number}

@@ -8,7 +8,6 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from graphwalk.errors import ModelError
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 NO_ANSWER = "[]"
@@ -27,9 +26,8 @@ class Ask(NamedTuple):
         return ToolCall(call_id, self.tool, args if isinstance(args, str) else json.dumps(args, ensure_ascii=False))
 
 
-Policy = Generator[list[Ask] | str, list[str], str]
-"""Yields the calls of one turn, or a text in a dialogue; receives the result texts, or a list with the next user
-message; returns the answer."""
+Policy = Generator[list[Ask], list[str], str]
+"""Yields the calls of one turn; receives the result texts; returns the answer."""
 
 
 class AnswerNow(Exception):  # noqa: N818 (a signal, as GeneratorExit is)
@@ -48,14 +46,13 @@ class ScriptedModel:
         self.name = name
         self._policy = policy
         self._move: list[ToolCall] | str | None = None
-        """The policy's last move: calls that wait for results, or a text. None before the first turn."""
-        self._done = False
+        """The policy's last move: calls that wait for results, or the answer. None before the first turn."""
         self._calls = 0
         self._results: dict[str, str] = {}
         """Call id → result as first seen; compaction may shorten it later."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Return the policy's next move. Raise ModelError if a text in a dialogue has no user message after it."""
+        """Return the policy's next move."""
         message = self.next_message(messages, bool(tools), options.parallel_tool_calls is not False)
         return Reply(message, finish_reason="tool_calls" if message.tool_calls else "stop", model=self.name)
 
@@ -64,20 +61,16 @@ class ScriptedModel:
         self._policy.close()
 
     def next_message(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
-        """Return the policy's next move after these messages; `tools`: they are offered. ModelError as `complete`."""
+        """Return the policy's next move after these messages; `tools`: they are offered."""
         for message in messages:
             if message.tool_call_id is not None:
                 self._results.setdefault(message.tool_call_id, message.content or "")
         if self._move is None:
             self._advance(None)
-        elif isinstance(self._move, str) and not self._done:
-            if messages[-1].role != "user":
-                raise ModelError(f"{self.name} waits for a user message; the last one is of role {messages[-1].role}")
-            self._advance([messages[-1].content or ""])
         while isinstance(self._move, list) and all(call.id in self._results for call in self._move):
             self._advance([self._results[call.id] for call in self._move])
         if isinstance(self._move, list) and not tools:
-            self._move, self._done = self._forced_answer(), True
+            self._move = self._forced_answer()
         if isinstance(self._move, list):
             waiting = [call for call in self._move if call.id not in self._results]
             return Message("assistant", tool_calls=tuple(waiting if parallel else waiting[:1]))
@@ -87,9 +80,9 @@ class ScriptedModel:
         try:
             move = next(self._policy) if results is None else self._policy.send(results)
         except StopIteration as end:
-            self._move, self._done = end.value, True
+            self._move = end.value
         else:
-            self._move = move if isinstance(move, str) else [self._call(ask) for ask in move]
+            self._move = [self._call(ask) for ask in move]
 
     def _call(self, ask: Ask) -> ToolCall:
         self._calls += 1

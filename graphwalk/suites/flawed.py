@@ -38,7 +38,7 @@ def player_with(player: Player[T], change: Callable[[Policy, Random], Policy]) -
 
 
 def flawed(agent: Policy, random: Random) -> Policy:
-    """Return the agent with up to one flaw in its calls, and one in its answer or in all its replies."""
+    """Return the agent with up to one flaw in its calls, and one in its answer."""
     walk = WALK_FLAWS.get(random.choice(["", *WALK_FLAWS]))
     spoil = ANSWER_FLAWS.get(random.choice(["", *ANSWER_FLAWS]))
     return with_flaws(agent, random, walk, spoil)
@@ -69,7 +69,7 @@ def _as_planned(asks: list[Ask], number: int) -> Turn:
 def _relay(
     agent: Policy, turn: Callable[[list[Ask], int], Turn] = _as_planned, say: Callable[[str], str] = str
 ) -> Policy:
-    """Play the agent, with the calls of each of its turns (0, 1, …) made by `turn`, and its texts changed by `say`."""
+    """Play the agent, with the calls of each of its turns (0, 1, …) made by `turn`, and its answer changed by `say`."""
     results: Any = None
     number = 0
     while True:
@@ -77,11 +77,8 @@ def _relay(
             move = agent.send(results)
         except StopIteration as end:
             return say(end.value)
-        if isinstance(move, str):
-            results = yield say(move)
-        else:
-            results = yield from turn(move, number)
-            number += 1
+        results = yield from turn(move, number)
+        number += 1
 
 
 def early_stop(agent: Policy) -> Policy:

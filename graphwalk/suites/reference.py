@@ -56,7 +56,7 @@ class CachedTools:
 async def drive(
     agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = (), count: Callable[[str], int] = count_tokens
 ) -> ReferenceWalk:
-    """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text.
+    """Run a scripted agent on the tools. Raise StoreError if a tool fails.
 
     `count` counts tokens; pass a cached one for several walks on the same graph.
     """
@@ -77,8 +77,6 @@ async def drive(
             asks = agent.send(texts)  # type: ignore[arg-type]  # None starts it
         except StopIteration as end:
             return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + count(end.value))
-        if isinstance(asks, str):
-            raise TypeError("a scripted agent that uses tools yields calls, not text")
         tool_calls = tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))
         results = [await toolbox.call(call) for call in tool_calls]
         texts = [result.content for result in results]

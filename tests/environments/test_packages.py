@@ -34,19 +34,9 @@ REPLAYED: dict[str, Any] = {
     "graphwalks": {"suite": {"problems": [{"nodes": 20, "count": 5}]}},
     "own_questions": {"suite": {"graphs": [{"file": "example"}], "dataset": "example"}},
 }
-LEVERS: dict[str, dict[str, Any]] = {
-    "names": {"names_in_tools": 200},
-    "answer": {"answer": "tool"},
-}
-"""Fields of `agent` that each harness has."""
-REPLAYED |= {
-    f"questions {name}": {"suite": {"graphs": [{"nodes": 20}]}, "agent": {"turn_limit": 6, **fields}}
-    for name, fields in {
-        **LEVERS,
-        "nudges": {"nudges": 1},
-        "required": {"answer": "tool", "tool_choice": "required"},
-        "together": {"names_in_tools": 200, "answer": "tool", "nudges": 2, "tool_choice": "required"},
-    }.items()
+REPLAYED["questions with levers"] = {
+    "suite": {"graphs": [{"nodes": 20}]},
+    "agent": {"turn_limit": 6, "names_in_tools": 200, "answer": "tool", "nudges": 2, "tool_choice": "required"},
 }
 AGENTS = {"own_questions": ["scripted/look"], "mazes": ["scripted/expert", "scripted/random"]}
 """Scripted agents that play a suite; by default a good and a bad one. In mazes `flawed` makes calls without arguments,
@@ -121,88 +111,6 @@ def streamed(body: dict[str, Any]) -> Answer:
     delta = choice.pop("message")
     delta["tool_calls"] = [{"index": i, **call} for i, call in enumerate(delta.get("tool_calls", ()))]
     return stream({**body, "object": "chat.completion.chunk", "choices": [{**choice, "delta": delta}]})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lever", LEVERS)
-async def test_vf_eval_plays_the_expert_with_every_lever(tmp_path: Path, lever: str) -> None:
-    binaries, path, question = evaluator_of_verifiers(), tmp_path / "experiment.yaml", "node_by_property"
-    suite = {"name": "questions", "graphs": [{"nodes": 20}], "questions": [question]}
-    agent = LEVERS[lever]
-    path.write_text(json.dumps({"name": "q", "suite": suite, "settings": ["tools"], "agent": agent}))
-    run = await graphwalk.arun(path, models=["scripted/expert"], out=tmp_path / "run")
-    (result,) = run.results()
-    unknown = ("get_unique_property_values", {"entity_name": "Nolabel", "property_name": "key", "entity_type": "node"})
-    replies = [chat(calls=[unknown])]
-    for turn in result.trajectory.turns:
-        replies.append(chat(turn.message.content, [(one.name, one.arguments) for one in turn.message.tool_calls]))
-    prompt = len(result.trajectory.prompt)
-
-    def reply(request: Any) -> Answer:
-        number = sum(message["role"] == "assistant" for message in request.body["messages"][prompt:])
-        return streamed([*replies, chat("Done.")][number])
-
-    async with ModelServer(reply) as server:
-        words = commands("verifiers")[2]
-        values = {"URL": server.url, "NAME": "LOCAL_API_KEY", "MODEL": "m", "quickstart": str(path), "5": "1"}
-        done = await asyncio.to_thread(
-            subprocess.run,
-            [values.get(word, word) for word in words],
-            env={
-                **os.environ,
-                "HOME": str(tmp_path),
-                "PATH": f"{binaries}:{os.environ['PATH']}",
-                "LOCAL_API_KEY": "no-secret",
-            },
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=900,
-        )
-    assert done.returncode == 0, done.stdout + done.stderr
-    (log,) = tmp_path.rglob("traces.jsonl")  # noqa: ASYNC240 -- nothing else runs
-    (trace,) = json.loads(log.read_text())["traces"]
-    assert trace["metrics"]["exact"] == 1, done.stdout + done.stderr
-    assert trace["info"]["step_rewards"][0] == 0, "the refused call"
-    assert trace["metrics"]["steps"] == sum(trace["info"]["step_rewards"]) == 1
-    sent = [request.body for request in server.requests]
-    assert Counter(message["role"] for message in sent[0]["messages"]) == Counter(
-        message.role for message in result.trajectory.prompt
-    )
-    tools = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in sent[0]["tools"]}
-    assert {"get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"} <= tools.keys()
-    assert ("enum" in tools["get_node_by_property"]["label"]) == (lever == "names")
-    if lever == "answer":
-        assert list(tools["answer"]["rows"]["items"]["properties"]) == ["node_key"]
-    _, *results = [one["content"] for one in sent[-1]["messages"][prompt:] if one["role"] == "tool"]
-    assert results == [one.content for turn in result.trajectory.turns for one in turn.results][: len(results)] != []
-
-
-REFUSED: dict[str, dict[str, Any]] = {
-    "tool_protocol": {"tool_protocol": "json"},
-    "strict_tools": {"strict_tools": True},
-    "tool_choice": {"answer": "tool", "tool_choice": "required"},
-    "nudges": {"nudges": 1},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("harness", ["verifiers", "inspect"])
-@pytest.mark.parametrize("lever", REFUSED)
-def test_levers_of_the_loop_are_refused_at_load(tmp_path: Path, harness: str, lever: str) -> None:
-    if harness == "inspect" and lever in ("tool_choice", "nudges"):
-        pytest.skip("inspect_ai has it")
-    binaries, path = python_of(harness).parent, tmp_path / "experiment.yaml"
-    suite = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "node_by_property"]}
-    path.write_text(json.dumps({"name": "q", "suite": suite, "settings": ["tools"], "agent": REFUSED[lever]}))
-    validate = [binaries / "vf-validate", "graphwalk_verifiers", "--taskset.experiment", path, "--no-rich"]
-    evaluate = [binaries / "inspect", "eval", "graphwalk_inspect/questions", "-T", f"experiment={path}"]
-    words = validate if harness == "verifiers" else [*evaluate, "--model", "mockllm/model", "--display", "plain"]
-    env = {**environment(harness), "HOME": str(tmp_path)}
-    done = subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=280)
-    assert done.returncode != 0
-    output = " ".join((done.stdout + done.stderr).split())
-    assert f"agent.{lever}: {REFUSED[lever][lever]} needs the loop of a run" in output, output
 
 
 @pytest.mark.slow
@@ -345,17 +253,3 @@ async def test_trl_trains_on_traces(tmp_path: Path) -> None:
     done = await asyncio.to_thread(subprocess.run, words, env=env, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "chats" in done.stdout
-
-
-@pytest.mark.slow
-def test_inspect_has_a_standard_error_over_the_questions_of_one_graph() -> None:
-    script = """
-from graphwalk_inspect.tasks import graph_stderr
-from inspect_ai.scorer import SampleScore, Score
-def error(right, graphs):
-    scores = [SampleScore(score=Score(value=v), sample_metadata={"graph": g}) for v, g in zip(right, graphs)]
-    return graph_stderr()(scores)
-print(error([1, 0, 1, 1], "aaaa"), error([1, 1, 0, 0], "aabb") > error([1, 1, 0, 0], "aaaa"))
-"""
-    done = subprocess.run([python_of("inspect"), "-c", script], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["0.25", "True"], done.stderr

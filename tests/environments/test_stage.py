@@ -98,13 +98,3 @@ async def test_levers_that_need_the_loop_of_a_run_are_refused(agent: dict[str, A
     varied = {**QUESTIONS, "settings": ["tools"], "vary": {f"agent.{k}": [v] for k, v in agent.items()}}
     with pytest.raises(ConfigError, match=f"agent.{lever}"):
         await Stage.open(varied, lacks=LOOP_OF_ANOTHER)
-
-
-async def test_tools_of_all_tasks_are_compared() -> None:
-    two = {**QUESTIONS, "suite": {**QUESTIONS["suite"], "graphs": [{"nodes": 20, "count": 2}]}}
-    plain, named = await Stage.open(two), await Stage.open({**two, "agent": {"names_in_tools": 200}})
-    await plain.check_tools()
-    with pytest.raises(ConfigError, match="differs from task to task"):
-        await named.check_tools()
-    await plain.close()
-    await named.close()

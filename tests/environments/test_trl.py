@@ -4,7 +4,10 @@ import inspect
 import json
 from typing import Any
 
+import pytest
+
 from graphwalk.environments.trl import environment, rows_of, step_rewards
+from graphwalk.errors import ConfigError
 
 QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]}}
 
@@ -53,3 +56,10 @@ def test_tool_docstrings_describe_arguments() -> None:
         for parameter in signature.parameters.values():
             assert parameter.annotation is not inspect.Parameter.empty
             assert f"    {parameter.name}: " in method.__doc__.partition("Args:")[2]
+
+
+def test_tools_of_all_tasks_are_compared() -> None:
+    two = {**QUESTIONS, "suite": {**QUESTIONS["suite"], "graphs": [{"nodes": 20, "count": 2}]}}  # type: ignore[dict-item]
+    assert len(rows_of(environment(two))) == 2
+    with pytest.raises(ConfigError, match="must have the same tools"):
+        environment({**two, "agent": {"names_in_tools": 200}})

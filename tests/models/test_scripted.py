@@ -5,7 +5,6 @@ from contextlib import suppress
 
 import pytest
 
-from graphwalk.errors import ModelError
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy, ScriptedModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 
@@ -83,17 +82,3 @@ def stubborn() -> Policy:
 @pytest.mark.parametrize(("policy", "answer"), [(careful, "so far nothing"), (stubborn, NO_ANSWER)])
 async def test_policy_answers_at_the_turn_limit(policy: Callable[[], Policy], answer: str) -> None:
     assert (await say(model(policy()), PROMPT, tools=False)).message.content == answer
-
-
-async def test_dialogue_continues_after_a_user_message() -> None:
-    def talks() -> Policy:
-        (heard,) = yield "hello"
-        return f"you said {heard}"
-
-    player = model(talks())
-    first = await say(player, PROMPT, tools=False)
-    last = await say(player, [*PROMPT, first.message, Message("user", "bye")], tools=False)
-    assert (first.message.content, last.message.content) == ("hello", "you said bye")
-    lost = model(talks())
-    with pytest.raises(ModelError, match="waits for a user message"):
-        await say(lost, [*PROMPT, (await say(lost, PROMPT)).message])

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice, product
 from typing import Any, NamedTuple
 
 from graphwalk.agent import Episode, run_episode
@@ -11,15 +10,11 @@ from graphwalk.environments.stage import Stage
 from graphwalk.runs.episodes.episode import RunModels
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.task import MagmaTask
-from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.task import Task
-from graphwalk.tools.observed import is_key
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import PropertyGraph
-
-_MOST_ROWS = 2_000
 
 
 class Step(NamedTuple):
@@ -97,31 +92,6 @@ class Case:
             return {"bfs": value, "dfs": [value]}.get(self.task.algorithm, [value] * 3)
         return str(value)
 
-    @property
-    def combinations(self) -> list[Any]:
-        """Return every item that the answer could have."""
-        if isinstance(self.task, MagmaTask) and self.task.algorithm not in ("bfs", "dfs"):
-            return [[*pair, weight] for pair in combinations(self.keys, 2) for weight in range(1, 11)]
-        if isinstance(self.task, QuestionTask):
-            fields, keys = self.task.answer_fields, self.keys
-            others = [*self.values, *range(1, len(keys) + 1)]
-            rows = product(*(keys if is_key(field) else others for field in fields))
-            return [dict(zip(fields, row, strict=True)) for row in islice(rows, _MOST_ROWS)]
-        everything = [*self.keys, *self.values] if isinstance(self.task, OwnQuestionTask) else self.keys
-        return [self.item(value) for value in everything]
-
-    @property
-    def listing(self) -> list[Step]:
-        """Return calls that list all nodes, in a maze a visit to every cell."""
-        if not self.walk:
-            return []
-        if isinstance(self.task, MazeTask):
-            return [Step("", [("get_next_possible_cells", {"node_id": key}) for key in self.keys])]
-        assert self.graph is not None
-        labels = sorted({label for node in self.graph.nodes() for label in node.labels})
-        lists = [{"property_name": "key", "entity_name": label, "entity_type": "node"} for label in labels]
-        return [Step("", [("get_unique_property_values", arguments) for arguments in lists])]
-
 
 def _values(item: Any) -> Iterator[Any]:
     """Yield the values in an item of an answer."""
@@ -154,10 +124,6 @@ WAYS: dict[str, Callable[[Case], list[Step]]] = {
     "ending at once with an empty answer": lambda case: case.replies(lambda items: case.write([])),
     "all nodes": lambda case: case.replies(lambda items: case.write([*map(case.item, case.keys)])),
     "all values": lambda case: case.replies(lambda items: case.write([*map(case.item, case.values)])),
-    "every combination, after calls that list all": lambda case: [
-        *case.listing,
-        *case.replies(lambda items: case.write(case.combinations)),
-    ],
     "one valid row, guessed": lambda case: case.replies(lambda items: case.write(items[:1])),
     "the right answer before any call": _right,
     "both answers": lambda case: case.replies(lambda items: f"{_wrong(case)}\nor\n{case.write(items)}"),

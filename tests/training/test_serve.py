@@ -82,18 +82,6 @@ def test_more_requests_than_rows_are_answered_as_if_alone(folder: Path, generato
         assert (reply["reason"], reply["completion_tokens"]) == ("length", 20)
 
 
-def test_conversation_that_grows_is_read_from_its_end(folder: Path, generator: Generator, port: int) -> None:
-    messages = [{"role": "user", "content": "a long beginning " * 20}]
-    first = choice(port, messages, max_tokens=5)
-    messages += [{"role": "assistant", "content": first["text"]}, {"role": "user", "content": "and then?"}]
-    row = max(generator._rows, key=lambda row: row.used)
-    held = list(row.tokens)
-    second = choice(port, messages, max_tokens=20)
-    assert second["text"] == alone(folder, generator, messages, 20)
-    assert row.tokens[: len(held) - 10] == held[: len(held) - 10], "the same row continues the conversation"
-    assert row is max(generator._rows, key=lambda row: row.used)
-
-
 def test_reply_ends_before_a_stop_string(port: int) -> None:
     whole = choice(port, "hello", max_tokens=30)["text"]
     stop = whole[10:12]
@@ -112,12 +100,6 @@ def test_request_that_cannot_be_served_is_refused_in_words(port: int) -> None:
         assert (status, words in body["error"]["message"]) == (400, True), body
     status, body = post(port, "x" * 2000)
     assert (status, "maximum context length is 1024" in body["error"]["message"]) == (400, True), body
-
-
-def test_schema_without_xgrammar_is_refused(generator: Generator, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generator, "grammars", None)
-    status, body = post(port, "hello", response_format={"type": "json_schema", "json_schema": {"schema": SCHEMA}})
-    assert (status, "xgrammar" in body["error"]["message"]) == (400, True), body
 
 
 def test_reply_has_the_json_schema_beside_free_ones(port: int) -> None:

@@ -165,9 +165,9 @@ def _expert_of(planned: PlannedEpisode, experiment: Experiment) -> str | None:
 
 
 def _answer_target(target: str) -> Policy:
-    """Yield the target for every message of a dialogue."""
-    while True:
-        yield target
+    """Answer with the target."""
+    yield from ()
+    return target
 
 
 async def estimate_run(experiment: Experiment) -> RunEstimate:

@@ -34,7 +34,6 @@ _SHORTEST = 3
 _SPECIFIC = 6
 _MOST_TRIED = 60
 _MOST_FOUND = 3
-_MOST_LINKS = 12
 _INTRODUCTION = "I am a script, not a language model: I only look up the words of the question."
 
 
@@ -73,11 +72,9 @@ def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], 
     named = [link for link in links if _names_one_of(words, link.type)]
     lines = [f"{value} is the {row['property']} of {with_article(labels or 'node')}."]
     lines += [f"- {name}: {held}" for name, held in values.items()]
-    for link in (shown := named or links)[:_MOST_LINKS]:
+    for link in named or links:
         source, target = seen.nodes[link.source], seen.nodes[link.target]
         lines.append(f"- {source.name} [{source.key}] {link.type} {target.name} [{target.key}]")
-    if len(shown) > _MOST_LINKS:
-        lines.append(f"- and {len(shown) - _MOST_LINKS} more relationships")
     items = [item for held in values.values() for item in (held if isinstance(held, list) else [held])]
     ends = [seen.nodes[link.target if link.source == key else link.source] for link in named]
     return lines, items, [end.properties.get("name", end.key) for end in ends]

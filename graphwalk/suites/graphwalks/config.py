@@ -31,7 +31,7 @@ class GraphwalksConfig(SuiteConfig):
 
     name: Literal["graphwalks"] = "graphwalks"
     problems: tuple[ProblemSpec, ...] = (ProblemSpec(count=5),)
-    """Problems to generate; none if `file` is set."""
+    """Problems to generate; by default none if `file` is set."""
     file: ExistingFile | None = None
     """Published problems: a .parquet or .jsonl file of the data set openai/graphwalks."""
     operation: Operation | None = None
@@ -41,15 +41,8 @@ class GraphwalksConfig(SuiteConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _file_or_problems(cls, data: Any) -> Any:
-        of_file = ("operation", "max_chars")
-        if isinstance(data, dict) and data.get("file") is not None:
-            if data.get("problems"):
-                raise ValueError("file and problems exclude each other; operation, max_chars and limit choose rows")
-            return {**data, "problems": ()}
-        if isinstance(data, dict) and (data.get("problems") in ((), []) or any(map(data.get, of_file))):
-            raise ValueError("without file, give problems, and no operation or max_chars")
-        return data
+    def _generate_nothing_beside_a_file(cls, data: Any) -> Any:
+        return {"problems": (), **data} if isinstance(data, dict) and data.get("file") is not None else data
 
     def texts(self) -> Mapping[str, str]:
         return query_texts()

@@ -3,11 +3,10 @@
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from graphwalk.files.bulk import Row
-from graphwalk.sanitise import one_line
 from graphwalk.seeds import generator
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, Operation, ProblemSpec
 from graphwalk.suites.questions.tasks.graph_index import distances
@@ -61,27 +60,16 @@ def answer_of(problem: Problem, graph: PropertyGraph) -> list[str]:
 def read_problem(config: GraphwalksConfig, row: Row, number: int) -> tuple[PropertyGraph, Problem] | None:
     """Return the graph and the problem in a row, None if it is not chosen. Raise ValueError if it has none."""
     prompt, target, kind = (row[name] for name in COLUMNS)
-    if kind not in _WORDS:
-        raise ValueError(f"problem_type is {one_line(kind, 20)}, not bfs or parents")
-    if not isinstance(prompt, str) or _MARKER not in prompt:
-        raise ValueError(f"the prompt has no line {_MARKER!r}")
+    names = target if isinstance(target, list) else [None]
+    if kind not in _WORDS or not isinstance(prompt, str) or not all(isinstance(name, str) for name in names):
+        raise ValueError("it is not in the form of the data set openai/graphwalks")
     if kind != (config.operation or kind) or len(prompt) > (config.max_chars or len(prompt)):
         return None
-    if not isinstance(target, list) or not all(isinstance(key, str) for key in target):
-        raise ValueError("answer_nodes is not a list of node names")
     listed, _, rest = prompt.rpartition(_MARKER)[2].partition(_EDGES)[2].rpartition(_OPERATION)
-    edges = list(_edges(listed))
-    words = rest.strip().partition("\n")[0].strip()
-    if (match := _WORDS[kind].fullmatch(words)) is None:
-        raise ValueError(f"the operation of type {kind} is not understood: {one_line(words, 80)}")
-    if not any(match[1] in edge for edge in edges):
-        raise ValueError(f"no edge has the node {one_line(match[1], 40)}")
-    graph = PropertyGraph.from_edges(edges, LABEL, TYPE)
-    return graph, Problem(kind, match[1], int(match[2] or 1), number, prompt, tuple(sorted({*target})))
-
-
-def _edges(text: str) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(filter(None, map(str.strip, text.split("\n"))), 1):
-        if (edge := _EDGE.fullmatch(line)) is None:
-            raise ValueError(f"edge line {number} is malformed: {one_line(line, 60)}")
-        yield edge[1], edge[2]
+    edges = [_EDGE.fullmatch(line) for line in filter(None, map(str.strip, listed.split("\n")))]
+    ends = [(edge[1], edge[2]) for edge in edges if edge is not None]
+    words = _WORDS[kind].fullmatch(rest.strip().partition("\n")[0].strip())
+    if _MARKER not in prompt or words is None or len(ends) < len(edges) or words[1] not in chain(*ends):
+        raise ValueError("its prompt is not understood: expected edges, and an operation on one of their nodes")
+    graph = PropertyGraph.from_edges(ends, LABEL, TYPE)
+    return graph, Problem(kind, words[1], int(words[2] or 1), number, prompt, tuple(sorted({*names})))

@@ -93,7 +93,6 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
             GraphwalksScore,
             groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
             baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
-            remark=_remark,
         )
 
 
@@ -110,14 +109,6 @@ async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
 
 def _problem(result: ResultRecord) -> str:
     return f"{result['task']['template']} {_BANDS[result['task']['prompt_chars'] > _SHORT]}"
-
-
-def _remark(result: ResultRecord) -> str | None:
-    task = result["task"]
-    if (published := task.get("published_gold")) is None:
-        return None
-    extra, missing = len({*published} - {*task["gold"]}), len({*task["gold"]} - {*published})
-    return f"Row {task['row']}: the published target has {extra} other nodes, and lacks {missing} of ours."
 
 
 def _agree(oracle: str, nodes: Iterable[str], task: GraphwalksTask) -> None:

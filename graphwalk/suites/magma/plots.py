@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from statistics import fmean
 
 from graphwalk.reports.common_plots import player_name, series_of
 from graphwalk.reports.plots import Panel, Plot
@@ -20,26 +19,15 @@ _STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
 
 def magma_plots(report: Report) -> Iterator[Plot]:
-    published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), report.published.mark
+    published, ours = _published_rows(report), report.groups.get("algorithm", ())
     for measure, (name, title, y) in _EXACT.items():
-        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark)
-        panel = Panel((*averages(ours), *averages(_over_sizes(published, measure), published=True)))
-        about = f"Over all sizes. {_BARS} Hollow: the paper's, over the sizes of this run."
+        panel = Panel(tuple(series_of(ours, "algorithm", measure, x=_words)))
+        about = f"Over all sizes. {_BARS}"
         yield Plot(f"{name}-average", f"{title}, over all sizes", "dots", (panel,), y=y, about=about, percent=True)
         panels = tuple(_panels(report, "case", measure, published=published))
         about = f"{_BARS} Dashed: the paper's."
         yield Plot(f"{name}-by-size", f"{title}, by size", "lines", panels, "nodes", y, about, percent=True)
     yield from _steps_and_sizes(report)
-
-
-def _over_sizes(published: Iterable[ReportRow], measure: str) -> Iterator[ReportRow]:
-    """Yield the mean of the paper's figures over sizes, by algorithm and player."""
-    figures: dict[tuple[str, str, str], list[float]] = {}
-    for row in published:
-        if row.get(measure) is not None:
-            figures.setdefault((row["case"].split()[0], row["model"], row["setting"]), []).append(row[measure])
-    for (algorithm, model, setting), values in figures.items():
-        yield {"algorithm": algorithm, "model": model, "setting": setting, measure: fmean(values)}
 
 
 def _steps_and_sizes(report: Report) -> Iterator[Plot]:

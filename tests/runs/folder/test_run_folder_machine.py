@@ -65,11 +65,9 @@ EXPERIMENT = {
     "suite": {
         "name": "magma",
         "traces": [{"algorithm": ["bfs"], "nodes": [5], "count": EPISODES}],
-        "in_store": True,
     },
     "models": ["mine/m"],
-    "settings": ["tools"],
-    "agent": {"nudges": 2},
+    "settings": ["io"],
 }
 
 

@@ -64,7 +64,6 @@ async def test_published_targets_that_differ_are_counted_named_and_scored(tmp_pa
     run = await graphwalk.arun({"name": "t", "suite": {"name": "graphwalks", "file": path}}, out=tmp_path / "run")
     scores = {(row["model"], row["graph_row"]): row for row in run.records()}
     assert (scores["scripted/expert", 3]["correct"], scores["scripted/expert", 3]["published_f1"]) == (True, 2 / 3)
-    assert "Row 3: the published target has 1 other nodes, and lacks 0 of ours." in " ".join(run.report()["notes"])
     verification = await verify_run(RunFolder.open(tmp_path / "run"), Variables())
     assert verification.holds
 
@@ -86,19 +85,16 @@ async def test_rows_are_chosen_by_operation_and_length(tmp_path: Path, choice: d
 
 BAD: list[tuple[dict[str, Any] | str, str]] = [
     ("{", "not JSON"),
-    ("[1]", "not a JSON object"),
     (row("parents", PARENTS.format("b1"), [], answer_nodes=None), "missing column answer_nodes"),
-    (row("parents", PARENTS.format("b1"), [], answer_nodes="a0"), "answer_nodes is not a list of node names"),
-    (row("walk", PARENTS.format("b1"), []), "problem_type is walk, not bfs or parents"),
-    (row("bfs", PARENTS.format("b1"), []), "the operation of type bfs is not understood: Find the parents"),
-    (row("bfs", "Perform a BFS from node a0.", []), "is not understood: Perform a BFS from node a0."),
-    (row("parents", PARENTS.format("z9"), []), "no edge has the node z9"),
-    (row("parents", PARENTS.format("b1"), [], prompt="Hello"), "the prompt has no line 'Here is the graph"),
+    (row("parents", PARENTS.format("b1"), [], answer_nodes="a0"), "it is not in the form of the data set"),
+    (row("walk", PARENTS.format("b1"), []), "it is not in the form of the data set"),
+    (row("bfs", PARENTS.format("b1"), []), "its prompt is not understood"),
+    (row("parents", PARENTS.format("z9"), []), "its prompt is not understood"),
+    (row("parents", PARENTS.format("b1"), [], prompt="Hello"), "its prompt is not understood"),
     (
         row("parents", "", [], prompt=prompt_of(PARENTS.format("b1"), [*EDGES, ("a0", "")])),
-        "edge line 9 is malformed: a0 ->",
+        "its prompt is not understood",
     ),
-    (row("parents", "", [], prompt=prompt_of(PARENTS.format("b1"), [])), "no edge has the node b1"),
 ]
 
 
@@ -115,10 +111,7 @@ async def test_a_bad_row_is_named(tmp_path: Path, line: dict[str, Any] | str, re
     [
         ({"file": "nowhere.parquet"}, "there is no file"),
         ({"file": "{folder}"}, "expected a .jsonl or .parquet file"),
-        ({"file": "{rows}", "problems": [{"nodes": 5}]}, "file and problems exclude each other"),
         ({"file": "{rows}", "max_chars": 10}, "no row is left"),
-        ({"operation": "bfs"}, "without file, give problems"),
-        ({"problems": []}, "without file, give problems"),
         ({"problems": [{"operations": ["dfs"]}]}, "suite.problems"),
     ],
 )
