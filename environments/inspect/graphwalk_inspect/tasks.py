@@ -144,7 +144,7 @@ def _tool(spec: ToolSpec, toolbox: Any, state: TaskState) -> Tool:
 
 @solver
 def walk(**arguments: Any) -> Solver:
-    """Let the model call tools until it answers or reaches a limit of the experiment; ask what a dialogue asks next."""
+    """Let the model call tools until it answers or reaches a limit of the experiment, with the nudges of a run."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = await _begin(arguments, state)
