@@ -9,10 +9,12 @@ from graphwalk.api.graphs import AnyGraph, Store, aopen_store
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
+from graphwalk.models.scripted_chat import ScriptedChatModel
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.playing.ask import Answer, asking, open_conversation
 from graphwalk.runs.playing.background import blocking
 from graphwalk.stores.base import GraphStore
+from graphwalk.suites.ask.players import look_in_words
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
@@ -27,11 +29,7 @@ LOOK = "scripted/look"
 def as_model(model: AnyModel, variables: Variables) -> Model:
     """Return any of the forms of a model, or "scripted/look", as a `Model`. ConfigError for everything else."""
     if model == LOOK:
-        from graphwalk.models.langchain import LangchainModel
-        from graphwalk.models.scripted_chat import ScriptedChatModel
-        from graphwalk.suites.ask.players import look_in_words
-
-        return Guarded(LangchainModel(ScriptedChatModel(policy=look_in_words), LOOK), variables, LOOK)
+        return Guarded(ScriptedChatModel(LOOK, look_in_words), variables, LOOK)
     if isinstance(model, str):
         return open_model(model, variables)
     if not isinstance(model, type) and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):

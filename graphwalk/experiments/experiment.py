@@ -56,11 +56,11 @@ class ExperimentConfig(Strict, Generic[C]):
     """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
     models: tuple[str, ...] = ()
-    """Models as `provider/model`, or `{model: provider/model, name: NAME}`; none: the scripted agents."""
+    """Models as `provider/model`; none: the scripted agents."""
     names: dict[str, Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
         default_factory=dict
     )
-    """Names of models in reports, by model; usually written in `models`."""
+    """Names of models in reports, by model."""
     model_arguments: dict[str, LoggedSettings] = Field(default_factory=dict)
     """Extra keyword arguments for the model's constructor, by model."""
     servers: dict[str, str] = Field(default_factory=dict)
@@ -89,24 +89,13 @@ class ExperimentConfig(Strict, Generic[C]):
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
     played on the same tasks."""
 
-    @model_validator(mode="before")
+    @field_validator("names")
     @classmethod
-    def _named_models(cls, data: Any) -> Any:
-        """Move the names in the list of models to `names`. Raise ValueError if two models would have one name."""
-        listed = data.get("models") if isinstance(data, dict) else None
-        if not isinstance(listed, list | tuple) or not isinstance(data.get("names", {}), dict):
-            return data
-        named = [one for one in listed if isinstance(one, dict)]
-        for one in named:
-            if one.keys() != {"model", "name"} or not isinstance(one["model"], str):
-                got = ", ".join(map(str, one))
-                raise ValueError(f"models: expected provider/model, or {{model: …, name: …}}; got the fields {got}")
-        names = {**data.get("names", {}), **{one["model"]: one["name"] for one in named}}
-        models = [one["model"] if isinstance(one, dict) else one for one in listed]
-        shown = [str(names.get(model, model)).strip() for model in dict.fromkeys(map(str, models))]
+    def _distinct(cls, names: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        shown = [names.get(model, model) for model in info.data.get("models", ())]
         if twice := [name for name in shown if shown.count(name) > 1]:
-            raise ValueError(f"models: two have the name {twice[0]!r} in reports")
-        return {**data, "models": models, "names": names}
+            raise ValueError(f"two models have the name {twice[0]!r}")
+        return names
 
     @field_validator("protocol")
     @classmethod

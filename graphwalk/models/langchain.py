@@ -212,18 +212,15 @@ def _whole(message: "BaseMessage") -> dict[str, Any] | None:
 
 
 def _calls_of(message: Any) -> tuple[ToolCall, ...]:
-    """Return the tool calls of an AIMessage in order, with the arguments as the model wrote them."""
-    raw = message.additional_kwargs.get("tool_calls")
-    written = {c.get("id"): mapping(c.get("function")).get("arguments") for c in raw} if isinstance(raw, list) else {}
-    position = {call_id: number for number, call_id in enumerate(written)}
-    calls = []
-    for call in (*message.tool_calls, *message.invalid_tool_calls):
-        arguments, text_ = call["args"], written.get(call["id"])
-        if isinstance(arguments, dict):
-            same = isinstance(text_, str) and json_object(text_) == arguments
-            arguments = text_ if same else json.dumps(arguments, ensure_ascii=False)
-        calls.append(ToolCall(call["id"] or "", call["name"] or "", arguments or ""))
-    return tuple(sorted(calls, key=lambda call: position.get(call.id, len(position))))
+    """Return the tool calls of an AIMessage, the invalid ones last."""
+    return tuple(
+        ToolCall(
+            call["id"] or "",
+            call["name"] or "",
+            json.dumps(call["args"], ensure_ascii=False) if isinstance(call["args"], dict) else call["args"] or "",
+        )
+        for call in (*message.tool_calls, *message.invalid_tool_calls)
+    )
 
 
 def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:

@@ -1,42 +1,28 @@
-"""A LangChain chat model that plays a script, for LangGraph without a language model or a key."""
+"""A model that plays a script in any conversation, for `build_agent` without a language model or a key."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-
-from graphwalk.models.langchain import from_langchain, to_ai_message
+from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.types.chat import Reply
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 
-class ScriptedChatModel(BaseChatModel):
-    """A chat model that answers the last question by a policy, from the messages since then: it has no state."""
+class ScriptedChatModel(Model):
+    """A model that answers the last question by a policy, from the messages since then: it has no state."""
 
-    policy: Callable[[str], Policy]
+    def __init__(self, name: str, policy: Callable[[str], Policy]) -> None:
+        self.name = name
+        self._policy = policy
 
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, tools: Sequence[Any], **options: Any) -> Any:
-        return self.bind(tools=tools, **options)
-
-    def _generate(self, messages: list[BaseMessage], *unused: Any, **options: Any) -> ChatResult:
-        conversation = list(map(from_langchain, messages))
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        conversation = list(messages)
         if [message.role for message in conversation[-2:]] == ["tool", "user"]:
             conversation.pop()  # the request for an answer when a limit is reached
         start = max((number for number, message in enumerate(conversation) if message.role == "user"), default=0)
-        script = ScriptedModel("scripted", self.policy(conversation[start].content or ""))
-        parallel = options.get("parallel_tool_calls", True)
-        reply = Reply(script.next_message(conversation[start:], bool(options.get("tools")), parallel))
-        return ChatResult(generations=[ChatGeneration(message=to_ai_message(reply))])
-
-    def _stream(self, messages: list[BaseMessage], *unused: Any, **options: Any) -> Iterator[ChatGenerationChunk]:
-        reply: Any = self._generate(messages, **options).generations[0].message
-        for word in re.findall(r"\s*\S+|\s+$", reply.content):
-            yield ChatGenerationChunk(message=AIMessageChunk(content=word))
-        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_calls=reply.tool_calls))
+        script = ScriptedModel(self.name, self._policy(conversation[start].content or ""))
+        reply = await script.complete(conversation[start:], tools, options)
+        if options.on_text is not None:
+            for word in re.findall(r"\s*\S+|\s+$", reply.message.content or ""):
+                await options.on_text(word)
+        return reply

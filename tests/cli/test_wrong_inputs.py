@@ -100,7 +100,7 @@ def test_the_nearest_name_is_suggested(words: tuple[str, ...], meant: str, call:
 _ASK = ("ask", "Who?", "-m", "scripted/look", "--no-log", "--graph")
 _BROKEN_RUN: dict[str, bytes | None] = {"run": None, "run/run.json": b"{"}
 MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], int, str, str]] = [
-    ({"g.json": b"[1,2"}, (*_ASK, "g.json"), 2, "g.json: it is not valid JSON", ""),
+    ({"g.json": b"[1,2"}, (*_ASK, "g.json"), 2, "cannot read the graph", ""),
     ({"g": None, "g/x.csv": b"id,name"}, (*_ASK, "g"), 2, "neither :ID nor :START_ID", ""),
     ({"e.yaml": b"name: x\n\tsuite: y"}, ("run", "e.yaml"), 2, "e.yaml:2: not valid YAML", ""),
     (

@@ -15,31 +15,24 @@ def test_every_shipped_experiment_is_in_a_group() -> None:
     assert sorted(shipped_experiments()) == sorted(path.stem for path in folder.glob("*.yaml"))
 
 
-NAMED = {"name": "x", "suite": {"name": "questions"}, "models": [{"model": "openai/a", "name": "Alpha"}, "openai/b"]}
+NAMED = {"name": "x", "suite": {"name": "questions"}, "models": ["openai/a", "openai/b"]}
 
 
-def test_models_are_written_with_names_in_reports() -> None:
-    config = load_experiment(NAMED)
-    assert (config.models, config.names) == (("openai/a", "openai/b"), {"openai/a": "Alpha"})
-    again = load_experiment(yaml.safe_load(config.as_yaml()))
-    assert (again.models, again.names) == (config.models, config.names)
-    assert load_experiment(NAMED, flags={"models": ["openai/c"]}).names == {}
-    assert load_experiment({**NAMED, "models": ["openai/b"]}).names == {}
+def test_models_have_names_in_reports() -> None:
+    config = load_experiment({**NAMED, "names": {"openai/a": "Alpha"}})
+    assert config.names == {"openai/a": "Alpha"}
+    assert load_experiment(yaml.safe_load(config.as_yaml())).names == config.names
 
 
 @pytest.mark.parametrize(
-    ("models", "problem"),
+    ("names", "problem"),
     [
-        ([{"model": "openai/a", "name": "A"}, {"model": "openai/b", "name": "A"}], "two have the name 'A'"),
-        ([{"model": "openai/a", "name": "openai/b"}, "openai/b"], "two have the name 'openai/b'"),
-        ([{"model": "openai/a", "name": "b "}, {"model": "openai/b", "name": "b"}], "two have the name 'b'"),
-        ([{"model": "openai/a", "name": " "}], "names.openai/a"),
-        ([{"model": "openai/a", "name": 3}], "names.openai/a"),
-        ([{"model": "openai/a"}], "expected provider/model, or {model: …, name: …}; got the fields model"),
-        ([{"id": "openai/a", "name": "A"}], "expected provider/model"),
-        ([{"model": "openai/a", "name": "A"}, "openai/a"], "openai/a is named twice"),
+        ({"openai/a": "A", "openai/b": "A"}, "two models have the name 'A'"),
+        ({"openai/a": "openai/b"}, "two models have the name 'openai/b'"),
+        ({"openai/a": " "}, "names.openai/a"),
+        ({"openai/a": 3}, "names.openai/a"),
     ],
 )
-def test_wrong_names_of_models_are_refused(models: list[object], problem: str) -> None:
+def test_wrong_names_of_models_are_refused(names: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(problem)):
-        load_experiment({**NAMED, "models": models})
+        load_experiment({**NAMED, "names": names})

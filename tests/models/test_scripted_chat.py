@@ -1,18 +1,15 @@
-"""The chat model that plays a script, in LangGraph: streams, checkpoints, a node of another graph, limits."""
+"""The model that plays a script, in LangGraph: streams, checkpoints, a node of another graph, limits."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
 import graphwalk
 from graphwalk.errors import ConfigError
-from graphwalk.models.scripted_chat import ScriptedChatModel
-from graphwalk.suites.ask.players import look_in_words
 
 FILMS = Path(__file__).parent.parent / "data" / "films.json"
 QUESTION: Any = {"messages": [("user", "Who directed The Quiet Harbour?")]}
@@ -56,11 +53,6 @@ def test_the_agent_is_a_node_before_another(store: graphwalk.Store) -> None:
     graph = StateGraph(MessagesState).add_node("walk", graphwalk.build_agent("scripted/look", store))
     graph = graph.add_node("count", count).add_edge(START, "walk").add_edge("walk", "count").add_edge("count", END)
     assert graph.compile().invoke(QUESTION)["messages"][-1].content == "1"
-
-
-def test_an_agent_of_langchain_plays_it_too(store: graphwalk.Store) -> None:
-    agent: Any = create_agent(ScriptedChatModel(policy=look_in_words), graphwalk.langchain_tools(store))
-    assert ANSWER in agent.invoke(QUESTION)["messages"][-1].content
 
 
 @pytest.mark.parametrize("model", ["scripted/expert", "scripted/looks"])
