@@ -223,9 +223,8 @@ class OpenEpisode:
 
     def judge(self) -> tuple[Any, dict[str, Any] | None]:
         """Return the answer and its score, as in a line of a run."""
-        experiment, planned = self.stage.experiment, self.planned
-        scoring, about = experiment.config.scoring, planned.graph.about
-        return judge(self.task, planned.key.setting, self.trajectory, None, scoring, about)
+        scoring = self.stage.experiment.config.scoring
+        return judge(self.task, self.planned.key.setting, self.trajectory, None, scoring)
 
     def _end(self, status: ExitStatus) -> None:
         self.exit_status = status

@@ -23,10 +23,10 @@ def if_scored(read: Reader) -> Reader:
 
 
 def causes_of(score_type: type[Score]) -> tuple[str, ...]:
-    """Return all causes that a score can have: the options of its fields `error_class` and `failure`."""
-    fields = (score_type.model_fields.get(name) for name in ("error_class", "failure"))
-    options = (option for field in fields if field for option in (field.annotation, *get_args(field.annotation)))
-    return tuple(dict.fromkeys(name for one in options if get_origin(one) is Literal for name in get_args(one)))
+    """Return all causes that a score can have: the options of its field `error_class`."""
+    field = score_type.model_fields.get("error_class")
+    options = (field.annotation, *get_args(field.annotation)) if field else ()
+    return tuple(name for one in options if get_origin(one) is Literal for name in get_args(one))
 
 
 def _number(value: Any) -> float | None:

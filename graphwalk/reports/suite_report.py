@@ -91,9 +91,8 @@ class Reference:
 
 
 def cause_of(score: Mapping[str, Any] | None) -> str | None:
-    """Return the cause of a wrong answer: from the graph, else from the tool results. None if correct or not scored."""
-    score = score or {}
-    return score.get("failure") or score.get("error_class")
+    """Return the cause of a wrong answer; None if it is correct or not scored."""
+    return (score or {}).get("error_class")
 
 
 class Cluster(NamedTuple):

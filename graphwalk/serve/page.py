@@ -142,7 +142,6 @@ def _line(record: Record) -> dict[str, Any]:
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "cause": cause_of(score) or "",
-        "ignored": score.get("ignored_condition") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
         "calls": record["tool_calls"],

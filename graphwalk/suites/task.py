@@ -77,10 +77,6 @@ class Task(TaskRecord, ABC):
         """Return the form of a typed answer; None, the default, if an answer is free text."""
         return None
 
-    def with_cause(self, score: Any, setting: str, trajectory: Trajectory, answer: Any, about: LoadedGraph) -> Any:
-        """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
-        return score
-
     def potential(self, trajectory: Trajectory) -> float | None:
         """Return how much of the answer the results so far have shown, in [0, 1]; None, the default, if unknown.
 

@@ -94,27 +94,18 @@ def holds_row(row: Mapping[str, Any], fields: Collection[str], evidence: Evidenc
 
 @dataclass(frozen=True, slots=True)
 class Waste:
-    """Counters of one trajectory, in calls unless stated otherwise.
-
-    `parallel_calls`: calls that shared a turn.
-    """
+    """Numbers of calls of one trajectory: identical to an earlier one, and refused."""
 
     repeated_calls: int
     tool_errors: int
-    think_calls: int
-    parallel_calls: int
 
 
 def waste_of(trajectory: Trajectory) -> Waste:
-    """Count calls of these kinds."""
+    """Count calls that gained nothing."""
     results = trajectory.results
-    signatures = [call_signature(result.call) for result in results]
-    sizes = [len(turn.results) for turn in trajectory.turns]
     return Waste(
-        repeated_calls=len(signatures) - len(set(signatures)),
+        repeated_calls=len(results) - len({call_signature(result.call) for result in results}),
         tool_errors=sum(result.error is not None for result in results),
-        think_calls=sum(result.is_note for result in results),
-        parallel_calls=sum(size for size in sizes if size > 1),
     )
 
 

@@ -186,7 +186,7 @@ class Score(BaseModel):
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
     `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
     tools, no rows). `lossy`: the reply holds something like an answer that was not read. `missing`: comments on the
-    answer that an error prevented, for example "failure analysis missing: TypeError".
+    answer that an error prevented, for example "evidence missing: TypeError".
     """
 
     model_config = ConfigDict(frozen=True)

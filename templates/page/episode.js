@@ -96,7 +96,7 @@ function columnView(episode, content, state) {
     "div",
     { class: "seen" },
     player && player.view,
-    causeView(episode, content.score),
+    missingView(content.score),
     html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer, MOST_COMPARED)),
     content.error && html("section", {}, html("h3", {}, "What went wrong"), longText(content.error, "result")),
     scoreView(content),
@@ -159,18 +159,8 @@ function promptView(prompt) {
   return html("details", { class: "prompt" }, html("summary", {}, title), messages);
 }
 
-function causeView(episode, score) {
-  if (score && score.missing) return html("section", { class: "failure" }, html("p", {}, plain(score.missing)));
-  if (!score || !score.failure_detail) return null;
-  const lines = [score.failure_detail];
-  if (score.ignored_condition) lines.push(`Ignored condition: ${score.ignored_condition}.`);
-  const title = html("h3", {}, "Cause: ", plainWords(episode.cause));
-  return html(
-    "section",
-    { class: "failure" },
-    title,
-    lines.map((line) => html("p", {}, plain(line))),
-  );
+function missingView(score) {
+  return score && score.missing ? html("section", { class: "failure" }, html("p", {}, plain(score.missing))) : null;
 }
 
 function scoreView(content) {

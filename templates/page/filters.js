@@ -11,7 +11,6 @@ export const CHOICES = [
   { name: "kind", title: "kind", value: (episode) => episode.kind },
   { name: "outcome", title: "outcome", value: outcome },
   { name: "cause", title: "cause", value: (episode) => episode.cause, fewest: 1 },
-  { name: "ignored", title: "ignored condition", value: (episode) => episode.ignored, fewest: 1 },
   { name: "status", title: "exit status", value: (episode) => episode.status },
 ];
 const ORDERS = {
@@ -22,7 +21,7 @@ const ORDERS = {
   seconds: "longest",
   turns: "most turns",
 };
-const SEARCHED = ["taskId", "kind", "question", "answer", "model", "setting", "cause", "ignored", "status"];
+const SEARCHED = ["taskId", "kind", "question", "answer", "model", "setting", "cause", "status"];
 
 function searchText(episode) {
   episode.searchText ??= SEARCHED.map((name) => episode[name] ?? "")

@@ -12,7 +12,6 @@ from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import Result
-from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
 from graphwalk.variables import Variables
@@ -42,9 +41,8 @@ async def check_suite(
     _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, graphs, limit)))
     await _check_prompts(experiment, plan)
     results = await _results(experiment, plan)
-    graphs_by_digest = {graph.about.instance.digest: graph.about for graph in plan.graphs}
     for result in results:
-        _check_result(experiment.suite, result, graphs_by_digest)
+        _check_result(experiment.suite, result)
     for (task, _), reply in product(plan.tasks, _ODD_REPLIES):
         try:
             task.read(reply)
@@ -107,15 +105,14 @@ async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     return results
 
 
-def _check_result(suite: Suite[Any, Any], result: Result, graphs: Mapping[str, LoadedGraph]) -> None:
+def _check_result(suite: Suite[Any, Any], result: Result) -> None:
     where = f"{suite.name}: {result.key.model} on {result.key.task_id} in the setting {result.key.setting}"
     assert result.score is not None, f"{where} failed: {result.trajectory.error}"
     score = suite.score_type.model_validate(result.score)
     assert score.model_dump(mode="json") == result.score, f"{where}: the score is another one after JSON"
     back = Result.from_dict(json.loads(json.dumps(result.as_dict())))
     task = suite.task_type.model_validate(back.task)
-    about = graphs[task.graph_digest]
-    _, again = judge(task, back.key.setting, back.trajectory, back.extractor_reply, about=about)
+    _, again = judge(task, back.key.setting, back.trajectory, back.extractor_reply)
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 

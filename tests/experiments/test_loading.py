@@ -69,15 +69,6 @@ def test_override_errors_name_the_field(override: str, message: str) -> None:
     assert ".yaml" not in str(caught.value)
 
 
-def test_answers_are_bounded_once_or_several_times() -> None:
-    (bounds,) = load_experiment("quickstart", ["suite.answer_rows.at_most=50"]).suite.answer_rows
-    assert (bounds.at_least, bounds.at_most) == (1, 50)
-    sweep = load_experiment("quickstart", ["suite.answer_rows=[{at_most: 70}, {at_least: 71}]"]).suite.answer_rows
-    assert [(rows.at_least, rows.at_most) for rows in sweep] == [(1, 70), (71, None)]
-    with pytest.raises(ConfigError, match="no answer has at least 5 rows and at most 4"):
-        load_experiment("quickstart", ["suite.answer_rows={at_least: 5, at_most: 4}"])
-
-
 @pytest.mark.parametrize(
     ("override", "flags", "found"),
     [

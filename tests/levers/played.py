@@ -19,8 +19,8 @@ from graphwalk.variables import Variables
 
 KINDS = list(shipped_kinds())
 SUITES: dict[str, dict[str, Any]] = {
-    "every kind": {"name": "questions", "graphs": [{"nodes": 20}], "questions": KINDS, "leave_out": True},
-    "questions": {"name": "questions", "graphs": [{"nodes": 20}], "leave_out": True},
+    "every kind": {"name": "questions", "graphs": [{"nodes": 20}], "questions": KINDS},
+    "questions": {"name": "questions", "graphs": [{"nodes": 20}]},
     "node_by_property": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]},
     "mazes": {"name": "mazes", "mazes": [{"size": 4, "walls": 0.3, "min_path": 4}]},
     "graphwalks": {"name": "graphwalks", "problems": [{"nodes": 12}]},

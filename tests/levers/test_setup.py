@@ -58,7 +58,7 @@ REQUESTS = "81fc22e04fa62907006c44767cfa596fc68840c971b929b829067521bb39e655"
 
 
 async def test_a_run_without_levers_sends_the_same_requests(tmp_path: Path) -> None:
-    flags = {"suite.leave_out": True, "limit": 4, "limits.max_concurrency": 1, "settings": ["tools", "no_tools"]}
+    flags = {"limit": 4, "limits.max_concurrency": 1, "settings": ["tools", "no_tools"]}
     config = load_experiment("quickstart", graphs=1, flags={**flags, "models": ["openai/m"]})
     new = NewRun.make(config.name, tmp_path)
     calls = [("get_node_by_property", {"label": "None", "property_name": "key", "property_value": "a"})]

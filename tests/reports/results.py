@@ -23,10 +23,7 @@ def result(model="test/one", setting="tools", graph=0, question=0, repeat=0, cor
         "grounded": None if setting == "no_tools" else 1.0,
         "strict_correct": correct,
         "all_properties_correct": None,
-        "answered": True,
-        "error_class": None if correct else "unsupported",
-        "last_mile": False,
-        "think_calls": 1,
+        "error_class": None if correct else "extra_rows",
     }
     return {
         "schema_version": 1,

@@ -3,7 +3,6 @@
 import pytest
 
 from graphwalk.reports.measures import causes_of, layout
-from graphwalk.reports.suite_report import cause_of
 from graphwalk.suites.registry import suite_named
 
 COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
@@ -23,9 +22,3 @@ def test_every_cause_of_a_score_has_one_column(name: str) -> None:
     suite = suite_named(name)
     columns = [column.field for column in suite.report().causes]
     assert sorted(columns) == sorted(causes_of(suite.score_type))
-
-
-def test_a_cause_that_the_graph_tells_comes_before_that_of_the_tool_results() -> None:
-    assert cause_of({"error_class": "unsupported", "failure": "extra_rows"}) == "extra_rows"
-    assert cause_of({"error_class": "unsupported"}) == "unsupported"
-    assert cause_of({"error_class": None}) is cause_of(None) is None

@@ -11,9 +11,6 @@ from tests.reports.results import QUESTIONS, build_report, failure, result, run
 DECLARED = suite_named("questions").report()
 
 
-SILENT = result(correct=False)["score"] | {"answered": False, "false_positives": 0}
-
-
 def rows_of(results, **how):
     return build_report(results, DECLARED, **how).rows
 
@@ -27,7 +24,7 @@ def test_one_row_per_model_and_setting():
         12,
         100.0,
     )
-    assert (two["correct"], two["accuracy"], two["false_positives"], two["unsupported"]) == (4, 33.333333, 16, 8)
+    assert (two["correct"], two["accuracy"], two["false_positives"], two["extra_rows"]) == (4, 33.333333, 16, 8)
     assert (two["tool_calls"], two["calls_per_question"]) == (48, 4.0)
     assert (two["seconds"], two["seconds_per_question"], two["tokens"], two["cost"]) == (18.0, 1.5, 1320, 6.0)
     assert (two["tasks"], two["graphs"], two["known"], two["answer_rows"]) == (12, 4, {}, 2.0)
@@ -59,11 +56,6 @@ def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
             id="failures are left out of means",
         ),
         pytest.param([failure()], {"scored": 0, "accuracy": None}, id="nothing is scored"),
-        pytest.param(
-            [result(correct=False), result(graph=1, correct=False) | {"score": SILENT}],
-            {"false_positives": 2, "answered": 1},
-            id="silence is not rewarded",
-        ),
         pytest.param(
             [result(usage={}), result(graph=1, usage={})],
             {"cost": None, "tokens": None, "cost_unknown": 2},

@@ -57,17 +57,17 @@ def test_too_few_graphs_are_named_with_their_number() -> None:
 
 
 def test_one_player_has_accuracy_chance_and_causes() -> None:
-    causes = {"failure": "gave_up", "failure_detail": ""}
+    causes = {"error_class": "no_answer"}
     lines = verdict(on_one_graph("a", 13, **causes))
     assert lines == [
         "a tools: 54.2 % of 24 answers are correct (35.1 to 72.1 over the questions of this one graph); chance is 0.0 %.",
-        "Wrong answers of a tools (11): gave up 100 %.",
+        "Wrong answers of a tools (11): no answer 100 %.",
     ]
     never = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in on_one_graph("a", 7)]
     assert verdict(never)[0].endswith("; not shown to be above chance, 25.0 %.")
     assert verdict(on_one_graph("a", 24))[1:] == []
     some = [*on_one_graph("a", 13, of=20, **causes), *on_one_graph("a", 13)[20:]]
-    assert "Wrong answers of a tools (11): gave up 64 %, unsupported 36 %." in verdict(some)
+    assert "Wrong answers of a tools (11): no answer 64 %, extra rows 36 %." in verdict(some)
 
 
 def test_failures_come_first_with_their_cause() -> None:

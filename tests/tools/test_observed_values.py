@@ -79,8 +79,6 @@ def test_everything_that_is_counted():
     waste = waste_of(walk)
     assert waste.repeated_calls == 1
     assert waste.tool_errors == 1
-    assert waste.think_calls == 1
-    assert waste.parallel_calls == 4
     nothing = Trajectory((Message("user", "?"),), (), ExitStatus.MODEL_ERROR)
     assert set(asdict(waste_of(nothing)).values()) == {0}
 

@@ -208,12 +208,11 @@ def judge(
     trajectory: Trajectory,
     extractor_reply: str | None = None,
     scoring: Scoring = Scoring(),
-    about: LoadedGraph | None = None,
 ) -> tuple[Any, dict[str, Any] | None]:
     """Return answer and score of a trajectory, just played or from a log.
 
     The score is None for an infrastructure failure. `extractor_reply` is used if the parser finds no answer in the
-    model's reply, or a lossy one, and finds one in the extractor's. `about`: the graph, to explain wrong answers.
+    model's reply, or a lossy one, and finds one in the extractor's.
     """
     if trajectory.exit_status.infrastructure:
         return None, None
@@ -224,11 +223,6 @@ def judge(
         second = task.read(extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
     score = task.score(setting_of(setting), trajectory, extraction, scoring)
-    if about is not None and not score.correct:
-        missing = list(filter(None, [score.missing]))
-        with suppressed("failure analysis", missing.append):
-            score = task.with_cause(score, setting_of(setting), trajectory, extraction.answer, about)
-        score = score.model_copy(update={"missing": "; ".join(missing)})
     return extraction.answer, score.model_dump(mode="json")
 
 
@@ -262,8 +256,8 @@ def _result(
     if trajectory.error is not None:
         trajectory = replace(trajectory, error=experiment.variables.secrets.redact_error(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
-    scoring, about = experiment.config.scoring, planned.graph.about
-    answer, score = judge(planned.task, planned.key.setting, trajectory, reply, scoring, about)
+    scoring = experiment.config.scoring
+    answer, score = judge(planned.task, planned.key.setting, trajectory, reply, scoring)
     return Result(
         key=planned.key,
         exit_status=trajectory.exit_status,

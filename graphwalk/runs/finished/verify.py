@@ -262,9 +262,8 @@ class _VerifiedRun:
     def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
         try:
             task = self.experiment.suite.task_type.model_validate(result.task)
-            planned = self.planned.get(result.key)
-            scoring, about = self.experiment.config.scoring, None if planned is None else planned.graph.about
-            answer, score = judge(task, result.key.setting, result.trajectory, result.extractor_reply, scoring, about)
+            scoring = self.experiment.config.scoring
+            answer, score = judge(task, result.key.setting, result.trajectory, result.extractor_reply, scoring)
             steps = potentials_of(task, result.trajectory, scoring, score)
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")

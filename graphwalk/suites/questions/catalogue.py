@@ -7,7 +7,7 @@ Python part is an entry point of the same name in the group `graphwalk.questions
 import inspect
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
@@ -64,19 +64,17 @@ def python_part(name: str, parameters: tuple[str, ...] | None = None) -> Callabl
     Raise ConfigError if it is no complete PythonPart, or has other parameters.
     """
     parts = python_parts()
-    return checked_part(parts.load(name), parts.origin(name), parameters) if name in parts else None
-
-
-def checked_part(part: Any, origin: str, parameters: Collection[str] | None = None) -> Callable[..., PythonPart]:
-    """Return a Python part. Raise ConfigError if it is not complete, or has other parameters."""
-    if not (inspect.isclass(part) and issubclass(part, PythonPart)):
-        raise ConfigError(f"{origin} is not a class derived from {PythonPart.__module__}.PythonPart")
-    if inspect.isabstract(part):
-        raise ConfigError(f"{origin} lacks the method `{'`, `'.join(sorted(part.__abstractmethods__))}`")
-    names = [field.name for field in fields(cast("Any", part))]
-    if parameters is not None and set(names) != set(parameters):
-        raise ConfigError(f"{origin} has the fields {', '.join(names)}; the YAML file has {', '.join(parameters)}")
-    return part
+    if name not in parts:
+        return None
+    part: Any = parts.load(name)
+    complete = inspect.isclass(part) and issubclass(part, PythonPart) and not inspect.isabstract(part)
+    if not complete or (parameters is not None and {field.name for field in fields(part)} != {*parameters}):
+        named = f" and the fields {', '.join(parameters)}" if parameters else ""
+        raise ConfigError(
+            f"{parts.origin(name)} is not a class derived from {PythonPart.__module__}.PythonPart"
+            f" with the methods rows and plan{named}"
+        )
+    return part  # type: ignore[no-any-return]
 
 
 def load_kind(path: Path) -> QuestionKind:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Discriminator, Field, PositiveInt, Tag, field_validator, model_validator
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig
+from graphwalk.config.strict import MOST, NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.graph_prompts import query_texts
@@ -17,33 +17,6 @@ from graphwalk.suites.questions.template import Target, Wording
 
 Drawing = Literal["nontrivial", "answerable"]
 """How the parameters of questions are drawn."""
-
-
-class RowBounds(Strict):
-    """Bounds on the number of correct rows, including those of which one is enough."""
-
-    at_least: PositiveInt = 1
-    """Minimum rows."""
-    at_most: PositiveInt | None = None
-    """Maximum rows; None: no limit."""
-
-    @model_validator(mode="after")
-    def _check_order(self) -> Self:
-        if self.at_most is not None and self.at_most < self.at_least:
-            raise ValueError(f"no answer has at least {self.at_least} rows and at most {self.at_most}")
-        return self
-
-    def hold(self, rows: int) -> bool:
-        """Return True if a number of rows is within the bounds."""
-        return self.at_least <= rows and (self.at_most is None or rows <= self.at_most)
-
-    def __str__(self) -> str:
-        at_most = [f"at most {self.at_most}"] if self.at_most is not None else []
-        return " and ".join([*([f"at least {self.at_least}"] if self.at_least > 1 or not at_most else []), *at_most])
-
-
-ANY_ROWS = RowBounds()
-"""At least one row."""
 
 
 def _kind(entry: Any) -> str:
@@ -93,19 +66,9 @@ class QuestionsConfig(SuiteConfig):
     with all their columns, on generated graphs."""
     per_question: int = Field(default=1, ge=1, le=MOST)
     """Tasks per graph and question."""
-    answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)
-    """Bounds on the rows of correct answers, with `per_question` tasks for each. Default: any number on generated
-    graphs, at most 100 on your own."""
-    leave_out: bool | None = None
-    """Skip questions that a generated graph cannot host, with a note in the report; false: stop the run. None: skip
-    them if graphs of several sizes are generated. On your own graphs they are always skipped."""
-    text_tokens: bool = False
-    """Count the tokens of every generated graph as text, to plot them next to those of the walks."""
-
-    @field_validator("answer_rows", mode="before", json_schema_input_type=RowBounds | tuple[RowBounds, ...])
-    @classmethod
-    def _one_or_several(cls, bounds: Any) -> Any:
-        return (bounds,) if isinstance(bounds, Mapping) else bounds
+    most_rows: PositiveInt | None = None
+    """Maximum rows of a right answer, including those of which one is enough. None: no limit on generated graphs, 100
+    on your own."""
 
     @field_validator("questions")
     @classmethod
@@ -127,12 +90,6 @@ class QuestionsConfig(SuiteConfig):
     @property
     def foreign(self) -> bool:
         return any(isinstance(entry, OwnGraph) for entry in self.graphs)
-
-    @property
-    def leaves_out(self) -> bool:
-        """Return True if questions may be skipped on generated graphs."""
-        sizes = {entry.nodes for entry in self.graphs if isinstance(entry, GraphSpec)}
-        return len(sizes) > 1 if self.leave_out is None else self.leave_out
 
     @cached_property
     def kinds(self) -> tuple[QuestionKind, ...]:

@@ -1,13 +1,12 @@
 """Report of questions: measures, groupings, columns, plots and scenes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any
 
 from graphwalk.reports.common_plots import against_size, by_group
 from graphwalk.reports.measures import declared_report, if_scored
-from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
+from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.questions.catalogue import shipped_kinds
@@ -41,8 +40,6 @@ def remark(result: ResultRecord) -> str | None:
             f"{task['template']}: the paper's query returns one of several tied rows, and only this one is correct."
             f" The accuracy of {REFERENCE}, which names one of them at random, is the most that can be expected."
         )
-    if task.get("repeated_rows"):
-        return f"{task['template']}: the paper's query repeats rows; each counts once."
     if task.get("oracles", 2) == 2:
         left_out = graph.get("left_out")
         # Generated graphs have no names, and may be many.
@@ -57,7 +54,6 @@ def question_plots(report: Report) -> Iterator[Plot]:
     yield by_group(report, "question", "Accuracy by kind of question")
     reference = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
     yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
-    yield walked_against_text(report)
 
 
 def question_report() -> SuiteReport:
@@ -150,35 +146,11 @@ def _random_row(hit: float, target: int, any_one: bool, ties: int) -> dict[str, 
     needed = 1 if any_one else target
     right = hit if needed == 1 else 0.0
     rates = {"precision": hit, "recall": hit / needed, "f1": hit * 2 / (1 + needed), "false_positives": 1 - hit}
-    return {"correct": right, "strict_correct": right, "any_tied_correct": right * ties, **rates, "answered": True}
+    return {"correct": right, "strict_correct": right, "any_tied_correct": right * ties, **rates}
 
 
 _ALL_RIGHT = {
-    **dict.fromkeys(("correct", "strict_correct", "answered"), True),
+    **dict.fromkeys(("correct", "strict_correct"), True),
     **dict.fromkeys(("precision", "recall", "f1"), 1.0),
     "false_positives": 0,
 }
-
-
-def walked_against_text(report: Report) -> Plot:
-    """Return tokens per question by graph size, compared with the whole graph as text if that is known."""
-    walks = against_size(
-        report,
-        "nodes",
-        "Tokens per question, and tokens of the whole graph",
-        "nodes of the graph",
-        measure="tokens_per_question",
-        y="tokens per question",
-        percent=False,
-        baselines=(REFERENCE,),
-    )
-    texts = {
-        float(row["nodes"]): row["text_tokens"] for row in report.groups.get("nodes", ()) if row.get("text_tokens")
-    }
-    whole = Series(
-        "whole graph as text (JSON)", tuple(PlotPoint(nodes, tokens) for nodes, tokens in sorted(texts.items()))
-    )
-    walked = [one for one in walks.panels[0].series if any(point.y > 0 for point in one.points)]
-    panel = Panel((whole, *walked) if texts else ())
-    about = f"{walks.about} A walk sends all earlier turns with each call; the whole graph is sent once."
-    return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about)

@@ -4,9 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.generate import generate_graph
-from graphwalk.models.tokens import rule_hundredths, tokens_of
 from graphwalk.reports.suite_report import SuiteReport
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
@@ -14,7 +12,7 @@ from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraphOrigin, file_of, own_instances, queries_left_out, settings_left_out
 from graphwalk.suites.questions.agents.scripted import PLAYERS
-from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, QuestionsConfig
+from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
 from graphwalk.suites.questions.report import question_report
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
@@ -22,7 +20,6 @@ from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 
 
@@ -64,8 +61,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             tasks = await _own_tasks(about, config, seed, agent, left_out)
             left_out = {**dict(settings_left_out(about.graph, about.store, agent)), **left_out}
         else:
-            reasons = left_out if config.leaves_out else None
-            tasks = await make_tasks(about.graph, about.store, config, seed=seed, agent=agent, left_out=reasons)
+            tasks = await make_tasks(about.graph, about.store, config, seed=seed, agent=agent, left_out=left_out)
             left_out |= dict(queries_left_out(about.store))
         if config.wording != "standard":
             kinds = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
@@ -82,8 +78,7 @@ async def _own_tasks(
     """Return the tasks about an own graph, or about its copy: those about the original, made once."""
     assert about.store is not None
     copy, originals = about.instance.source.copy, about.instance.source.tasks
-    rows = tuple(OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in config.answer_rows)
-    config = config.model_copy(update={"answer_rows": rows})
+    config = config.model_copy(update={"most_rows": config.most_rows or OWN_ROWS})
     drawing: dict[str, Any] = {"config": config, "seed": seed, "agent": agent}
     if copy is None:
         originals[seed] = await make_tasks(about.graph, about.store, **drawing, own=True, left_out=left_out)
@@ -97,12 +92,6 @@ async def _own_tasks(
 def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
     for index in range(spec.count):
         graph = generate_graph(spec, seed, index)
-        tokens = {"text_tokens": whole_text_tokens(graph)} if config.text_tokens else {}
         named = {} if spec.name is None else {"name": spec.name}
-        facts = {"entry": place, "index": index, "preset": spec.preset, **named, **tokens}
+        facts = {"entry": place, "index": index, "preset": spec.preset, **named}
         yield GraphInstance.of(graph, facts=facts)
-
-
-def whole_text_tokens(graph: PropertyGraph) -> int:
-    """Count the tokens of a graph as JSON in the setting no_tools, by the rule of `graphwalk.models.tokens`."""
-    return tokens_of(sum(rule_hundredths(f"{line}\n") for line in json_lines(graph, {})))

@@ -1,6 +1,6 @@
 """Task of one question about one graph: how it is asked, read and scored."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -11,18 +11,16 @@ from graphwalk.evaluation.extraction import Extraction, extract
 from graphwalk.evaluation.rows import row_form, row_set, typed_rows
 from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.suites.graph_prompts import graph_prompt
+from graphwalk.suites.graph_prompts import QUERY_TOOLS, graph_prompt
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.config import RowBounds
-from graphwalk.suites.questions.scoring.altered_questions import views_of
-from graphwalk.suites.questions.scoring.failures import WrongAnswer
-from graphwalk.suites.questions.scoring.potential import shown_share
+from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
+from graphwalk.suites.questions.scoring.groundedness import supported_rows
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
 from graphwalk.suites.walked import walked_scene
 from graphwalk.tools.observed import is_key
+from graphwalk.tools.observed_values import shows_data
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row, Scalar
 
@@ -53,12 +51,8 @@ class QuestionTask(Task):
     """1 if the target comes from Cypher alone, without an evaluator."""
     computed: tuple[str, ...] | None = None
     """Answer fields that are in no tool result; None: those of the built-in question of this name."""
-    answer_rows: RowBounds | None = None
-    """Row bounds used in drawing the question; None: any number of rows."""
     key_fields: tuple[str, ...] | None = None
     """Fields that identify a row; None: the scored fields."""
-    repeated_rows: int = 0
-    """With the paper's query: rows that repeat an earlier one; they count once."""
     rows_left_out: list[Row] = Field(default_factory=list)
     """With the paper's query: correct rows that its LIMIT leaves out."""
     twin_of: str | None = None
@@ -95,14 +89,17 @@ class QuestionTask(Task):
     ) -> QuestionScore:
         return score_question(self, setting, trajectory, extraction)
 
-    def with_cause(
-        self, score: QuestionScore, setting: str, trajectory: Trajectory, answer: Any, about: LoadedGraph
-    ) -> QuestionScore:
-        failure = WrongAnswer(self, setting, trajectory, answer, score, views_of(about)).failure()
-        return score.model_copy(update=vars(failure))
-
     def potential(self, trajectory: Trajectory) -> float | None:
-        return shown_share(self, trajectory)
+        """Return the share of the target's rows that the results prove; None without an evaluator.
+
+        It is None, too, after a query of the model, whose results may contain anything.
+        """
+        queried = any(shows_data(result) and result.call.name in QUERY_TOOLS for result in trajectory.results)
+        target = row_set(self.target, self.scored_fields)
+        if self.oracles == 1 or python_part(self.template) is None or not target or queried:
+            return None
+        proven = supported_rows(self, trajectory, self.target) or frozenset()
+        return len(proven) / len(target) if self.mode == "set" else float(bool(proven))
 
     def scene(self, record: ResultRecord) -> Scene:
         """Return the scene of an episode; rows are compared by their scored fields."""

@@ -47,10 +47,8 @@ class Parameter(Strict):
 
 
 class Drawing(Strict):
-    """Conditions on parameters, so that the answer is not trivial, and clauses for graphs that do not meet them."""
+    """Conditions on parameters, so that the answer is not trivial."""
 
-    no_answer: str = "there is no answer"
-    trivial: str = "the answer is trivial"
     below_candidates: bool = False
     """Require fewer rows than `candidates` allow."""
     required_fields: tuple[str, ...] = ()
@@ -134,26 +132,6 @@ class QuestionTemplate(Strict):
     def _names_what_exists(cls, names: Any, info: ValidationInfo) -> Any:
         of_answer = info.field_name in ("scored_fields", "computed")
         _check_names([names] if isinstance(names, str) else names or (), info, of_answer=of_answer)
-        return names
-
-    @field_validator("answer_properties_of")
-    @classmethod
-    def _what_has_properties(cls, name: str | None, info: ValidationInfo) -> str | None:
-        parameter = info.data.get("parameters", {}).get(name)
-        if parameter is not None and parameter.role not in ("label", "relationship_type"):
-            raise ValueError(f"{name} has no properties: a label or a relationship type has")
-        return name
-
-    @field_validator("candidates")
-    @classmethod
-    def _candidates_span_rows(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        parameters: dict[str, Parameter] = info.data.get("parameters", {})
-        for name in names:
-            parameter = parameters[name]
-            owner = parameters.get(parameter.of or "")
-            of_node = parameter.role == "property" and owner is not None and owner.role == "label"
-            if parameter.role not in ("label", "relationship_type") and not of_node:
-                raise ValueError(f"{name} spans no rows: a label, a relationship type or a property of a label does")
         return names
 
     @field_validator("drawing")

@@ -13,7 +13,6 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.suites.questions.scoring.failures import CAUSES
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.variables import Variables
@@ -92,4 +91,4 @@ async def test_wrong_answers_on_a_graph_with_dates_are_explained(graph: Property
     assert summary.finished == summary.episodes
     scores = [record["score"] for record in new.folder.records() if not record["score"]["correct"]]
     assert scores
-    assert all(score["failure"] in CAUSES for score in scores)
+    assert all(score["error_class"] for score in scores)

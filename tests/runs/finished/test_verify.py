@@ -54,7 +54,7 @@ RUNS: dict[str, dict[str, Any]] = {
         "models": PLAYED,
     },
     "generated": {
-        "suite": {**EVERY_KIND, "graphs": [GRAPH], "leave_out": True},
+        "suite": {**EVERY_KIND, "graphs": [GRAPH]},
         "settings": ["tools"],
         "models": PLAYED,
     },
@@ -75,7 +75,7 @@ RUNS: dict[str, dict[str, Any]] = {
         "agent": LEVERS,
     },
     "the paper's targets": {
-        "suite": {"name": "questions", "graphs": [GRAPH], "leave_out": True, "target": "paper"},
+        "suite": {"name": "questions", "graphs": [GRAPH], "target": "paper"},
         "settings": ["tools"],
         "models": PLAYED,
     },

@@ -7,12 +7,8 @@ import pytest
 import yaml
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.graphs.text import graph_text
-from graphwalk.models.tokens import count_tokens
 from graphwalk.suites.graph_prompts import _FORMATS as FORMATS
 from graphwalk.suites.graph_prompts import tools_system, whole_graph
-from graphwalk.suites.questions.suite import whole_text_tokens
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
@@ -70,16 +66,3 @@ def test_hostile_text_stays_text() -> None:
     schema = Schema((NodeType(hostile, (PropertyType(hostile, (hostile,), True),)),), ())
     system = tools_system(schema, AgentConfig())
     assert (system.content or "").count(hostile) == 4
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        GraphSpec(nodes=300, labels=5, mean_degree=3, missing_rate=0.4),
-        GraphSpec(preset="paper-100"),
-        GraphSpec(nodes=2, labels=1, relationship_types=1, density=0.001),
-    ],
-)
-def test_the_sum_is_that_of_the_text(spec: GraphSpec) -> None:
-    graph = generate_graph(spec, 7)
-    assert abs(whole_text_tokens(graph) - count_tokens(graph_text(graph, "json"))) <= 1

@@ -1,7 +1,7 @@
 """Python parts of the question kinds: a class `Part` in a module with the name of `templates/questions/NAME.yaml`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, dataclass_transform
 
@@ -38,10 +38,6 @@ class PythonPart(ABC):
 
         If tools hide directions or relationship properties, use the remaining data.
         """
-
-    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
-        """Return condition → rows without it, for conditions that are no parameter or a negation of one."""
-        return {}
 
     def right_rows(self, index: GraphIndex, most: int | None = None) -> list[Row]:
         """Return all correct rows once, in ascending order, including ties; at most `most` + 1 of them."""

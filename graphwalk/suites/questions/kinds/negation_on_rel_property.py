@@ -1,7 +1,6 @@
 """Nodes with a value and a relationship to a label, whose property differs from an excluded value."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
@@ -27,9 +26,6 @@ class Part(PythonPart):
                 for r in index.outgoing[key]
             ):
                 yield {"node_key": key}
-
-    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
-        return {"negation": replace(self, excluded_value="\0").rows(index)}
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         links = yield from walker.outgoing([Centre(self.source_label, self.node_property, self.node_value)])

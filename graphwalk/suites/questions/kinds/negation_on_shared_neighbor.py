@@ -1,6 +1,6 @@
 """Nodes that share a neighbour with one node, in both directions, and whose property differs from an excluded value."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import shared_neighbor
@@ -16,9 +16,6 @@ class Part(shared_neighbor.Part):
         for row in super().rows(index):
             if differs(index.property(str(row["target_node_key"]), self.property), self.excluded_value):
                 yield row
-
-    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
-        return {"negation": super().rows(index)}
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         nodes = yield from self.sharing(walker)

@@ -1,7 +1,6 @@
 """Nodes of a label with a relationship to one label and none to another."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
@@ -19,9 +18,6 @@ class Part(PythonPart):
             labels = index.successor_labels[key]
             if self.required_label in labels and self.excluded_label not in labels:
                 yield {"node_key": key}
-
-    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
-        return {"negation": replace(self, excluded_label="").rows(index)}
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         targets = yield from walker.target_labels(self.source_label)

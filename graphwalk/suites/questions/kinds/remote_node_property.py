@@ -1,6 +1,6 @@
 """Property value of a node that is two or more steps from one node."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
@@ -22,11 +22,6 @@ class Part(PythonPart):
             for b, distance in index.distances(a, self.max_hops).items():
                 if distance >= 2 and index.has_label(b, self.target_label):
                     yield {"value": index.property(b, self.property)}
-
-    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
-        starts = index.with_key(self.source_label, self.key)
-        ends = (b for a in starts for b in index.distances(a, self.max_hops) if index.has_label(b, self.target_label))
-        return {"negation": ({"value": index.property(b, self.property)} for b in ends)}
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         """Stop at the first layer with a value, because any value is correct."""

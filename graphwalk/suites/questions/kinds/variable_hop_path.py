@@ -1,7 +1,7 @@
 """Pairs of nodes joined by a path of a few steps that can be continued by one more."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys
 from graphwalk.suites.questions.kinds import PythonPart
@@ -21,11 +21,6 @@ class Part(PythonPart):
                 used = 1 if b == a else 0
                 if index.has_label(b, self.target_label) and len(index.outgoing[b]) > used:
                     yield {"source_node_key": a, "target_node_key": b}
-
-    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
-        pairs = ((a, b) for a in index.keys_of(self.source_label) for b in index.distances(a, self.max_hops))
-        ends = ((a, b) for a, b in pairs if index.has_label(b, self.target_label))
-        return {"further step": ({"source_node_key": a, "target_node_key": b} for a, b in ends)}
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         """Read whole labels from which a target is still reachable.

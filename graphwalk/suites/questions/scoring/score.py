@@ -1,13 +1,14 @@
-"""Scoring of answers to questions, with the class of error (docs/method.md, Scores)."""
+"""Scoring of answers to questions, with the cause of a wrong one (docs/method.md, Scores)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.evaluation.extraction import Extraction, strip_thinking
-from graphwalk.evaluation.rows import RowScore, compare_rows, missing_fields, row_set, typed_rows, unknown_fields
+from graphwalk.evaluation.rows import compare_rows, missing_fields, row_set, typed_rows, unknown_fields
 from graphwalk.evaluation.suppressed import suppressed
-from graphwalk.suites.questions.scoring.groundedness import supported_rows
+from graphwalk.suites.questions.scoring.groundedness import RowTuple, supported_rows
+from graphwalk.tools.observed import is_key
 from graphwalk.tools.observed_values import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.values import Row
@@ -15,17 +16,8 @@ from graphwalk.types.values import Row
 if TYPE_CHECKING:
     from graphwalk.suites.questions.task import QuestionTask
 
-ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
-Cause = Literal[
-    "wrong_form",
-    "wrong_start",
-    "fixation",
-    "gave_up",
-    "wrong_property",
-    "invented",
-    "miscounted",
-    "extra_rows",
-    "missing_rows",
+ErrorClass = Literal[
+    "wrong_form", "wrong_start", "no_answer", "unreadable", "invented", "misread", "extra_rows", "missing_rows"
 ]
 _MOST_ROWS = 10_000
 """Rows of an answer that are checked for groundedness."""
@@ -38,33 +30,20 @@ class QuestionScore(Score):
     * `all_properties_correct`: all fields are correct, not only those that identify a row; None if these are the same.
     * `keys_correct`: the fields that identify a row are correct; None if these are all fields.
     * `any_tied_correct`: correct if any of the tied rows is, with the paper's query; None without ties.
-    * `rows_given`: rows of the extracted answer. `extra_fields`, `missing_fields`: unexpected and missing names.
+    * `extra_fields`, `missing_fields`: unexpected and missing names.
     * `grounded`: share of the first 10,000 rows that the tool results prove; None if unknown.
-    * `evidence_sufficient`: the results prove every row of the target, or one if one is enough.
-    * `last_mile`: only the format is wrong; the reply contains the correct answer, and its evidence was observed.
-
-    Wrong answers have an `error_class`, a `failure` with `failure_detail`, and an `ignored_condition` if one explains
-    them; see `graphwalk.suites.questions.scoring.failures.Failure`.
+    * `error_class`: the cause of a wrong answer.
     """
 
     strict_correct: bool
     all_properties_correct: bool | None = None
     keys_correct: bool | None = None
     any_tied_correct: bool | None = None
-    answered: bool
-    rows_given: int
     extra_fields: tuple[str, ...] = ()
     missing_fields: tuple[str, ...] = ()
     error_class: ErrorClass | None = None
-    evidence_sufficient: bool | None = None
-    last_mile: bool = False
     repeated_calls: int = 0
     tool_errors: int = 0
-    think_calls: int = 0
-    parallel_calls: int = 0
-    failure: Cause | None = None
-    failure_detail: str | None = None
-    ignored_condition: str | None = None
 
 
 def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
@@ -86,17 +65,15 @@ def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, e
     evidence: dict[str, Any] = {}
     missing: list[str] = []
     with suppressed("evidence", missing.append):
-        audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.target, task.scored_fields))
-        evidence = {
-            "grounded": audit.grounded,
-            "error_class": _error_class(rows, compared, trajectory, audit),
-            "evidence_sufficient": audit.sufficient,
-            "last_mile": not compared.correct
-            and audit.sufficient is not False
-            and not (rows and not missing_fields(rows, task.scored_fields))
-            and names_target(task, strip_thinking(trajectory.reply)),
-            **asdict(waste_of(trajectory)),
-        }
+        answer = typed_rows(rows or [], task.target, task.scored_fields)[:_MOST_ROWS]
+        # Columns of a model's own query may contain anything, so their evidence is unknown.
+        proven = supported_rows(task, trajectory, [*answer, *task.target]) if setting == "tools" else None
+        if answer and proven is not None:
+            grounded = sum(row_set([row], task.scored_fields) <= proven for row in answer)
+            evidence["grounded"] = grounded / len(answer)
+        if not compared.correct:
+            evidence["error_class"] = why_wrong(task, trajectory, None if rows is None else answer, proven)
+        evidence |= asdict(waste_of(trajectory))
     return QuestionScore(
         **asdict(compared),
         extraction_stage=extraction.stage,
@@ -105,8 +82,6 @@ def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, e
         all_properties_correct=correct_in(fields),
         keys_correct=correct_in(keys),
         any_tied_correct=any_tied,
-        answered=bool(rows),
-        rows_given=len(rows or []),
         extra_fields=unknown_fields(rows or [], fields),
         missing_fields=missing_fields(rows or [], fields),
         missing="".join(missing),
@@ -114,50 +89,45 @@ def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, e
     )
 
 
-class _Audit:
-    """Groundedness of answer and target; None without tools or if unknown.
+def why_wrong(
+    task: "QuestionTask", trajectory: Trajectory, rows: Sequence[Row] | None, proven: frozenset[RowTuple] | None
+) -> ErrorClass:
+    """Return the first cause that fits a wrong answer (docs/method.md, Causes of wrong answers).
 
-    `invented`: a value of the answer that is not computed is in no tool result.
+    `rows` is None for a reply without a readable answer; `proven` are the rows of answer and target that the tool
+    results prove, None if that is unknown.
     """
-
-    def __init__(self, task: "QuestionTask", setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
-        self.grounded: float | None = None
-        self.sufficient: bool | None = None
-        self.invented = False
-        rows = rows[:_MOST_ROWS]
-        # Columns of a model's own query may contain anything, so their evidence is unknown.
-        proven = supported_rows(task, trajectory, [*rows, *task.target]) if setting == "tools" else None
-        if proven is None:
-            return
-        if rows:
-            self.grounded = sum(row_set([row], task.scored_fields) <= proven for row in rows) / len(rows)
-            fields = [field for field in task.scored_fields if field not in task.computed_fields]
-            values = (row[field] for row in rows for field in fields if row.get(field) is not None)
-            self.invented = self.grounded < 1 and not all(map(tool_evidence(trajectory).holds, values))
-        target = row_set(task.target, task.scored_fields)
-        self.sufficient = target <= proven if task.mode == "set" else bool(target & proven)
-
-
-def _error_class(
-    rows: list[Row] | None, compared: RowScore, trajectory: Trajectory, audit: _Audit
-) -> ErrorClass | None:
-    if compared.correct:
-        return None
-    if rows is None and strip_thinking(trajectory.reply).strip():
-        return "unreadable"
+    target, answered = row_set(task.target, task.scored_fields), row_set(rows or (), task.scored_fields)
+    sufficient = proven is not None and (target <= proven if task.mode == "set" else bool(target & proven))
+    reply = strip_thinking(trajectory.reply)
+    in_form = rows and not missing_fields(rows, task.scored_fields)
+    if not in_form and (sufficient or proven is None) and _names_target(task, reply):
+        return "wrong_form"
+    if not _start_found(task, trajectory):
+        return "wrong_start"
     if not rows:
-        return "no_answer"
-    if audit.grounded is None:
-        return "unverifiable"
-    if audit.invented:
-        return "invented"
-    if audit.sufficient:
+        return "unreadable" if rows is None and reply.strip() else "no_answer"
+    if proven is not None:
+        plain = [field for field in task.scored_fields if field not in task.computed_fields]
+        values = (row[field] for row in rows for field in plain if row.get(field) is not None)
+        if not answered <= proven and not all(map(tool_evidence(trajectory).holds, values)):
+            return "invented"
+    if sufficient:
         return "misread"
-    return "incomplete" if audit.grounded == 1 else "unsupported"
+    return "extra_rows" if answered - target else "missing_rows"
 
 
-def names_target(task: "QuestionTask", text: str) -> bool:
+def _names_target(task: "QuestionTask", text: str) -> bool:
     """Return True if a text contains the values of every row of the target, or of one if one is enough."""
     evidence = Evidence([text])
     named = (holds_row(row, task.scored_fields, evidence) for row in task.target)
     return all(named) if task.mode == "set" else any(named)
+
+
+def _start_found(task: "QuestionTask", trajectory: Trajectory) -> bool:
+    """Return False if no accepted call names a start node of the question, and no result shows it."""
+    calls = [result for result in trajectory.results if not result.is_note and not result.final]
+    accepted = (result for result in calls if result.error is None)
+    seen = Evidence(text for result in accepted for text in (result.call.arguments, result.content))
+    starts = [value for name, value in task.parameters.items() if is_key(name)]
+    return not calls or all(map(seen.holds, starts))

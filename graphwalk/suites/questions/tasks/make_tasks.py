@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import TextError
 from graphwalk.config.yaml_files import validate
-from graphwalk.errors import GraphwalkError, OracleError
+from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import distinct
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
@@ -22,7 +20,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
 from graphwalk.suites.questions.catalogue import Question, QuestionKind, shipped_kinds
-from graphwalk.suites.questions.config import ANY_ROWS, QuestionsConfig, RowBounds
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
@@ -39,10 +37,8 @@ from graphwalk.types.values import Row, Temporal, Value, shown
 from graphwalk.variables import Variables
 
 MAX_HOPS = 3
-OWN_ROWS = RowBounds(at_most=100)
-"""Default row bounds on your own graph."""
-_MOST_UNREACHABLE = 10
-"""Parameter choices without a reachable answer before a question is skipped."""
+OWN_ROWS = 100
+"""Default maximum of rows on your own graph."""
 
 
 async def tasks_on(
@@ -61,10 +57,10 @@ async def tasks_on(
     """
     own = not graph.spec
     if own and questions is None:
-        rows, left_out = OWN_ROWS, {} if left_out is None else left_out
+        most_rows, left_out = OWN_ROWS, {} if left_out is None else left_out
     else:
-        rows, left_out = ANY_ROWS, None
-    choice = {"questions": questions, "per_question": per_question, "answer_rows": (rows,)}
+        most_rows, left_out = None, None
+    choice = {"questions": questions, "per_question": per_question, "most_rows": most_rows}
     config = validate(QuestionsConfig, choice, "questions")
     store = store or await EmbeddedDatabase().load(graph)
     return await make_tasks(graph, store, config, seed=seed, agent=AgentConfig(), own=own, left_out=left_out)
@@ -89,7 +85,7 @@ async def make_tasks(
     own: bool = False,
     left_out: dict[str, str] | None = None,
 ) -> list[QuestionTask]:
-    """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
+    """Return `per_question` distinct tasks of every kind about the graph in `store`.
 
     A task depends only on seed, graph, question and its number. With `agent` tasks have the figures of the expert that
     reads its pages. `own` limits the search as for graphs of any size. The graphs of `config` do not matter.
@@ -107,11 +103,13 @@ async def make_tasks(
     async def drawn(kind: QuestionKind) -> list[QuestionTask]:
         taken: dict[Drawn, None] = {}
         tasks: list[QuestionTask] = []
-        for number in range(config.per_question * len(config.answer_rows)):
-            bounds = config.answer_rows[number // config.per_question]
+        for number in range(config.per_question):
             await asyncio.sleep(0)  # episodes about other graphs may be in flight
             try:
-                tasks.append(await maker.drawn(kind, number, search, taken, bounds))
+                random = stdlib_random(seed, "question", graph.digest, kind.name, number)
+                parameters, rows = await search.draw(kind, random, taken, config.most_rows)
+                taken[tuple(parameters.values())] = None
+                tasks.append(await maker.task(kind, number, parameters, rows))
             except CannotHost as error:
                 if left_out is None:
                     raise
@@ -163,7 +161,7 @@ async def copy_tasks(
         # They differ if the text of the query contains names or values of the original.
         computed, again = [[row[f] for row in one.target for f in one.computed_fields] for one in (original, task)]
         if original.target_size == task.target_size and computed == again:
-            tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
+            tasks.append(task.model_copy(update={"twin_of": original.task_id}))
         else:
             left_out[kind.name] = "its text contains names or values that differ in the copy"
     return tasks
@@ -195,10 +193,6 @@ def mapped_parameters(
     return mapped
 
 
-class OutOfReachError(OracleError):
-    """Error for an answer that the expert does not find because of nodes without a label."""
-
-
 @dataclass
 class TaskMaker:
     index: GraphIndex
@@ -208,29 +202,11 @@ class TaskMaker:
     reference: ExpertReference | None = None
     target: Target = "graphwalk"
 
-    async def drawn(
-        self, kind: QuestionKind, number: int, search: ParameterSearch, taken: dict[Drawn, None], bounds: RowBounds
-    ) -> QuestionTask:
-        """Return task `number` of a kind, whose answer the tools can reach; add its parameters to `taken`."""
-        random = stdlib_random(self.seed, "question", self.index.graph.digest, kind.name, number)
-        for _ in range(_MOST_UNREACHABLE):
-            parameters, rows = await search.draw(kind, random, taken, bounds)
-            taken[tuple(parameters.values())] = None
-            try:
-                return await self.task(kind, number, parameters, bounds, rows)
-            except OutOfReachError:
-                continue
-        reason = (
-            f"the paths of {_MOST_UNREACHABLE} parameter sets need nodes without a label, which tools cannot look up"
-        )
-        raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or omit the question")
-
     async def task(
         self,
         kind: QuestionKind,
         number: int,
         parameters: dict[str, Value],
-        bounds: RowBounds = ANY_ROWS,
         right: list[Row] | None = None,
     ) -> QuestionTask:
         """Return the task with target and reference figures. Raise OracleError if two oracles differ.
@@ -260,18 +236,18 @@ class TaskMaker:
             candidates=question.candidates,
             seed=self.seed,
             graph_digest=digest,
-            answer_rows=None if bounds == ANY_ROWS else bounds,
             oracles=1 if kind.python is None else 2,
             computed=None if usual else template.computed,
         )
         if self.reference is not None and kind.python is not None:
             try:
-                with suppressed(f"reference figures of {task.task_id}", warnings.warn, raises=(GraphwalkError,)):
-                    task = (await self.reference(task)).added_to(task)
+                task = (await self.reference(task)).added_to(task)
             except OracleError as error:
                 if self.index.all_labelled:
                     raise
-                raise OutOfReachError(str(error), hint=error.hint) from error
+                reason = "its paths need nodes without a label, which tools cannot look up"
+                hint = "give the nodes a label, or omit the question"
+                raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint=hint) from error
         return task if self.target == "graphwalk" else await self._with_paper_target(task, question)
 
     async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:
@@ -291,7 +267,6 @@ class TaskMaker:
             "mode": "set" if template.mode == "ties-allowed" else template.mode,
             "target": target,
             "target_size": len(target),
-            "repeated_rows": len(rows) - len(target),
             "rows_left_out": left_out,
         }
         return task.model_copy(update=changed)

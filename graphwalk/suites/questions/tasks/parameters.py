@@ -13,7 +13,7 @@ from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.evaluation.rows import distinct
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
-from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
+from graphwalk.suites.questions.config import Drawing
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.oracles import cypher_rows
 from graphwalk.suites.questions.template import QuestionTemplate
@@ -188,37 +188,40 @@ class ParameterSearch:
         self._space = ParameterSpace(index, max_hops)
 
     async def draw(
-        self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), bounds: RowBounds = ANY_ROWS
+        self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), most_rows: int | None = None
     ) -> tuple[dict[str, Value], list[Row]]:
-        """Return drawn parameters within the `bounds` and not in `taken`, and the rows of `known_rows`.
+        """Return drawn parameters that are not in `taken`, and the rows of `known_rows`, at most `most_rows`.
 
         Raise CannotHost with the reason if none are found.
         """
-        effort, rejected = self._effort, Counter[str]()
+        effort, tried = self._effort, 0
         size, ways_in_all = self._space.size(kind.template), 0
         tries = effort.tries_by_query if kind.python is None else effort.tries
         for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):
-            if parameters is None:
-                rejected["empty"] += 1
+            if parameters is not None and tuple(parameters.values()) in taken:
                 continue
-            if tuple(parameters.values()) in taken:
+            tried += 1
+            if parameters is None:
                 continue
             question = Question(kind, self._index, parameters)
             if (ways := question.count_ways()) > effort.ways:
-                rejected["too long"] += 1
                 continue
             if (ways_in_all := ways_in_all + ways) > effort.ways_in_all:
                 break
-            rows = await known_rows(question, self._embedded, bounds.at_most)
-            if not has_answer(question, rows):
-                rejected["empty"] += 1
-            elif not bounds.hold(len(rows)):
-                rejected["out of bounds"] += 1
-            elif self._drawing == "nontrivial" and not await is_worth_asking(question, rows, self._embedded):
-                rejected["trivial"] += 1
-            else:
+            rows = await known_rows(question, self._embedded, most_rows)
+            fits = has_answer(question, rows) and (most_rows is None or len(rows) <= most_rows)
+            if fits and (self._drawing == "answerable" or await is_worth_asking(question, rows, self._embedded)):
                 return parameters, rows
-        raise self._in_vain(kind.template, rejected, bounds, size, len(taken))
+        at_most = "" if most_rows is None else f", of at most {most_rows} rows (suite.most_rows),"
+        trivial = "" if self._drawing == "answerable" else " that is not trivial"
+        reason = f"none of {tried:,} parameter sets has an answer{at_most}{trivial}"
+        graph = self._index.graph
+        size_of_graph = f"{counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}"
+        raise CannotHost(
+            f"the graph {graph.digest[:12]} ({size_of_graph}) cannot host the question {kind.name}: {reason}",
+            reason=reason,
+            hint="use a graph with more nodes or relationships, fewer questions of a kind, or omit this one",
+        )
 
     def _choices(self, template: QuestionTemplate, size: int, random: Random) -> Iterator[Chosen | None]:
         """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
@@ -228,32 +231,6 @@ class ParameterSearch:
         while size:
             yield self._space.step_by_step(template, random)
 
-    def _in_vain(
-        self, template: QuestionTemplate, rejected: Counter[str], bounds: RowBounds, size: int, taken: int
-    ) -> CannotHost:
-        if tried := rejected.total():
-            sampled = f"{tried:,}" if tried + taken >= size else f"{tried:,} sampled"
-            causes = {
-                "empty": f"in {{}} {template.drawing.no_answer}",
-                "out of bounds": f"the answer of {{}} does not have {bounds} rows (suite.answer_rows)",
-                "too long": "{} have too many paths",
-                "trivial": f"in {{}} {template.drawing.trivial}",
-            }
-            counts = [text.format(f"{rejected[cause]:,}") for cause, text in causes.items() if rejected[cause]]
-            reason = f"none of {sampled} parameter sets was usable: {'; '.join(counts)}"
-        else:
-            reason = "no further parameter sets exist" if size else f"it requires {_needs(template)}"
-        again = f" {taken + 1} times" if taken else ""
-        graph = self._index.graph
-        hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
-        return CannotHost(
-            f"the graph {graph.digest[:12]} "
-            f"({counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}) "
-            f"cannot host the question {template.name}{again}: {reason}",
-            reason=reason,
-            hint=f"change suite.answer_rows, or {hint}" if rejected["out of bounds"] else hint,
-        )
-
 
 def _shuffled(size: int, random: Random) -> Iterator[int]:
     """Yield the numbers below `size` in random order by a sparse Fisher–Yates shuffle."""
@@ -262,14 +239,6 @@ def _shuffled(size: int, random: Random) -> Iterator[int]:
         other = random.randrange(place, size)
         yield moved.get(other, other)
         moved[other] = moved.pop(place, place)
-
-
-def _needs(template: QuestionTemplate) -> str:
-    """Return the elements that a graph must have for this template."""
-    roles = {parameter.role for parameter in template.parameters.values()}
-    labels = "two labels" if any(p.differs_from for p in template.parameters.values()) else "a label"
-    words = {"label": labels, "relationship_type": "a relationship type", "property": "properties"}
-    return " and ".join(word for role, word in words.items() if role in roles)
 
 
 async def known_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:

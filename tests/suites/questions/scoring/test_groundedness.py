@@ -58,10 +58,10 @@ async def test_a_right_answer_is_grounded_by_looking_up_all_nodes_and_not_by_lis
     here = await place()
     for calls in ([], LISTED):
         score = await here.score(one, one.target, calls)
-        assert (score.grounded, score.evidence_sufficient) == (0.0 if one.target else None, False)
+        assert score.grounded == (0.0 if one.target else None)
     score = await here.score(one, one.target, WALKED)
     if one.template != "remote_node_property":  # its target is empty
-        assert (score.correct, score.grounded, score.evidence_sufficient) == (True, 1.0, True)
+        assert (score.correct, score.grounded) == (True, 1.0)
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.template)
@@ -80,15 +80,11 @@ async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
     [
         (BY_VALUE, keys("a1", "a3"), [nodes("A", "p", 1)], 1.0),
         (BY_VALUE, keys("a1", "a2"), [nodes("A", "p", 1), nodes("A", "p", 2)], 0.5),
-        (BY_VALUE, keys("a1"), [near("B", "key", "b1")], 1.0),
         (BY_VALUE, keys("a3"), [near("B", "key", "b1"), values("A"), values("A", "p")], 0.0),
         (INTERSECTION, keys("a1"), [near("A", "key", "a1")], 1.0),
         (INTERSECTION, keys("a1"), [near("B", "key", "b1"), near("C", "key", "c1")], 1.0),
         (INTERSECTION, keys("a1"), [near("B", "key", "b1"), nodes("C", "key", "c1")], 0.0),
-        (INTERSECTION, keys("b1"), [near("B", "key", "b1")], 0.0),
         (NEGATION, keys("a2"), [near("A", "key", "a2")], 1.0),
-        (NEGATION, keys("a2"), [near("B", "key", "b1")], 0.0),
-        (NEGATION, keys("a2"), [near("B", "key", "b1"), near("C", "key", "c1")], 0.0),
         (NEGATION, keys("a2"), [near("B", "key", "b1"), *(near("C", "key", c) for c in ("c1", "c2"))], 0.0),
         (
             NEGATION,
@@ -99,25 +95,17 @@ async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
         (NEGATION, keys("a1"), [near("A", "key", "a1")], 0.0),
         (BY_RELATIONSHIP, [{"source_key": "a1", "target_key": "b1"}], [near("B", "key", "b1")], 1.0),
         (BY_RELATIONSHIP, [{"source_key": "b1", "target_key": "a1"}], [near("B", "key", "b1")], 0.0),
-        (BY_RELATIONSHIP, [{"source_key": "a2", "target_key": "b1"}], [near("B", "key", "b1")], 0.0),
-        (BY_RELATIONSHIP, [{"source_key": "a1", "target_key": "c1"}], [near("A", "key", "a1")], 0.0),
         (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("B", "key", "b1")], 1.0),
         (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("A", "key", "a2")], 0.0),
-        (PATHS, [{"source_node_key": "a2", "target_node_key": "c1"}], WALKED, 0.0),
-        (PATHS, [{"source_node_key": "c2", "target_node_key": "a2"}], WALKED, 0.0),
         (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), near("B", "key", "b1")], 1.0),
-        (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), near("C", "key", "c2")], 1.0),
         (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), nodes("C", "key", "c2")], 0.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "p", 1)], 1.0),
-        (ON_RELATIONSHIP, keys("a1"), [near("A", "p", "1")], 1.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "key", "a1")], 0.0),
         (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
         (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2"))], 0.0),
-        (COUNT, [{"count": 2}], [near("A", "key", a) for a in ("a1", "a2", "a3")], 0.0),
         (COUNT, [{"count": 2}], [values("B"), near("B", "key", "b1"), near("B", "key", "b2")], 1.0),
         (MANY, [{"count": 3}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
         (MANY, [{"count": 3}], [near("B", "key", "b1")], 0.0),
-        (MOST, [{"node_key": "a1", "rel_count": 2}], [near("A", "key", "a1"), near("A", "key", "a2")], 0.0),
         (MOST, [{"node_key": "a1", "rel_count": 2}], [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 1.0),
         (MOST, [{"node_key": "a1", "rel_count": 2}], [values("A"), near("A", "p", 1), near("A", "p", 2)], 0.0),
         (MOST, [{"node_key": "a1", "rel_count": 3}], [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 0.0),
@@ -173,7 +161,7 @@ async def test_results_of_another_form_are_no_evidence() -> None:
     assert (await here.score(BY_VALUE, keys("a1"), [], [own, *looked_up])).grounded is None
     text = shown("draw", "{}", "a1 has p = 1")
     assert (await here.score(BY_VALUE, keys("a1"), [], [text])).grounded is None
-    assert (await here.score(BY_VALUE, keys("a3"), [], [text])).error_class == "unverifiable"
+    assert (await here.score(BY_VALUE, keys("a3"), [], [text])).error_class == "missing_rows"
 
 
 async def test_the_models_own_words_are_no_evidence() -> None:
@@ -186,29 +174,25 @@ async def test_the_models_own_words_are_no_evidence() -> None:
         assert (await here.score(BY_VALUE, keys("a1"), [], [result])).grounded == 0.0
 
 
-@pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])
 @pytest.mark.parametrize(
     "agent",
     [
         {},
-        {"encoding": "compact"},
         {"encoding": "compact", "result_tokens": 300},
         {"relationship_properties": False},
         {"compaction": "window", "compaction_window": 1},
-        {"max_calls_per_turn": 10},
         {"max_calls_per_turn": 1, "turn_limit": 100},
     ],
     ids=str,
 )
-async def test_the_expert_is_always_right_and_grounded(agent: dict[str, Any], spec: dict[str, Any]) -> None:
-    graph = generate_graph(GraphSpec(preset="paper-100", **spec), 2)
+async def test_the_expert_is_always_right_and_grounded(agent: dict[str, Any]) -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100", **ODD), 2)
     store = await EmbeddedDatabase().load(graph)
     here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, QuestionsConfig(), seed=2))
     for one in here.tasks:
         score, trajectory = await here.play("expert", one, agent=AgentConfig(**agent))
         hidden = "relationship_properties" in agent and one.template in NEEDS_PROPERTIES
-        expected = (None, None) if hidden else (1.0, True)
-        assert (score.grounded, score.evidence_sufficient) == expected, one.template
+        assert score.grounded == (None if hidden else 1.0), one.template
         assert score.strict_correct != hidden, (one.template, trajectory.exit_status)
         assert (score.extraction_stage, score.repeated_calls if not agent else 0) == ("strict", 0)
         if agent.get("turn_limit"):

@@ -9,12 +9,12 @@ from graphwalk.types.episode import ExitStatus
 from tests.evaluation.episodes import call, episode, seen, tool_turn
 
 
-def task(target, fields=("node_key",), scored=None, mode="set", template="node_by_property", **more):
+def task(target, fields=("node_key",), scored=None, mode="set", template="node_by_property", parameters=None, **more):
     return QuestionTask(
         task_id="t",
         template=template,
         question="Which?",
-        parameters={"label": "L", "property": "p", "value": 1},
+        parameters=parameters or {"label": "L", "property": "p", "value": 1},
         target=target,
         target_size=len(target),
         seed=0,
@@ -45,20 +45,54 @@ def score(question, answer, *shown, setting="tools", **how) -> QuestionScore:
 
 
 @pytest.mark.parametrize(
-    ("answer", "shown", "error"),
+    ("answer", "shown", "cause"),
     [
-        (keys("a", "x"), keys("a", "b"), "invented"),
-        (keys("a"), keys("a", "b"), "misread"),
-        (keys("a"), keys("a"), "incomplete"),
-        ("a and b", keys("a", "b"), "unreadable"),
+        ("The nodes are a and b.", keys("a", "b"), "wrong_form"),
+        ('[{"key": "a", "n": 1}, {"key": "b", "n": 2}]', keys("a", "b"), "wrong_form"),
+        ('[{"node_key": "a"}, {"key": "b"}]', keys("a", "b"), "wrong_form"),
+        ("The nodes are a and b.", None, "wrong_form"),
+        ("The nodes are a and b.", keys("a"), "unreadable"),
+        ("The node is a.", keys("a", "b"), "unreadable"),
+        ("<think>a and b</think>The node is b.", None, "unreadable"),
         ("[]", keys("a", "b"), "no_answer"),
         ("", keys("a", "b"), "no_answer"),
         ("<think>It may be a.</think> ", keys("a", "b"), "no_answer"),
+        (keys("a", "x"), keys("a", "b"), "invented"),
         (keys("c"), [], "invented"),
+        (keys("a"), keys("a", "b"), "misread"),
+        (keys("a"), keys("a"), "missing_rows"),
+        (keys("a", "c"), keys("a", "c"), "extra_rows"),
+        (keys("a"), None, "missing_rows"),
+        (keys("a", "b", "x"), None, "extra_rows"),
     ],
 )
-def test_error_class_of_a_wrong_answer(answer, shown, error):
-    assert score(task(keys("a", "b")), answer, shown).error_class == error
+def test_the_cause_of_a_wrong_answer(answer, shown, cause):
+    """Without rows shown, the episode has no tools."""
+    results, setting = ([], "no_tools") if shown is None else ([shown], "tools")
+    assert score(task(keys("a", "b")), answer, *results, setting=setting).error_class == cause
+
+
+def test_one_row_in_the_wrong_form_is_enough_where_one_is_right():
+    for mode in ("any-one", "ties-allowed"):
+        wrong = score(task(keys("a", "b"), mode=mode), "The node is a.", keys("a", "b"))
+        assert wrong.error_class == "wrong_form"
+
+
+@pytest.mark.parametrize(
+    ("made", "cause"),
+    [
+        (seen(call(1, label="L", value="s2"), []), "wrong_start"),
+        (seen(call(1, label="M", value="s1"), "no label M", error="unknown_name"), "wrong_start"),
+        (seen(call(1, label="L", value="s1"), []), "no_answer"),
+        (seen(call(1, label="L", value="t"), [{"label": "L", "properties": {"key": "s1"}}]), "no_answer"),
+        (seen(call(1, "run_cypher", query="MATCH (n {key: 's1'})-->(m) RETURN m.key"), []), "no_answer"),
+        (seen(call(1, "think", thought="hm"), "hm"), "no_answer"),
+    ],
+)
+def test_an_episode_that_never_finds_the_start_has_a_cause_of_its_own(made, cause):
+    question = task(keys("a"), parameters={"source_label": "L", "key": "s1"}, template="foreign")
+    trajectory = episode(tool_turn(made), answer="[]")
+    assert question.score("tools", trajectory, question.read(trajectory.reply)).error_class == cause
 
 
 @pytest.mark.parametrize(
@@ -66,36 +100,13 @@ def test_error_class_of_a_wrong_answer(answer, shown, error):
 )
 def test_an_answer_without_tools_or_evaluator_cannot_be_verified(changes, setting):
     result = score(task(keys("a"), **changes), keys("b"), keys("a", "b"), setting=setting)
-    assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
+    assert (result.grounded, result.error_class) == (None, "extra_rows")
 
 
 def test_the_score_has_stage_and_loss_of_the_extraction():
     extraction = Extraction(keys("a"), "model", lossy=True)
     result = task(keys("a")).score("tools", episode(answer="it is a"), extraction)
     assert (result.correct, result.extraction_stage, result.lossy) == (True, "model", True)
-
-
-@pytest.mark.parametrize(
-    ("reply", "shown", "mode", "last_mile"),
-    [
-        ("The nodes are a and b.", keys("a", "b"), "set", True),
-        ('[{"key": "a", "n": 1}, {"key": "b", "n": 2}]', keys("a", "b"), "set", True),
-        ('[{"node_key": "a"}, {"key": "b"}]', keys("a", "b"), "set", True),
-        ("The node is a.", keys("a", "b"), "set", False),
-        ("The node is a.", keys("a", "b"), "any-one", True),
-        ("The node is a.", keys("a", "b"), "ties-allowed", True),
-        ("The nodes are a and b.", keys("a"), "set", False),
-        ('[{"node_key": "a"}]', keys("a", "b"), "set", False),
-        ('[{"node_key": "a"}, {"node_key": "b"}]', keys("a", "b"), "set", False),
-        ('[{"node_key": "a"}, {"node_key": "b"}, {"node_key": "x"}]', keys("a", "b"), "set", False),
-        ("The nodes are a and b.", None, "set", True),
-        ("<think>a and b</think>The node is b.", None, "set", False),
-    ],
-)
-def test_a_right_answer_in_the_wrong_form_fails_in_the_last_mile(reply, shown, mode, last_mile):
-    """Without rows shown, the episode has no tools."""
-    results, setting = ([], "no_tools") if shown is None else ([shown], "tools")
-    assert score(task(keys("a", "b"), mode=mode), reply, *results, setting=setting).last_mile is last_mile
 
 
 def test_an_answer_forced_by_a_limit_is_none_strictly():
@@ -127,9 +138,9 @@ def test_a_tied_row_counts_in_the_score_of_ties_alone():
 def test_one_of_several_right_answers_is_enough(mode):
     question = task(keys("a", "b"), mode=mode)
     assert score(question, keys("b"), keys("b")).correct
-    assert score(question, keys("b"), keys("b")).evidence_sufficient
     assert not score(question, keys("b", "c"), keys("b", "c")).correct
-    assert score(question, keys("c"), keys("c")).evidence_sufficient is False
+    assert score(question, keys("c"), keys("c")).error_class == "extra_rows"
+    assert score(question, keys("c"), keys("a", "c")).error_class == "misread"
     target = [{"node_key": "a", "n": 1}, {"node_key": "b", "n": 2}]
     question = task(target, ("node_key", "n"), ("node_key",), mode=mode)
     assert score(question, target[:1], keys("a")).all_properties_correct is True
@@ -141,11 +152,10 @@ def test_waste_is_part_of_the_score():
     turns = [
         tool_turn(seen(call(1, value=1), rows), seen(call(2, value=2), "no", error="bad_arguments")),
         tool_turn(seen(call(3, value=1), rows)),
-        tool_turn(seen(call(4, "think", thought="hm"), "hm")),
     ]
     trajectory = episode(*turns, answer='[{"node_key": "a"}]')
     result = task(keys("a")).score("tools", trajectory, task(keys("a")).read(trajectory.reply))
-    assert (result.repeated_calls, result.parallel_calls, result.tool_errors, result.think_calls) == (1, 2, 1, 1)
+    assert (result.repeated_calls, result.tool_errors) == (1, 1)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [("1.10", "1.1"), ("1000", "1e3"), ("true", "True")])
@@ -154,7 +164,7 @@ def test_a_node_whose_key_looks_like_the_right_one_is_wrong(right, wrong):
     assert (found.correct, found.grounded, found.error_class) == (False, 1.0, "misread")
     assert score(task(keys(right)), keys(wrong), keys(right)).error_class == "invented"
     assert score(task(keys(right)), keys(right), keys(right)).correct
-    assert not score(task(keys(right)), f"It is {wrong}.", keys(right)).last_mile
+    assert score(task(keys(right)), f"It is {wrong}.", keys(right)).error_class == "unreadable"
 
 
 def test_a_key_without_quotes_is_its_text():

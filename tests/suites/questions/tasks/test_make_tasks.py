@@ -14,7 +14,6 @@ from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
@@ -94,13 +93,12 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
         await make_tasks(graph, store, asking("node_by_property"), seed=0)
 
 
-EACH = "each relationship in its own direction"
 TINY = {"nodes": 4, "labels": 2, "mean_degree": 0.5}
 QUESTIONS = ["node_by_property", "variable_hop_path"]
 
 
-def sweep(graphs: list[dict[str, Any]], leave_out: bool | None = None) -> AnyExperiment:
-    fields = {"name": "questions", "graphs": graphs, "questions": QUESTIONS, "leave_out": leave_out}
+def sweep(graphs: list[dict[str, Any]]) -> AnyExperiment:
+    fields = {"name": "questions", "graphs": graphs, "questions": QUESTIONS}
     update = {"suite": QuestionsConfig.model_validate(fields), "models": ("scripted/expert",)}
     return experiment().model_copy(update=update)
 
@@ -118,50 +116,22 @@ async def test_a_sweep_over_sizes_leaves_questions_out_with_a_note(tmp_path: Pat
 
 async def test_a_dense_graph_does_not_host_a_long_walk() -> None:
     graph = generate_graph(GraphSpec(nodes=300, labels=1, relationship_types=1, mean_degree=60.0), 1)
-    with pytest.raises(ConfigError, match="have too many paths"):
+    with pytest.raises(ConfigError, match="cannot host the question variable_hop_path"):
         await tasks_on(graph, seed=1, questions=["variable_hop_path"])
 
 
-def films() -> PropertyGraph:
-    """Person -[ACTED_IN | DIRECTED]-> Movie <-[PRODUCED]- Company: an ordinary schema."""
-    numbers = range(90)
-    nodes = [Node(f"{label} {n}", (label,), {"born": 1900 + n % 70}) for label in ("Person", "Movie") for n in numbers]
-    nodes += [Node(f"Company {n}", ("Company",), {"country": "AB"[n % 2]}) for n in range(12)]
-    acted = [("ACTED_IN", f"Person {(7 * n + 11 * k * k) % 90}", n) for n in numbers for k in range(2 + n % 3)]
-    others = [("DIRECTED", f"Person {31 * n % 90}", n) for n in numbers]
-    others += [("PRODUCED", f"Company {n * n % 12}", n) for n in numbers]
-    relationships = [Relationship(type_, source, f"Movie {n}", {"share": n % 4}) for type_, source, n in acted + others]
-    return PropertyGraph.from_rows(nodes, relationships)
-
-
-def one_way(name: str) -> PropertyGraph:
+def movies() -> PropertyGraph:
     """An ordinary graph whose relationships lead to one label."""
-    size, links = {
-        "movies": (
-            {"Person": 16, "Movie": 10},
-            [("Person", "ACTED_IN", "Movie", 3), ("Person", "DIRECTED", "Movie", 1)],
-        ),
-        "orders": ({"Order": 20, "Product": 12}, [("Order", "CONTAINS", "Product", 2)]),
-        "patients": (
-            {"Patient": 12, "Visit": 24, "Diagnosis": 8},
-            [("Patient", "MADE", "Visit", 1), ("Visit", "FOUND", "Diagnosis", 4)],
-        ),
-    }[name]
-    nodes = [Node(f"{label} {n}", (label,), {"code": n * n % 5}) for label, count in size.items() for n in range(count)]
-    return PropertyGraph.from_rows(
-        nodes,
-        [
-            Relationship(type_, f"{source} {(n * (3 + k) + 5 * k) % size[source]}", f"{target} {n}", {})
-            for source, type_, target, count in links
-            for n in range(size[target])
-            for k in range(count)
-        ],
-    )
+    people, films = range(16), range(10)
+    nodes = [Node(f"Person {n}", ("Person",), {"code": n * n % 5}) for n in people]
+    nodes += [Node(f"Movie {n}", ("Movie",), {"code": n * n % 5}) for n in films]
+    links = [("ACTED_IN", (n * (3 + k) + 5 * k) % 16, n) for n in films for k in range(3)]
+    links += [("DIRECTED", 3 * n % 16, n) for n in films]
+    return PropertyGraph.from_rows(nodes, [Relationship(t, f"Person {p}", f"Movie {m}", {}) for t, p, m in links])
 
 
-@pytest.mark.parametrize("name", ["movies", "orders", "patients"])
-async def test_a_graph_that_points_one_way_is_asked_questions_of_all_categories(tmp_path: Path, name: str) -> None:
-    save_graph(one_way(name), file := tmp_path / f"{name}.json")
+async def test_a_graph_that_points_one_way_is_asked_questions_of_all_categories(tmp_path: Path) -> None:
+    save_graph(movies(), file := tmp_path / "movies.json")
     flags = {"suite.graphs": [{"file": str(file)}], "suite.per_question": 2, "store": "embedded"}
     config = load_experiment("own-graph", flags={**flags, "settings": ["tools"], "models": ["scripted/expert"]})
     notes = Notes()
@@ -171,12 +141,4 @@ async def test_a_graph_that_points_one_way_is_asked_questions_of_all_categories(
     assert all(record["score"]["correct"] for record in played)
     assert sum(record["task"]["template"] == "negation_on_shared_neighbor" for record in played) == 2
     substitute = "; asked instead, in both directions: negation_on_shared_neighbor"
-    assert any(f"{name}: without compositional_intersection:" in note and substitute in note for note in notes.notes)
-
-
-async def test_target_and_expert_agree_on_relationships_in_both_directions(any_database: Database) -> None:
-    store, config = await any_database.load(films()), asking("shared_neighbor", per_question=12)
-    tasks = await make_tasks(films(), store, config, seed=1, agent=AgentConfig(), own=True)
-    labels = {tuple(task.parameters[f"{name}_label"] for name in ("source", "middle", "target")) for task in tasks}
-    assert labels > {("Person", "Movie", "Person"), ("Movie", "Person", "Movie")}
-    assert all(task.reference_calls is not None for task in tasks)
+    assert any("movies: without compositional_intersection:" in note and substitute in note for note in notes.notes)
