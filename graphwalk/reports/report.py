@@ -147,4 +147,5 @@ def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, An
             pairs[case.player] = case.player._replace(setting=f"{case.player.setting} (copy)")
             cases[number] = original._replace(player=pairs[case.player], repeat=case.repeat, question=original.task_id)
     both = replace(observed, cases=[*cases.values()], values=observed.values[[*cases]]) if cases else observed
-    return comparisons_of(both, seed=seed, pairs=sorted(pairs.items()))
+    played = set(both.players)
+    return comparisons_of(both, seed=seed, pairs=[pair for pair in sorted(pairs.items()) if played.issuperset(pair)])
