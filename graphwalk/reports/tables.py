@@ -34,14 +34,9 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
         "Answers forced by a limit": layout("shared")["limits"],
     }
     for title, columns in player_tables.items():
-        yield from players_table(report, title, [c for c in columns if any(row.get(c.field) for row in report.rows)])
+        if counted := [column for column in columns if any(row.get(column.field) for row in report.rows)]:
+            yield _table(report, title, counted, report.rows)
     yield from report.suite.tables(report)
-
-
-def players_table(report: "Report", title: str, columns: Sequence[Column]) -> Iterator[TextTable]:
-    """Yield a table with further columns for the models that were run, unless all are empty."""
-    if any(row.get(column.field) for row in report.rows for column in columns):
-        yield _table(report, title, columns, report.rows)
 
 
 def _group_table(report: "Report", grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:
@@ -72,7 +67,7 @@ def _table(
     shown = [column for column in columns if _is_known(column, rows)]
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:
-        names = (Column(capitalised(grouping.title), grouping.name, name=True), *names)
+        names = (Column(grouping.title[:1].upper() + grouping.title[1:], grouping.name, name=True), *names)
         rows = _named_once(rows, grouping.name)
     published = any(row.get("published") for row in rows)
     rows = [
@@ -80,11 +75,6 @@ def _table(
         for row in rows
     ]
     return table_of(title, (*names, *shown), rows, note if published else "", scales=scales)
-
-
-def capitalised(title: str) -> str:
-    """Return a title with its first letter in upper case, and the others unchanged."""
-    return title[:1].upper() + title[1:]
 
 
 def _named_once(rows: Sequence[Mapping[str, Any]], field: str) -> list[ReportRow]:

@@ -223,12 +223,6 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
 PATH = "/mcp"
 HEALTH_PATH = "/health"
 """Answers without a token, for health checks of containers and proxies; it tells nothing else."""
-LARGEST_BODY = 1 << 20
-"""Bytes of one request."""
-MOST_SESSIONS = 1000
-"""One more is refused with status 503."""
-IDLE_SECONDS = 600.0
-"""A session without requests ends after this time."""
 MOST_CONNECTIONS = 256
 PARTING_SECONDS = 2
 """At the end, calls that are running have this long."""
@@ -245,9 +239,6 @@ async def serve_http(
         names = [f"{name}:{port}" for name in (name, "127.0.0.1", "localhost", "[::1]")]
         app = server.streamable_http_app(
             streamable_http_path=PATH,
-            max_request_body_size=LARGEST_BODY,
-            max_sessions=MOST_SESSIONS,
-            session_idle_timeout=IDLE_SECONDS,
             transport_security=TransportSecuritySettings(
                 allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
             ),
