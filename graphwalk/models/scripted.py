@@ -53,15 +53,6 @@ class ScriptedModel:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Return the policy's next move."""
-        message = self.next_message(messages, bool(tools), options.parallel_tool_calls is not False)
-        return Reply(message, finish_reason="tool_calls" if message.tool_calls else "stop", model=self.name)
-
-    async def close(self) -> None:
-        """End the policy."""
-        self._policy.close()
-
-    def next_message(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
-        """Return the policy's next move after these messages; `tools`: they are offered."""
         for message in messages:
             if message.tool_call_id is not None:
                 self._results.setdefault(message.tool_call_id, message.content or "")
@@ -72,9 +63,14 @@ class ScriptedModel:
         if isinstance(self._move, list) and not tools:
             self._move = self._forced_answer()
         if isinstance(self._move, list):
-            waiting = [call for call in self._move if call.id not in self._results]
-            return Message("assistant", tool_calls=tuple(waiting if parallel else waiting[:1]))
-        return Message("assistant", self._move)
+            waiting = tuple(call for call in self._move if call.id not in self._results)
+            calls = waiting[:1] if options.parallel_tool_calls is False else waiting
+            return Reply(Message("assistant", tool_calls=calls), finish_reason="tool_calls", model=self.name)
+        return Reply(Message("assistant", self._move), finish_reason="stop", model=self.name)
+
+    async def close(self) -> None:
+        """End the policy."""
+        self._policy.close()
 
     def _advance(self, results: list[str] | None) -> None:
         try:
