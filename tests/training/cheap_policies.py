@@ -75,13 +75,6 @@ class Case:
         assert self.graph is not None
         return [node.key for node in self.graph.nodes()]
 
-    @property
-    def values(self) -> list[Any]:
-        """Return all values of properties; in a suite without properties small numbers."""
-        nodes = self.graph.nodes() if self.graph is not None else ()
-        held = {value for node in nodes for value in node.properties.values() if isinstance(value, str | int | float)}
-        return sorted(held, key=repr) or [*range(10)]
-
     def item(self, value: Any) -> Any:
         """Return an item of an answer in which every value is this one."""
         if isinstance(self.task, QuestionTask):
@@ -123,7 +116,6 @@ WAYS: dict[str, Callable[[Case], list[Step]]] = {
     "an empty reply": lambda case: case.replies(lambda items: ""),
     "ending at once with an empty answer": lambda case: case.replies(lambda items: case.write([])),
     "all nodes": lambda case: case.replies(lambda items: case.write([*map(case.item, case.keys)])),
-    "all values": lambda case: case.replies(lambda items: case.write([*map(case.item, case.values)])),
     "one valid row, guessed": lambda case: case.replies(lambda items: case.write(items[:1])),
     "the right answer before any call": _right,
     "both answers": lambda case: case.replies(lambda items: f"{_wrong(case)}\nor\n{case.write(items)}"),

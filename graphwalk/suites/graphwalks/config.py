@@ -34,8 +34,6 @@ class GraphwalksConfig(SuiteConfig):
     """Problems to generate; by default none if `file` is set."""
     file: ExistingFile | None = None
     """Published problems: a .parquet or .jsonl file of the data set openai/graphwalks."""
-    operation: Operation | None = None
-    """Of a file: only this operation."""
     max_chars: PositiveInt | None = None
     """Of a file: only prompts of at most this number of characters."""
 

@@ -63,7 +63,7 @@ def read_problem(config: GraphwalksConfig, row: Row, number: int) -> tuple[Prope
     names = target if isinstance(target, list) else [None]
     if kind not in _WORDS or not isinstance(prompt, str) or not all(isinstance(name, str) for name in names):
         raise ValueError("it is not in the form of the data set openai/graphwalks")
-    if kind != (config.operation or kind) or len(prompt) > (config.max_chars or len(prompt)):
+    if len(prompt) > (config.max_chars or len(prompt)):
         return None
     listed, _, rest = prompt.rpartition(_MARKER)[2].partition(_EDGES)[2].rpartition(_OPERATION)
     edges = [_EDGE.fullmatch(line) for line in filter(None, map(str.strip, listed.split("\n")))]

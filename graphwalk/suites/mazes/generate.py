@@ -106,11 +106,6 @@ class Maze:
     seed: int = 0
     index: int = 0
 
-    def __repr__(self) -> str:
-        """Return one line: size, number of walls, start, goal and the length of the shortest path."""
-        path = f"{self.start} → {self.goal}, shortest path {self.shortest_path_length} steps"
-        return f"<Maze: {self.size} × {self.size} cells, {len(self.walls)} walls, {path}>"
-
     @cached_property
     def wall_set(self) -> frozenset[int]:
         return frozenset(self.walls)
