@@ -9,8 +9,8 @@ import os
 import socket
 import tempfile
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -141,9 +141,13 @@ def free_port() -> int:
         return port
 
 
-def quiet_settings(release: str) -> Variables:
-    """A server of this worker alone, for digests of a whole database; a test leaves nothing there but `tests/safety`."""
+@contextmanager
+def quiet_settings(release: str) -> Iterator[Variables]:
+    """A server of one test at a time, for digests of a whole database; `tests/safety` alone leaves something there."""
     if release == GIVEN:
-        return read_variables()
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    return server_settings(Path(os.environ[HOME]) / f"quiet-{release}-{worker}", release)
+        yield read_variables()
+        return
+    home = Path(os.environ[HOME]) / f"quiet-{release}"
+    settings = server_settings(home, release)
+    with locked(home / "turn", StoreError):
+        yield settings

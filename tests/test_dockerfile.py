@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,7 @@ def test_the_context_has_all_that_is_copied() -> None:
             assert any(fnmatch(source, pattern) for pattern in allowed), source
 
 
+@pytest.mark.extended
 def test_the_compose_profile_starts_the_entry_point_beside_neo4j() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     server = services["mcp"]

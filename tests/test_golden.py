@@ -30,9 +30,9 @@ def _scripted(*names: str) -> list[str]:
 
 MAZE_AGENTS = ("expert", "depth_first", "random", "flawed")
 RUNS: dict[str, tuple[str, int | None, dict[str, Any]]] = {
-    "quickstart": ("quickstart", 2, {"models": _scripted("expert", "flawed", "random")}),
+    "quickstart": ("quickstart", 1, {"models": _scripted("expert", "flawed")}),
     "mazes": ("paper-table-1", 4, {"seed": 3, "models": _scripted(*MAZE_AGENTS)}),
-    "magma": ("magma", None, {"seed": 3, "models": _scripted("expert", "random")}),
+    "magma": ("magma", 1, {"seed": 3, "models": _scripted("expert", "random")}),
     "odd": (str(DATA / "odd.yaml"), None, {}),
 }
 """Experiment, graphs of each kind, fields."""

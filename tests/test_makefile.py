@@ -41,6 +41,7 @@ def test_an_old_python_is_refused_before_anything_is_installed(tmp_path: Path) -
     assert not (tmp_path / ".venv").exists()
 
 
+@pytest.mark.extended
 def test_the_commands_that_quickstart_prints_can_be_pasted(tmp_path: Path) -> None:
     venv.create(tmp_path / ".venv")
     command = tmp_path / ".venv" / "bin" / "graphwalk"

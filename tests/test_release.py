@@ -22,6 +22,7 @@ def built(tree: Path, out: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.glob("graphwalk*")}
 
 
+@pytest.mark.extended
 def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
     builds = []
     for number, name in enumerate(("here", "a/longer/place")):

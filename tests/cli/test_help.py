@@ -23,7 +23,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["ask", "--help"], ["--version"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", _PROGRAM, *arguments], capture_output=True, text=True, check=True)
     described = {"pydantic"} if len(arguments) == 2 else set()  # options of a command are fields of an experiment

@@ -9,11 +9,12 @@ from graphwalk.database import server
 from graphwalk.database.server import RELEASES, server_in
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files.resources import data_path
+from graphwalk.graphs.files import load_graph
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk as command
-from tests.neo4j_servers import GIVEN, RELEASE_NAMES, free_port
+from tests.neo4j_servers import GIVEN, RELEASE_NAMES, free_port, quiet_settings, release_params
 
 
 @pytest.fixture
@@ -58,9 +59,24 @@ def test_docker_is_used_where_it_runs(home: Variables, tmp_path: Path, monkeypat
     assert not database.down(home)
 
 
+@pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="it removes all graphs that were loaded")
+@pytest.mark.parametrize("release", release_params())
+async def test_clean_removes_what_was_loaded_and_nothing_else(release: str) -> None:
+    with quiet_settings(release) as variables:
+        async with await connect(variables) as owner:
+            await owner.write("CREATE (:Person {name: 'mine'})")
+            loaded = await database.load(variables, load_graph("example"))
+            assert (await owner.rows("MATCH (n) RETURN count(n) > 1")) == [[True]]
+            assert [load.scope for load in await database.clean(variables)] == [loaded.scope]
+            assert await database.list_loads(variables) == []
+            assert await owner.rows("MATCH (n:Person) RETURN n.name") == [["mine"]]
+            await owner.write("MATCH (n:Person) DELETE n")
+
+
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
 @pytest.mark.timeout(600)
+@pytest.mark.extended
 async def test_up_is_found_by_later_commands_until_down(home: Variables, tmp_path: Path) -> None:
     settings = {**home.values, "NEO4J_URI": "", "NEO4J_PASSWORD": ""}
     started = command("db", "up", folder=tmp_path, **settings)

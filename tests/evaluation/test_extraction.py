@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
@@ -134,22 +134,22 @@ def test_states_of_algorithms_are_read_by_the_same_rules(rest: str, lossy: bool)
 
 
 HOSTILE = {
-    "brackets": "[" * 1_000_000,
-    "deep": "[" * 200_000 + "]" * 200_000,
-    "quotes": '["' * 300_000,
-    "escapes": '["\\' * 300_000,
-    "literals": "['a', 'b'] or " * 50_000,
-    "think": "<think>" * 200_000,
-    "long string": '[{"node_key": "' + "a" * 1_000_000 + '"}]',
-    "signs": "[" + "-" * 150_000 + "1]",
-    "sum": "['a'" + "+ 'a'" * 30_000 + "]",
+    "brackets": "[" * 200_000,
+    "deep": "[" * 40_000 + "]" * 40_000,
+    "quotes": '["' * 60_000,
+    "escapes": '["\\' * 60_000,
+    "literals": "['a', 'b'] or " * 10_000,
+    "think": "<think>" * 40_000,
+    "long string": '[{"node_key": "' + "a" * 200_000 + '"}]',
+    "signs": "[" + "-" * 30_000 + "1]",
+    "sum": "['a'" + "+ 'a'" * 6_000 + "]",
     "surrogates": '[{"node_key": "\\ud800"}] \ud800',
     "nul": '[{"node_key": "\\u0000"}] \0',
     "NaN": '[{"node_key": NaN}]',
-    "huge integer": '[{"node_key": ' + "9" * 1_000_000 + "}]",
-    "rules": ONE + "| a |\n|" + "-|" * 200_000 + "x",
-    "lines": '{"node_key": "a"}\n' * 5_000,
-    "prefixes": "Reachable Nodes: [0] " * 20_000,
+    "huge integer": '[{"node_key": ' + "9" * 200_000 + "}]",
+    "rules": ONE + "| a |\n|" + "-|" * 40_000 + "x",
+    "lines": '{"node_key": "a"}\n' * 1_000,
+    "prefixes": "Reachable Nodes: [0] " * 4_000,
 }
 
 
@@ -159,7 +159,6 @@ def test_hostile_replies_do_not_raise(name: str) -> None:
         json.dumps(extraction.answer, allow_nan=False)
 
 
-@settings(max_examples=100)
 @given(st.text(alphabet=st.sampled_from("[]{}\"'\\,: ab1\n`<>/think|-"), max_size=60))
 def test_any_text_is_read_without_an_exception(reply: str) -> None:
     extraction = read(reply)

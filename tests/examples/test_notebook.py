@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 _PATH = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
 
 
+@pytest.mark.extended
 def test_every_cell_shows_its_object(tmp_path: Path) -> None:
     notebook = nbformat.read(_PATH, as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()

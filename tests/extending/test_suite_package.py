@@ -24,13 +24,9 @@ def test_suite_run_has_a_report(chains: Place) -> None:
     rows = json.loads(chains.graphwalk("report", "first", "--json").stdout)["rows"]
     scores = {row["model"]: (row["correct"], row["scored"], row["steps_short"]) for row in rows}
     assert scores == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
-    assert "| scripted/expert | tools |" in chains.graphwalk("report", "first", "--format", "markdown").stdout
-    assert "all,,scripted/expert,tools," in chains.graphwalk("report", "first", "--format", "csv").stdout
     assert chains.graphwalk("report", "first", "--plots", "plots").returncode == 0
     assert (chains.folder / "plots" / "accuracy-by-template.svg").exists()
     assert chains.graphwalk("view", "first", "--out", "run.html").returncode == 0
-    refused = chains.graphwalk("view", "first", "--out", "run.svg")
-    assert (refused.returncode, "unsupported format; expected .html" in refused.stderr) == (2, True)
     estimate = json.loads(chains.graphwalk("run", "chains.yaml", "--dry-run", "--json").stdout)
     assert estimate["tasks"] == {"end_of_chain": 6}
     assert estimate["rows"][0]["tool_calls"] == 4 * 5 + 2 * 9

@@ -27,7 +27,7 @@ from tests.fuzzing.damage import altered, damaged
 pytestmark = [
     pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning"),
 ]
-ROUNDS = 100
+ROUNDS = 40
 SECONDS, MEGABYTES = 10, 1000
 RUNS = Path(__file__).parents[1] / "data" / "runs"
 Read = Callable[[Path], object]

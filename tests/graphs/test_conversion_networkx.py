@@ -3,7 +3,7 @@ from datetime import date, datetime, timedelta
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.conversion import from_networkx, to_networkx
@@ -89,7 +89,6 @@ def test_labels_values_and_a_foreign_key_come_over() -> None:
     ]
 
 
-@settings(max_examples=30, deadline=None)
 @given(graph=specs.map(lambda spec: generate_graph(spec, 1)) | odd_graphs())
 def test_a_round_trip_gives_the_same_graph(graph: PropertyGraph) -> None:
     taken = {"label", "labels", "type"}

@@ -21,7 +21,7 @@ SMALL = PropertyGraph.from_rows(
     seed=7,
     spec={"nodes": 2},
 )
-once_per_example = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+once_per_example = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def content(path: Path) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from graphwalk.graphs.generate import PARALLEL_SHARE, GraphSpec, generate_graph
 from graphwalk.types.graph import MISSING, Node, PropertyColumn, PropertyGraph, Relationship
@@ -67,7 +67,6 @@ def test_missing_values_change_nothing_else() -> None:
     assert (pairs(whole), whole.keys) == (pairs(holed), holed.keys)
 
 
-@settings(max_examples=60, deadline=None)
 @given(spec=specs)
 def test_every_graph_obeys_its_spec(spec: GraphSpec) -> None:
     graph = generate_graph(spec, 1)

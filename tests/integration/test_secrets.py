@@ -1,12 +1,8 @@
 """Planted keys are in no file, report or message, and hostile text acts nowhere (P9, P10)."""
 
-import asyncio
 import gzip
-import os
-import subprocess
 from pathlib import Path
 
-import psutil
 import pytest
 
 from graphwalk.errors import ConfigError
@@ -15,7 +11,6 @@ from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables, read_variables
-from tests.integration.test_kills import command
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, records, resume, start
 
@@ -23,10 +18,10 @@ LONG, SHORT, PASSWORD = "sk-planted-0123456789", "ab12cd34", "swordfish"
 PLANTED = (LONG, SHORT, PASSWORD)
 
 
-def planted(server: ModelServer, key: str) -> dict[str, str]:
+def planted(server: ModelServer) -> dict[str, str]:
     return {
         "LOCAL_BASE_URL": server.url,
-        "LOCAL_API_KEY": key,
+        "LOCAL_API_KEY": LONG,
         "OTHER_TOKEN": SHORT,
         "THIRD_SECRET": LONG,
         "NEO4J_URI": f"bolt://:{PASSWORD}@127.0.0.1:7687",
@@ -42,12 +37,11 @@ def echo(request: Request) -> Answer:
     return Answer(chat(said, calls=[("think", {"thought": said, said: 1}), (said, "{}")], reasoning=said))
 
 
-@pytest.mark.parametrize("key", [LONG, SHORT])
-async def test_secrets_are_in_no_output(tmp_path: Path, key: str) -> None:
+async def test_secrets_are_in_no_output(tmp_path: Path) -> None:
     async with ModelServer(echo) as server:
         flags = {"suite.questions": ["node_count"], "limits.retries": 0, "agent.turn_limit": 3}
         config = experiment(models=["openai-api/local/m"], **flags)
-        await start(tmp_path / "run", config, Variables(planted(server, key)))
+        await start(tmp_path / "run", config, Variables(planted(server)))
     texts = {
         str(file): (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()).decode()
         for file in (tmp_path / "run").rglob("*")
@@ -61,37 +55,7 @@ async def test_secrets_are_in_no_output(tmp_path: Path, key: str) -> None:
     assert "***" in record["trajectory"]["turns"][0]["message"]["content"]
 
 
-async def test_process_list_shows_no_secret(tmp_path: Path) -> None:
-    """Other users of a machine see command lines: of the run, and of every process that it starts."""
-    seen: set[str] = set()
-
-    def respond(request: Request) -> Answer:
-        seen.update(" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
-        return Answer(chat("[]"))
-
-    async with ModelServer(respond) as server:
-        words = [
-            "--model",
-            "openai-api/local/m",
-            "-o",
-            "suite.questions=[node_count]",
-            "--limit",
-            "1",
-            "--out",
-            tmp_path / "run",
-        ]
-        process = await asyncio.create_subprocess_exec(
-            *command("run", "quickstart", *words),
-            env={**os.environ, **planted(server, LONG)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        await process.communicate()
-    assert any("quickstart" in line for line in seen)
-    assert [(secret, line) for line in seen for secret in PLANTED if secret in line] == []
-
-
-@pytest.mark.parametrize("key", ["llama3.2", "answered", "tools"])
+@pytest.mark.parametrize("key", ["llama3.2", "answered"])
 async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: str) -> None:
     """A run whose names hold the key continues, is reported, and its model is called what it was."""
     model = "openai-api/local/llama3.2"

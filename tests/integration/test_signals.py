@@ -48,9 +48,8 @@ def wait_for_file(process: "subprocess.Popen[str]", path: Path) -> None:
 @pytest.mark.parametrize(
     ("signum", "module"),
     [
-        (signal.SIGINT, "typer"),
         (signal.SIGTERM, "graphwalk.cli.app"),
-        (signal.SIGINT, "graphwalk.runs.playing.execute"),
+        pytest.param(signal.SIGINT, "graphwalk.runs.playing.execute", marks=pytest.mark.extended),
     ],
 )
 def test_while_modules_are_imported(tmp_path: Path, signum: signal.Signals, module: str) -> None:
@@ -70,6 +69,7 @@ def test_while_modules_are_imported(tmp_path: Path, signum: signal.Signals, modu
     assert not [line for line in errors.splitlines() if line and not line.startswith(("import time:", "SIG"))]
 
 
+@pytest.mark.extended
 def test_timeout_sends_its_signal_twice_and_means_one(tmp_path: Path) -> None:
     """GNU `timeout` sends it to the process and to the group that it made for it."""
     if shutil.which("timeout") is None:
@@ -158,10 +158,9 @@ def test_at_any_moment(tmp_path: Path, seed: int) -> None:
     ended(tmp_path / "run", words, draw.uniform(0, longest), signum)
 
 
-@pytest.mark.parametrize("words", [["list", "experiments", "quickstart", "--resolved"], ["--help"]])
-def test_a_reader_that_has_gone_is_no_error(words: list[str]) -> None:
+def test_a_reader_that_has_gone_is_no_error() -> None:
     """As in `graphwalk list questions | head -1`."""
-    with subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command("--help"), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()

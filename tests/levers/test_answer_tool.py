@@ -56,7 +56,7 @@ def test_the_tool_states_fields_and_types() -> None:
 @pytest.mark.parametrize("suite", ["questions", "mazes", "graphwalks"])
 async def test_the_expert_answers_by_the_tool_and_is_right(suite: str, tmp_path: Path) -> None:
     models = ["scripted/expert", "scripted/flawed"]
-    results = await play(tmp_path, suite, {"answer": "tool"}, models=models, repeats=3)
+    results = await play(tmp_path, suite, {"answer": "tool"}, models=models)
     for result in results:
         final = [one.call.name for one in result.trajectory.results if one.final]
         if result.key.model == "scripted/expert":

@@ -32,7 +32,9 @@ ANYTHING = {"type": "object", "properties": {}}
 TOOLS = tuple(ToolSpec(name, name, ANYTHING) for name in ("think", "get_unique_property_values"))
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.extended if name == "Anthropic" else ()) for name in SERVERS]
+)
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StatefulServer:
     if request.param == "Anthropic":
         pytest.importorskip("langchain_anthropic")
@@ -87,7 +89,10 @@ def _without_checksum(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "crc32"}
 
 
-@pytest.mark.parametrize("others", [("OpenRouter", "Responses"), ("Anthropic", "Gemini")])
+@pytest.mark.parametrize(
+    "others",
+    [("OpenRouter", "Responses"), pytest.param(("Anthropic", "Gemini"), marks=pytest.mark.extended)],
+)
 async def test_state_of_another_api_is_not_sent(others: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     first, second = (SERVERS[name]() for name in others)

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.reports.report import Report
@@ -117,7 +117,6 @@ def test_a_run_of_any_kind_has_a_verdict_of_whole_sentences(results: list[dict[s
     assert all(re.fullmatch(r"[^\x00-\x1f]+[.?)]", line) for line in lines)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 7), st.integers(0, 2**32), st.floats(0, 1), st.floats(0, 1))
 def test_better_means_significant(graphs: int, seed: int, first: float, second: float) -> None:
     draw = random.Random(seed)

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
@@ -71,22 +72,23 @@ GOOD_TOOLS = OWN_GRAPH_TOOLS
 )
 async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     kind, _, release = request.param.partition(" ")
-    variables = None if kind == "embedded" else quiet_settings(release)
-    run_id = f"safety-{uuid.uuid4().hex}"
-    database = await open_database(
-        "embedded" if variables is None else "neo4j", variables or Variables(), run_id=run_id
-    )
-    await _set_up(variables)
-    loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
-    if kind == "standing" and variables is not None:
-        standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), variables)
-        yield Place(database, standing, variables, maze)
-        await standing.close()
-    else:
-        yield Place(database, loaded, variables, maze)
-    await loaded.drop()
-    await maze.drop()
-    await database.close()
+    with ExitStack() as stack:
+        variables = None if kind == "embedded" else stack.enter_context(quiet_settings(release))
+        run_id = f"safety-{uuid.uuid4().hex}"
+        database = await open_database(
+            "embedded" if variables is None else "neo4j", variables or Variables(), run_id=run_id
+        )
+        await _set_up(variables)
+        loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
+        if kind == "standing" and variables is not None:
+            standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), variables)
+            yield Place(database, standing, variables, maze)
+            await standing.close()
+        else:
+            yield Place(database, loaded, variables, maze)
+        await loaded.drop()
+        await maze.drop()
+        await database.close()
 
 
 async def _set_up(variables: Variables | None) -> None:

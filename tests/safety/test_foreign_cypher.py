@@ -31,7 +31,7 @@ TOOL = {
     "parameters": {},
     "no_match": "nothing",
 }
-DRAWN = 150
+DRAWN = 50
 
 
 class Canary:

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError
@@ -145,7 +145,6 @@ def test_a_long_text_is_read_once(piece: str) -> None:
             check_cypher(first + piece * (100_000 // len(piece)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=300) | st.lists(st.sampled_from([*PIECES, *OUTSIDE, " ", "n", "1"])).map(" ".join))
 def test_any_text_passes_or_is_refused_in_words(text: str) -> None:
     with suppress(CypherNotAllowedError):

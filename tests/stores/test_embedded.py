@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.errors import ConfigError, StoreError
@@ -18,7 +18,6 @@ from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 from tests.stores.test_cypher_check import LOADS, OTHERS, WRITING
 
 
-@settings(deadline=None, max_examples=100)
 @given(any_graphs())
 def test_any_graph_comes_back_as_it_went_in_and_what_tools_show_is_found(graph: PropertyGraph) -> None:
     async def check() -> None:

@@ -28,8 +28,8 @@ async def here() -> Stage:
 
 
 @pytest.mark.parametrize("flaw", [*WALK_FLAWS, *ANSWER_FLAWS])
-async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw: str) -> None:
-    for task in here.tasks:
+async def test_every_flaw_does_what_it_says(here: Stage, flaw: str) -> None:
+    for task in here.tasks[::3]:
         score, trajectory = await here.play_flaw(flaw, task)
         assert score.correct == (flaw not in SPOILING), (task.template, trajectory.reply)
         assert {result.error for result in trajectory.results if result.error} == (
@@ -44,7 +44,7 @@ async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw:
 @pytest.mark.parametrize(
     "experiment",
     [
-        {"suite": {"name": "questions", "graphs": [{"preset": "paper-100", "count": 2}]}},
+        {"suite": {"name": "questions", "graphs": [{"nodes": 40}]}},
         {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 12}]}},
         {"suite": {"name": "graphwalks", "problems": [{"nodes": 12, "count": 8}]}},
         {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["io"]},

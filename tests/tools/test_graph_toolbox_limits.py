@@ -17,23 +17,26 @@ HUB = PropertyGraph.from_rows(
 )
 
 
-async def neighbors(agent: AgentConfig, **more: int) -> ToolResult:
+async def toolbox_of(agent: AgentConfig) -> GraphToolbox:
     store = await EmbeddedDatabase().load(HUB)
-    toolbox = GraphToolbox(store, await store.schema(), agent=agent)
+    return GraphToolbox(store, await store.schema(), agent=agent)
+
+
+async def neighbors(toolbox: GraphToolbox, **more: int) -> ToolResult:
     arguments = {"label": "Hub", "property_name": "key", "property_value": "hub", **more}
     return await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(arguments)))
 
 
 async def test_long_values_are_cut() -> None:
-    found = await neighbors(foreign_agent())
+    found = await neighbors(await toolbox_of(foreign_agent()))
     assert "… (500 characters)" in found.content
-    whole = await neighbors(AgentConfig())
+    whole = await neighbors(await toolbox_of(AgentConfig()))
     assert len(decode_rows(whole.content)) == 1200
     assert "…" not in whole.content
 
 
 async def test_slow_call_becomes_tool_text() -> None:
-    result = await neighbors(foreign_agent(AgentConfig(call_seconds=0.001)))
+    result = await neighbors(await toolbox_of(foreign_agent(AgentConfig(call_seconds=0.001))))
     assert result.error == "timeout"
     assert "given up" in result.content
 

@@ -58,11 +58,16 @@ async def test_rows_keep_their_order_and_a_note_counts_the_rest(ask: Asker, monk
     "query",
     [
         "MATCH (a)-[*1..30]-(b) RETURN count(*)",
-        "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN collect(a + b) AS l",
-        "RETURN reduce(l = [], x IN range(1, 100000000) | l + x) AS l",
         "RETURN [x IN range(1, 10000000000) | x] AS l",
         "WITH 'xxxxxxxxxx' AS s " + "WITH s + s AS s " * 60 + "RETURN size(s) AS n",
-        "WITH [1, 1] AS s " + "WITH [s, s, s, s, s, s, s, s] AS s " * 60 + "RETURN s",
+        *(
+            pytest.param(query, marks=pytest.mark.extended)
+            for query in (
+                "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN collect(a + b) AS l",
+                "RETURN reduce(l = [], x IN range(1, 100000000) | l + x) AS l",
+                "WITH [1, 1] AS s " + "WITH [s, s, s, s, s, s, s, s] AS s " * 60 + "RETURN s",
+            )
+        ),
         "RETURN " + "(" * 1900 + "1" + ")" * 1900,
     ],
 )

@@ -2,7 +2,7 @@
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.tools.results import canonical_rows
@@ -13,7 +13,6 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 1000))
 def test_the_order_of_rows_and_properties_does_not_matter(rows: list[dict], seed: int) -> None:
     rows = [{"a": row["a"], "b": row["b"]} for row in rows]

@@ -18,15 +18,17 @@ from graphwalk.types.episode import Trajectory, Turn
 from tests.training.cheap_policies import WAYS, Case, Step, honest_cases, play_steps
 
 GRAPH = {"nodes": 20, "labels": 3, "relationship_types": 2, "properties": 2, "mean_degree": 2}
-QUESTIONS = ["node_by_property", "node_count", "path_finding", "path_from_specific_node", "negation_with_connection"]
+QUESTIONS = ["node_count", "path_finding"]
 GRAPHWALKS = [{"nodes": 30, "depth": 2, "count": 2}, {"nodes": 30, "operations": ["parents"], "count": 2}]
 SUITES: dict[str, dict[str, Any]] = {
     "questions": {"graphs": [GRAPH], "questions": QUESTIONS},
-    "mazes": {"mazes": [{"size": 6, "min_path": 5, "count": 2}]},
+    "mazes": {"mazes": [{"size": 6, "min_path": 5}]},
     "graphwalks": {"problems": GRAPHWALKS},
     "magma": {"in_store": True, "traces": [{"algorithm": ["bfs", "dijkstra"], "count": 1}]},
     "own_questions": {},
 }
+QUICK = {"questions", "mazes"}
+"""The other suites are left to `make test-all`."""
 OWN = ("h01", "h04", "h05", "h11", "h13", "h19")
 """Questions of the built-in graph that `scripted/look` finds the evidence for: texts, a list, a number, no answer."""
 
@@ -107,21 +109,23 @@ async def play_all(suite: str, fields: dict[str, Any]) -> Pairs:
     return pairs
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pairs]:
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=() if name in QUICK else pytest.mark.extended) for name in SUITES],
+)
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pairs:
     lines = (data_path("templates") / "graphs" / "harbour.questions.jsonl").read_text(encoding="utf-8").splitlines()
     dataset = tmp_path_factory.mktemp("own") / "questions.jsonl"
     dataset.write_text("\n".join(line for line in lines if line[8:11] in OWN), encoding="utf-8")
     fields = SUITES | {"own_questions": {"dataset": str(dataset)}}
-    return {suite: asyncio.run(play_all(suite, fields[suite])) for suite in SUITES}
+    return asyncio.run(play_all(request.param, fields[request.param]))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_no_way_earns_more_than_an_honest_episode_with_the_same_rows(played: dict[str, Pairs], way: str) -> None:
-    for suite, pairs in played.items():
-        assert len(pairs[way]) >= 2
-        for pair in pairs[way]:
-            cheat, honest, where = pair.cheat, pair.honest, (suite, pair.case.task.template, pair.case.setting)
+def test_no_way_earns_more_than_an_honest_episode_with_the_same_rows(played: Pairs) -> None:
+    for way, pairs in played.items():
+        assert pairs
+        for pair in pairs:
+            cheat, honest, where = pair.cheat, pair.honest, (way, pair.case.task.template, pair.case.setting)
             parts = [value for value in vars(cheat.reward).values() if value is not None]
             assert all(0 <= part <= 1 for part in parts), where
             assert cheat.reward.total <= min(cheat.reward.f1, honest.reward.total) + 1e-9, where
@@ -130,12 +134,11 @@ def test_no_way_earns_more_than_an_honest_episode_with_the_same_rows(played: dic
 
 
 def test_the_honest_episode_earns_everything_and_a_right_answer_without_a_look_four_fifths(
-    played: dict[str, Pairs],
+    played: Pairs,
 ) -> None:
-    for suite, pairs in played.items():
-        for pair in pairs["the right answer before any call"]:
-            assert pair.honest.reward.total == pytest.approx(1), suite
-            assert pair.cheat.reward.total == pytest.approx(0.8 if pair.case.walk else 1, abs=0.02), suite
-        for pair in pairs["every call three times, then the right answer"]:
-            assert pair.cheat.reward.total > 0.8, suite
-            assert pair.cheat.reward.total < 1 or not pair.case.walk, suite
+    for pair in played["the right answer before any call"]:
+        assert pair.honest.reward.total == pytest.approx(1)
+        assert pair.cheat.reward.total == pytest.approx(0.8 if pair.case.walk else 1, abs=0.02)
+    for pair in played["every call three times, then the right answer"]:
+        assert pair.cheat.reward.total > 0.8
+        assert pair.cheat.reward.total < 1 or not pair.case.walk

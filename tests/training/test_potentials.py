@@ -16,14 +16,14 @@ from graphwalk.training import potentials, step_rewards
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 
-GRAPH = {"nodes": 20, "labels": 3, "relationship_types": 2, "properties": 2, "mean_degree": 2, "count": 2}
+GRAPH = {"nodes": 20, "labels": 3, "relationship_types": 2, "properties": 2, "mean_degree": 2}
 SUITES: dict[str, dict[str, Any]] = {
     "questions": {"suite": {"name": "questions", "graphs": [GRAPH]}, "settings": ["tools"]},
-    "mazes": {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 5}]}, "settings": ["tools"]},
+    "mazes": {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 4}]}, "settings": ["tools"]},
     "graphwalks": {
         "suite": {
             "name": "graphwalks",
-            "problems": [{"nodes": 30, "depth": 3, "count": 3}, {"nodes": 30, "operations": ["parents"], "count": 3}],
+            "problems": [{"nodes": 30, "depth": 3, "count": 2}, {"nodes": 30, "operations": ["parents"], "count": 2}],
         },
         "settings": ["tools"],
     },

@@ -89,7 +89,7 @@ def test_reasoning_that_a_provider_shows_comes_before_the_text() -> None:
 
 
 async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:
-    suite = {"name": "questions", "graphs": [{"nodes": 20, "count": 2}]}
+    suite = {"name": "questions", "graphs": [{"nodes": 20}]}
     run = await recorded(tmp_path / "run", suite, "varied")
     results = list(run.results())
     assert all(result.score and result.score["correct"] for result in results)

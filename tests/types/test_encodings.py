@@ -1,7 +1,7 @@
 """Every encoding gives back the rows it was given."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.types.encodings import ENCODINGS, decode_notes, decode_rows, encode_result, next_pages, read_rows
@@ -17,7 +17,6 @@ def tables(draw: st.DrawFn) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@settings(max_examples=60, deadline=None)
 @given(rows=tables(), notes=st.lists(st.text(min_size=1), max_size=2))
 def test_round_trip(encoding: str, rows: list[dict[str, object]], notes: list[str]) -> None:
     text = encode_result(rows, notes, encoding)

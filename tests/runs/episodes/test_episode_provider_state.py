@@ -120,7 +120,7 @@ def lost_replies(run: Path) -> int:
 
 
 @pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning")
-@pytest.mark.parametrize("damage", [torn_results, lost_replies])
+@pytest.mark.parametrize("damage", [pytest.param(torn_results, marks=pytest.mark.extended), lost_replies])
 async def test_a_damaged_run_resumes_with_calls_for_lost_replies_only(
     server: StatefulServer, tmp_path: Path, damage: Callable[[Path], int]
 ) -> None:
@@ -137,6 +137,7 @@ async def test_a_damaged_run_resumes_with_calls_for_lost_replies_only(
             await check_verified(run, settings)
 
 
+@pytest.mark.extended
 async def test_a_run_whose_server_closed_resumes_without_a_second_call(server: StatefulServer, tmp_path: Path) -> None:
     run = tmp_path / "run"
     async with server.serving() as settings:

@@ -1,6 +1,5 @@
 """Potentials in the log of a run: written only where asked for, recomputed by verify, kept by all that rewrites a log."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from graphwalk.runs.playing.shards import merge_runs
 from graphwalk.sanitise import Secrets
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.variables import Variables
-from tests.cli.test_commands import graphwalk
 from tests.runs.finished.test_rescore import rewritten
 from tests.runs.runs import experiment, records, resume, start, without_time
 
@@ -81,24 +79,3 @@ async def test_a_failure_to_compute_potentials_costs_no_result(tmp_path: Path, m
         assert record["potentials"] is None
         assert "potentials missing: ZeroDivisionError" in record["score"]["missing"]
         assert record["score"]["correct"] or record["model"] != "scripted/expert"
-
-
-def test_the_command_logs_them(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    flags = (
-        "--graphs",
-        "1",
-        "-o",
-        "suite.questions=[path_finding]",
-        "-m",
-        "scripted/expert",
-        "-o",
-        "scoring.steps=true",
-        "--out",
-        run,
-    )
-    done = graphwalk("run", "quickstart", *flags, COLUMNS="140")
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"Furthest.*\n(.*\n){0,3}scripted/expert.* 1\.00", done.stdout)
-    (record,) = records(run)
-    assert record["potentials"]

@@ -98,6 +98,8 @@ RUNS: dict[str, dict[str, Any]] = {
         "models": ["scripted/look"],
     },
 }
+QUICK = {"every value", "the paper's query returns one of several tied rows", "write_cypher", "magma", "ask"}
+"""The others are left to `make test-all`."""
 Copy = Callable[[str], Awaitable[Path]]
 
 
@@ -159,7 +161,7 @@ async def verified_run(folder: Path, run: dict[str, Any], variables: Variables =
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.extended] if name in ("example",) else []) for name in RUNS],
+    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.extended) for name in RUNS],
 )
 async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> None:
     outcome = await verified_run(tmp_path, RUNS[name])
@@ -171,6 +173,7 @@ async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> 
         assert {record["task"]["template"] for record in log} == set(shipped_kinds())
 
 
+@pytest.mark.extended
 async def test_every_kind_holds_on_neo4j(tmp_path: Path, neo4j_server: Variables) -> None:
     kinds = sorted(shipped_kinds())
     suite = {"name": "questions", "questions": kinds, "graphs": [{"file": "example"}]}

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.neo4j,
     pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="the server that NEO4J_URI names is not ours to restart"),
 ]
-REPEATS = 4
+REPEATS = 3
 EPISODES = 12 * REPEATS
 
 
@@ -72,6 +72,7 @@ async def check_resumed(server: OwnServer, folder: Path) -> None:
     assert await server.run("SHOW CONSTRAINTS YIELD name RETURN count(*)") == 0
 
 
+@pytest.mark.extended
 async def test_a_deleted_graph_ends_its_episodes_without_a_score(server: OwnServer, tmp_path: Path) -> None:
     progress = Disturbed(lambda: server.run("MATCH (n) DETACH DELETE n"))
     await start(tmp_path / "run", expert(), server.settings, progress)

@@ -68,6 +68,7 @@ async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client]
         assert text_of(await client.call_tool("think", {"thought": "ünï"})) == "ünï"
 
 
+@pytest.mark.parametrize("way", WAYS[1:], indirect=True, ids="-".join)
 async def test_mistakes_are_errors_with_advice(
     way: AbstractAsyncContextManager[Client],
 ) -> None:
@@ -90,6 +91,7 @@ async def test_mistakes_are_errors_with_advice(
         assert len(json.loads(text_of(await client.call_tool("get_node_by_property", BY_KEY)))) == 1
 
 
+@pytest.mark.parametrize("way", WAYS[1:], indirect=True, ids="-".join)
 async def test_schema_is_a_resource_and_in_the_instructions(
     way: AbstractAsyncContextManager[Client],
 ) -> None:

@@ -109,7 +109,7 @@ async def test_hostile_texts_change_nothing_and_are_answered_in_words(own: OwnDa
     store = await own.open([MARK])
     before = await own.digest()
     toolbox = GraphToolbox(store, await store.schema(), load_tools(OWN_GRAPH_TOOLS))
-    texts = [*LUCENE, *random.Random(3).sample([one.text for one in hostile_strings()], 60)]
+    texts = [*LUCENE, *random.Random(3).sample([one.text for one in hostile_strings()], 15)]
     turns = asyncio.Semaphore(8)
 
     async def attack(text: str) -> None:

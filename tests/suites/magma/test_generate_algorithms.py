@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.suites.magma.generate import ALGORITHMS, Instance, check_states, run_algorithm
@@ -79,7 +79,6 @@ def problems(draw: st.DrawFn) -> Instance:
     return Instance(n, edges, weights, draw(st.integers(0, n - 1)))
 
 
-@settings(max_examples=150, deadline=None)
 @given(problems(), st.sampled_from(ALGORITHMS))
 def test_states_grow_to_what_networkx_finds(problem: Instance, algorithm: str) -> None:
     if algorithm in ("dfs", "floyd_warshall"):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.config.yaml_files import validate
@@ -40,7 +40,6 @@ def check(maze: Maze, spec: MazeSpec) -> None:
     walls=st.floats(0, 0.9).map(lambda share: round(share, 3)),
     seed=st.integers(0, 2**40),
 )
-@settings(max_examples=60, deadline=None)
 def test_any_parameters(size: int, walls: float, seed: int) -> None:
     try:
         spec = MazeSpec(size=size, walls=walls, min_path=min(size, 6))

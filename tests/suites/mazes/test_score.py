@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.suites.mazes.score import extract_path, score_path
@@ -142,7 +142,6 @@ JSON = st.recursive(
 
 
 @given(answer=JSON, arguments=JSON, error=st.sampled_from([None, "wall", "bad_json"]))
-@settings(max_examples=150, deadline=None)
 def test_no_answer_and_no_call_is_too_odd_to_be_scored(answer: Any, arguments: Any, error: str | None) -> None:
     call = ToolCall("1", "get_next_possible_cells", json.dumps(arguments))
     result = score(json.dumps(answer), (ToolResult(call, "", error), visit(arguments, error)))

@@ -17,7 +17,7 @@ from tests.suites.mazes.stage import random_stage, stage
 )
 @pytest.mark.parametrize("walker", ["expert", "depth_first"])
 async def test_explorers_are_always_right_within_the_turns_they_need(walker: str, spec: dict[str, Any]) -> None:
-    for seed in range(6):
+    for seed in range(2):
         here = await random_stage(seed, **spec)
         score, trajectory = await here.play(walker)
         assert score.correct

@@ -6,7 +6,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
@@ -118,7 +118,6 @@ async def test_the_path_joins_the_first_and_the_last_newly_visited() -> None:
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
 def test_connected_path_is_the_lowest_of_the_shortest(seed: int) -> None:
     random = Random(seed)
     maze = generate_maze(MazeSpec(size=6, walls=0.2, min_path=4), seed)

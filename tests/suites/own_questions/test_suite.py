@@ -109,11 +109,7 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     assert report["rows"][0]["unit"] == "question"
     correct = {row["tag"]: row["correct"] for row in report["groups"]["tag"]}
     assert (correct["property"], correct["one hop"], correct["spelling"], correct["unanswerable"]) == (4, 7, 2, 2)
-    for words in (("view", "one", "--out", "page.html"), ("show", "one", "h06"), ("verify", "one")):
-        done = graphwalk(*words, folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-    assert "evidence of the answer" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert graphwalk("export", "csv", "one", "--out", "tables", folder=tmp_path).returncode == 0
+    assert graphwalk("verify", "one", folder=tmp_path).returncode == 0
 
 
 MISTAKES = {

@@ -32,27 +32,23 @@ async def setting() -> Setting:
     return schema, GraphToolbox(store, schema), reference, {task.template: task for task in tasks}
 
 
-@pytest.mark.parametrize("template", ["node_count", "node_by_property", "remote_node_property"])
-async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setting, template: str) -> None:
+async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setting) -> None:
     _, _, reference, tasks = setting
-    wrong = tasks[template].model_copy(update={"target": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
-    with pytest.raises(OracleError, match="differs from the target") as error:
-        await reference(wrong)
-    assert wrong.task_id in str(error.value)
-    assert '"nothing"' in str(error.value)
+    for template in ("node_count", "node_by_property", "remote_node_property"):
+        wrong = tasks[template].model_copy(update={"target": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
+        with pytest.raises(OracleError, match="differs from the target") as error:
+            await reference(wrong)
+        assert wrong.task_id in str(error.value)
+        assert '"nothing"' in str(error.value)
 
 
 FILMS = Path(__file__).parents[3] / "data" / "films.json"
-PAGED = [
-    AgentConfig(result_tokens=400),
-    AgentConfig(result_tokens=200, encoding="compact"),
-    foreign_agent(AgentConfig(result_tokens=800)),
-]
+PAGED = [AgentConfig(result_tokens=400), foreign_agent(AgentConfig(result_tokens=800, encoding="compact"))]
 
 
 @pytest.mark.parametrize("agent", PAGED)
 async def test_pages_that_the_agent_reads_are_counted(agent: AgentConfig) -> None:
-    graphs = [{"file": str(FILMS), "twin": True}, {"nodes": 40}]
+    graphs = [{"file": str(FILMS), "twin": True}]
     suite, config = QuestionsSuite(), QuestionsConfig.model_validate({"graphs": graphs})
     for instance in suite.graphs(config, 1):
         assert instance.graph is not None

@@ -11,7 +11,7 @@ from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks
 from tests.suites.questions.any_graphs import any_graph
 
-GRAPHS = 12
+GRAPHS = 8
 
 
 @pytest.mark.parametrize("bare", [False, True])
