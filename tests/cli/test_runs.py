@@ -60,7 +60,7 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
     assert "nothing left to do: all 2 episodes have a score" in again.stderr
 
 
-@pytest.mark.parametrize("left", [None, (), ("run.lock", "run.json.part")])
+@pytest.mark.parametrize("left", [None, ("run.lock", "run.json.part")])
 def test_a_run_that_was_killed_before_it_began_lost_nothing(left: tuple[str, ...] | None, tmp_path: Path) -> None:
     if left is not None:
         (tmp_path / "run").mkdir()

@@ -42,9 +42,9 @@ async def test_a_storm_of_everything(server: ModelServer, variables: Variables) 
     server.respond = lambda _: draw.choice(bad) if draw.random() < 0.5 else good
     provider = open_model(LOCAL, variables)
     model = in_run(provider, Limits(max_concurrency=8, retries=40, call_seconds=0.3))
-    replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(40)))
+    replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(15)))
     assert {reply.message.content for reply in replies} == {"ok"}
-    assert server.served[200] >= 40
+    assert server.served[200] >= 15
     await provider.close()
 
 

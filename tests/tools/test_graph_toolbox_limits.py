@@ -17,26 +17,23 @@ HUB = PropertyGraph.from_rows(
 )
 
 
-async def toolbox_of(agent: AgentConfig) -> GraphToolbox:
+async def neighbors(agent: AgentConfig, **more: int) -> ToolResult:
     store = await EmbeddedDatabase().load(HUB)
-    return GraphToolbox(store, await store.schema(), agent=agent)
-
-
-async def neighbors(toolbox: GraphToolbox, **more: int) -> ToolResult:
+    toolbox = GraphToolbox(store, await store.schema(), agent=agent)
     arguments = {"label": "Hub", "property_name": "key", "property_value": "hub", **more}
     return await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(arguments)))
 
 
 async def test_long_values_are_cut() -> None:
-    found = await neighbors(await toolbox_of(foreign_agent()))
+    found = await neighbors(foreign_agent())
     assert "… (500 characters)" in found.content
-    whole = await neighbors(await toolbox_of(AgentConfig()))
+    whole = await neighbors(AgentConfig())
     assert len(decode_rows(whole.content)) == 1200
     assert "…" not in whole.content
 
 
 async def test_slow_call_becomes_tool_text() -> None:
-    result = await neighbors(await toolbox_of(foreign_agent(AgentConfig(call_seconds=0.001))))
+    result = await neighbors(foreign_agent(AgentConfig(call_seconds=0.001)))
     assert result.error == "timeout"
     assert "given up" in result.content
 

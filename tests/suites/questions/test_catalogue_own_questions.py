@@ -57,7 +57,7 @@ EXPERIMENT = """\
 name: mine
 suite:
   name: questions
-  graphs: [{preset: paper-100, mean_degree: 1.5, count: 2}]
+  graphs: [{preset: paper-100, mean_degree: 1.5}]
   questions: [node_count, ./dead_ends.yaml]
 models: [scripted/expert, scripted/flawed, scripted/random]
 """
