@@ -135,4 +135,3 @@ _CHECKS: dict[str, Callable[[Model], Awaitable[Finding]]] = {
     "response_format": _response_format,
     "usage": _usage,
 }
-CAPABILITIES = tuple(_CHECKS)
