@@ -212,7 +212,7 @@ class ParameterSearch:
             fits = has_answer(question, rows) and (most_rows is None or len(rows) <= most_rows)
             if fits and (self._drawing == "answerable" or await is_worth_asking(question, rows, self._embedded)):
                 return parameters, rows
-        at_most = "" if most_rows is None else f", of at most {most_rows} rows (suite.most_rows),"
+        at_most = "" if most_rows is None else f" of at most {most_rows} rows (suite.most_rows)"
         trivial = "" if self._drawing == "answerable" else " that is not trivial"
         reason = f"none of {tried:,} parameter sets has an answer{at_most}{trivial}"
         graph = self._index.graph
