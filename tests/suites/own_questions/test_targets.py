@@ -86,7 +86,7 @@ def file_of(folder: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 WRONG = {
     "CREATE (n:Supplier) RETURN n": "cypher: CREATE is not allowed here",
-    "MATCH (n:Supplier) RETURN apoc.create.node(['X'], {})": "cypher: apoc",
+    "MATCH (n:Supplier) RETURN apoc.create.node(['X'], {})": "cypher: ",
     "LOAD CSV FROM 'http://127.0.0.1:9/x' AS row RETURN row": "cypher: LOAD is not allowed here",
     "MATCH (n:Supplier RETURN n": "cypher: ",
     "MATCH (a), (b), (c), (d) RETURN count(*) + sum(a.rating * d.rating)": "cypher: ",
