@@ -102,7 +102,7 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     assert "spelling" in by_tag
     compared = graphwalk("compare", "one", "two", folder=tmp_path)
     assert compared.returncode == 0, compared.stderr
-    assert "h06" in compared.stdout
+    assert "scripted/look @ one is better than scripted/look @ two" in " ".join(compared.stdout.split())
     report = json.loads(graphwalk("report", "one", "--json", folder=tmp_path).stdout)
     tags = {row["tag"]: row["scored"] for row in report["groups"]["tag"]}
     assert (tags["one hop"], tags["spelling"], tags["unanswerable"]) == (8, 2, 2)
