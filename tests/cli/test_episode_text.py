@@ -14,14 +14,14 @@ HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e"
 
 
 def test_drawing_for_people() -> None:
-    kinds = {0: "visit", 1: "visit", 2: "visit", 3: "visit", 5: "wall", 9: "jump"}
+    kinds = {0: "visit", 1: "visit", 2: "visit", 3: "visit", 5: "wall"}
     steps = [SceneStep("", cell=cell, sort=kind) for cell, kind in kinds.items()]
     grid = SceneGrid(SMALL.size, SMALL.walls, SMALL.start, SMALL.goal, (0, 1, 2, 3, 7))
     assert drawn_grid(grid, steps).plain == snapshot("""\
 +--------+
 |S ● ● ● |
 |██▒▒██● |
-|G · ██  |
+|G   ██  |
 |██      |
 +--------+\
 """)

@@ -39,7 +39,7 @@ async def test_a_database_is_written_to_every_format(
         monkeypatch.setenv(name, value)
     content = (
         "CREATE (a:CtOne:`Ct two words` {name: 'Søren Ångström', born: date('1815-12-10'), `home town`: 'São Paulo', "
-        "at: point({longitude: 12.5, latitude: 55.7}), took: duration('P1DT2H'), tags: ['a', 'b;c'], n: 2.5, ok: true, "
+        "at: point({longitude: 12.5, latitude: 55.7}), took: duration('P1DT2H'), tags: ['a', 'b c'], n: 2.5, ok: true, "
         "seen: datetime('2001-04-25T12:00:00+02:00[Europe/Berlin]'), days: [date('2001-04-25')]})"
         "-[:`CT KNOWS` {since: localtime('10:00'), notes: ['x']}]->(:CtOne {large: 9007199254740993})"
     )

@@ -59,7 +59,7 @@ def scores(kind: str, answer: Any, target: list[Any]) -> bool:
     if kind == "maze":
         return bool(answer == target)
     if kind in ALGORITHMS:
-        return answer is not None and judge(ALGORITHMS[kind], 1, answer, target).exact
+        return answer is not None and bool(judge(ALGORITHMS[kind], Extraction(answer), target).correct)
     fields = FIELDS[kind]
     rows = [dict(zip(fields, row if len(fields) > 1 else [row], strict=True)) for row in target]
     return compare_rows(answer, rows, fields).correct

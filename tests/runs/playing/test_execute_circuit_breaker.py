@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
@@ -73,5 +73,4 @@ async def test_every_report_format_marks_an_unfinished_run(tmp_path: Path) -> No
     said = "NOT FINISHED: 4 of 12 planned episodes"
     assert as_text(report, width=100).startswith(said)
     assert to_markdown(report).startswith(f"**{said}")
-    assert said in to_csv(report)
     assert said in to_json(report)
