@@ -48,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         os.environ[HOME] = str(folder)
         (folder / "tmp").mkdir()
+        # Servers of tests live for minutes: the JVM's second compiler would cost more time than it saves.
+        os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
         config.stash[_GUARD] = start_guard(folder, HOME)
 
