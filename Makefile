@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
+# Each command compiles all packages again where bytecode is not written.
+export PYTHONDONTWRITEBYTECODE :=
 # uv installs in a fraction of pip's time. Where the machine has none, pip leaves compiling to the first import.
 UV := $(shell command -v uv 2>/dev/null)
 CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "GraphWalk needs Python 3.11 or newer; $(PYTHON) is %d.%d. Try: make $(MAKECMDGOALS) PYTHON=python3.12" % sys.version_info[:2])'

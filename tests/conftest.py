@@ -33,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Those buffer their output and heed Ctrl-C, however the tests themselves were started.
     """
     os.environ.pop("PYTHONUNBUFFERED", None)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all packages again
     os.environ["GRAPHWALK_STRICT"] = "1"  # an error in a comment on a result fails the test
     os.environ["GRAPHWALK_NEO4J_PORT"] = "9"  # a Neo4j of this machine's user is not looked for
     signal.signal(signal.SIGINT, signal.default_int_handler)

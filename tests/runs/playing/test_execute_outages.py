@@ -81,6 +81,7 @@ async def test_a_deleted_graph_ends_its_episodes_without_a_score(server: OwnServ
 
 
 @pytest.mark.timeout(1200)  # on a busy machine a server takes minutes to start
+@pytest.mark.extended
 async def test_a_killed_server_ends_episodes_without_a_score(server: OwnServer, tmp_path: Path) -> None:
     progress = Disturbed(lambda: asyncio.to_thread(server.kill))
     with suppress(StoreError):  # if it is gone before all graphs are loaded

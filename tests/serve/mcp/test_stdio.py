@@ -54,7 +54,7 @@ def test_noise_does_not_end_it_and_stdout_is_protocol(odd_file: Path) -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("signum", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.extended)])
 def test_a_signal_ends_it_while_stdin_stays_open(odd_file: Path, signum: signal.Signals) -> None:
     process = started(odd_file)
     assert process.stdin is not None
