@@ -269,12 +269,14 @@ def _play(folder: "RunFolder", work: "Work", *, new: bool = False) -> "RunSummar
         except GraphwalkError as error:
             # The configuration is stored in the run folder: if it is wrong, resuming would not help.
             wrong = isinstance(error, ConfigError)
-            gone = new and folder.remove_unplanned()
+            gone = new and folder.remove_unbegun()
             if not wrong and not gone and folder.archive is None and resume not in error.hint:
                 error.hint = f"{error.hint}; then  {resume}" if error.hint else resume
             raise
     except Interrupted as interrupted:
-        if not interrupted.announced:
+        if new and folder.remove_unbegun():
+            say(f"{interrupted} before the first episode: run the command again")
+        elif not interrupted.announced:
             say(f"{interrupted}: {stopping}")
         raise
 
@@ -314,7 +316,7 @@ def _run_on_ray(experiment: "Experiment", new: "NewRun", shards: int | None) -> 
             error.hint = "; ".join(filter(None, [error.hint, how_to_continue]))
         raise
     finally:
-        new.folder.remove_unplanned()
+        new.folder.remove_unbegun()
 
 
 def dry_run_text(estimate: "RunEstimate") -> str:
@@ -331,9 +333,9 @@ def dry_run_text(estimate: "RunEstimate") -> str:
         table.add_column(title, justify="right")
     lines = [(row.model, row.setting, [row]) for row in estimate.rows]
     if len(lines) > 1:
-        lines.append(("all", "", estimate.rows))
+        lines.append(("all", "", [*estimate.rows]))
     for model, setting, rows in lines:
-        sums = [_short(sum(getattr(row, field) for row in rows)) for field in _COLUMNS]
+        sums = [_short(sum(row.as_dict()[field] for row in rows)) for field in _COLUMNS]
         table.add_row(Text(model), Text(setting), *sums, _cost(rows))
     tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
     notes = Table.grid(padding=(0, 1))

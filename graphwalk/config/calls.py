@@ -30,7 +30,7 @@ class Price(Strict):
     cached_input: float | None = Field(default=None, ge=0)
     """Input from the provider's prompt cache. None: the rate of other input."""
 
-    def cost(self, new: int, cached: int, output: int) -> float:
+    def cost(self, new: float, cached: float, output: float) -> float:
         """Return US dollars for tokens of new input, of input from the provider's cache, and of output."""
         cached_input = self.input if self.cached_input is None else self.cached_input
         return (new * self.input + cached * cached_input + output * self.output) / 1_000_000

@@ -213,7 +213,7 @@ def export_traces(runs: Sequence[TraceEpisodes], out: Path, options: TraceOption
     digest = write_chats(out, lines())
     sources = [
         {name: run.manifest[name] for name in ("name", "run_id", "graphwalk_version")}
-        | {"seed": run.experiment.config.seed, "tasks": (run.manifest.get("fingerprint") or {}).get("tasks")}
+        | {"seed": run.experiment.config.seed, "tasks": run.manifest["fingerprint"]["tasks"]}
         for run in runs
     ]
     manifest = {

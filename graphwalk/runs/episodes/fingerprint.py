@@ -30,8 +30,8 @@ _LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pyd
 _MOST_DIFFERENCES = 40
 
 
-def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
-    """Return `run.json` of a new run, before graphs and tasks are made. It contains no secret."""
+def new_manifest(experiment: Experiment, plan: Plan, run_id: str, created: str) -> dict[str, Any]:
+    """Return `run.json` of a new run. It contains no secret."""
     config = experiment.config
     return {
         "schema_version": RUN_VERSION,
@@ -44,7 +44,7 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
         "libraries": {name: metadata.version(name) for name in _LIBRARIES},
         "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
         "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
-        "fingerprint": None,
+        "fingerprint": fingerprint(experiment, plan),
     }
 
 
@@ -67,20 +67,20 @@ def code_version() -> str:
     return f"{__version__}, commit {checkout}" if checkout and checkout.endswith("-dirty") else __version__
 
 
-def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
-    """Return the run fingerprint as JSON data. `whole`: the plan is complete, and its number of episodes is known."""
+def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
+    """Return the run fingerprint as JSON data."""
     data = {
         **_result_fields(experiment),
         "scorer": code_version(),
         "graphs": [loaded.facts for loaded in plan.graphs],
         "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-        "episodes": len(plan.episodes) if whole else None,
+        "episodes": len(plan.episodes),
     }
     return dict(json.loads(json.dumps(data)))
 
 
 def _result_fields(experiment: Experiment) -> dict[str, Any]:
-    """Return the part of the fingerprint that is known before the plan; graphs and tasks are derived from it."""
+    """Return the part of the fingerprint that does not depend on the plan; graphs and tasks are derived from it."""
     config = experiment.config
     measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
     return {
@@ -116,12 +116,8 @@ def tasks_digest(tasks: Iterable[Task]) -> str:
 
 
 def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any]) -> None:
-    """Raise RunLogError if the fingerprint differs from `then`, the one at the start of the run.
-
-    If the run ended before its plan was complete, its graphs must be the first ones of `plan`.
-    """
-    part = plan.known_to(then)
-    changed = differences(then, fingerprint(experiment, part, whole=part is plan))
+    """Raise RunLogError if the fingerprint differs from `then`, the one at the start of the run."""
+    changed = differences(then, fingerprint(experiment, plan))
     if not changed:
         return
     lines = [

@@ -1,7 +1,8 @@
 """The plan of a run: graphs in their stores, tasks about them, one episode per task, model, setting and repeat."""
 
+import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,15 +78,6 @@ class Plan:
     turn_limit: int | None = None
     """Turns of an episode after which the answer is requested."""
 
-    def known_to(self, settled: Mapping[str, Any]) -> "Plan":
-        """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""
-        if settled["episodes"] is not None:
-            return self
-        graphs = self.graphs[: len(settled["graphs"])]
-        settled_graphs = {id(graph) for graph in graphs}
-        tasks = [(task, graph) for task, graph in self.tasks if id(graph) in settled_graphs]
-        return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in settled_graphs])
-
     def notes(self) -> Iterator[str]:
         """Yield the notes of the suite, and a line for each question and episode that is left out."""
         yield from self.task_notes
@@ -124,11 +116,10 @@ def _asked_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Ite
                     yield planned, can_play(experiment.suite, model, setting, task)
 
 
-async def grow(
-    plan: Plan, experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]
-) -> AsyncIterator[list[PlannedEpisode]]:
-    """Extend a plan graph by graph, and yield the episodes of each. `on_tasks` gets the number of tasks so far."""
-    config, suite, plan.turn_limit = experiment.config, experiment.suite, experiment.agent.turn_limit
+async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
+    """Return the whole plan of an experiment, which is deterministic. `on_tasks` gets the number of tasks so far."""
+    config, suite = experiment.config, experiment.suite
+    plan = Plan(turn_limit=experiment.agent.turn_limit)
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.variables):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
@@ -145,17 +136,20 @@ async def grow(
         if store is not None and tasks:
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
         graph = PlannedGraph(about, left_out, await _reworded(experiment, about))
-        pairs = [pair for task in tasks for pair in _asked_about(task, graph, experiment)]
-        episodes = [planned for planned, playable in pairs if playable]
-        plan.unplayed.update(_unplayed(each, suite) for each, playable in pairs if not playable)
+        for task in tasks:
+            for planned, playable in _asked_about(task, graph, experiment):
+                if playable:
+                    plan.episodes.append(planned)
+                else:
+                    plan.unplayed[_unplayed(planned, suite)] += 1
         plan.graphs.append(graph)
         plan.tasks += [(task, graph) for task in tasks]
         plan.task_notes += notes
-        plan.episodes += episodes
         on_tasks(len(plan.tasks))
-        yield episodes
+        await asyncio.sleep(0)
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
+    return plan
 
 
 def _unplayed(planned: PlannedEpisode, suite: Suite[Any, Any]) -> tuple[str, str]:
@@ -177,11 +171,3 @@ async def _reworded(experiment: Experiment, about: LoadedGraph) -> dict[str, dic
             by_wording[words] = {task.task_id: task for task in tasks.asked}
         by_variant[name] = by_wording[words]
     return by_variant
-
-
-async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
-    """Return the whole plan of an experiment, which is deterministic."""
-    plan = Plan()
-    async for _ in grow(plan, experiment, sources, on_tasks):
-        pass
-    return plan

@@ -124,7 +124,7 @@ def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
         lines = [f"{task}: {', '.join(fields)}" for task, fields in changed.items()]
         what = f"{names} have {len(changed)} different tasks with the same name"
         raise _refusal(what, [*lines, *differences], same)
-    scorers = [(run.manifest["fingerprint"] or {}).get("scorer") for run in (first, second)]
+    scorers = [run.manifest["fingerprint"]["scorer"] for run in (first, second)]
     if scorers[0] != scorers[1]:
         again = "; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second))
         raise _refusal(f"{names} were scored by different code", [f"{scorers[0]} → {scorers[1]}"], again)
@@ -148,6 +148,6 @@ def _configuration_differences(first: Mapping[str, Any], second: Mapping[str, An
     configs = [{k: v for k, v in one["config"].items() if k not in _OF_NO_EPISODE} for one in (first, second)]
     for name, (then, now) in differences(*configs).items():
         yield f"{name}: {then} → {now}"
-    texts = [(one["fingerprint"] or {}).get("texts", {}) for one in (first, second)]
+    texts = [one["fingerprint"]["texts"] for one in (first, second)]
     for name in differences(*texts):
         yield f"text: {name}"

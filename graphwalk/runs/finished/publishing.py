@@ -31,7 +31,7 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
             name=one_line(manifest["name"]),
             models=one_line(", ".join(f"{names[m]} ({m})" if m in names else m for m in manifest["config"]["models"])),
             settings=one_line(", ".join(manifest["config"]["settings"])),
-            episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
+            episodes=manifest["fingerprint"]["episodes"],
             digests=DIGESTS,
             digest=folder.results_digest(),
         )

@@ -35,7 +35,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     try:
         observed = observe(noted(), declared)
         missing_extractor, extractor = None, config["extractor"]
-        if extractor and (manifest["fingerprint"] or {}).get("stage_2", extractor) is None:
+        if extractor and manifest["fingerprint"]["stage_2"] is None:
             missing_extractor = (
                 f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them."
             )
@@ -63,7 +63,7 @@ def origin_of(folder: RunFolder) -> str:
     """Return seed, graphs, version and digest of a run, for the captions of a paper."""
     manifest = folder.read_manifest()
     version, seed = manifest["graphwalk_version"], manifest["config"]["seed"]
-    graphs = counted(len((manifest.get("fingerprint") or {}).get("graphs", ())), "graph")
+    graphs = counted(len(manifest["fingerprint"]["graphs"]), "graph")
     return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
 
 
@@ -99,13 +99,9 @@ def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     """Return the note for an unfinished run, None for a finished one."""
-    planned = (manifest.get("fingerprint") or {}).get("episodes")
-    if planned is None and episodes:
-        return f"NOT FINISHED: {counted(episodes, 'episode')} found; the run ended before its plan was complete."
-    if planned is None:
-        return "NOT BEGUN: the run ended before its plan was made."
+    planned = manifest["fingerprint"]["episodes"]
     if shard := shard_in_words(manifest):
-        own, shard = own_episodes(manifest) or 0, shard.replace("shard", "SHARD")
+        own, shard = own_episodes(manifest), shard.replace("shard", "SHARD")
         whole = f"the whole run has {planned} (see graphwalk merge)"
         if episodes < own:
             return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes; {whole}."

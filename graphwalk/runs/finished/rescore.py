@@ -43,7 +43,6 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
         if log.exists():
             shutil.copyfile(log, log.with_name(f"old-{log.name}"))
         write_whole(log, lines(), error=RunLogError)
-        if manifest["fingerprint"] is not None:
-            manifest["fingerprint"]["scorer"] = code_version()
-            folder.write_manifest(manifest)
+        manifest["fingerprint"]["scorer"] = code_version()
+        folder.write_manifest(manifest)
     return changed, total

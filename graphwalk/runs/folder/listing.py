@@ -10,7 +10,7 @@ from graphwalk.evaluation.statistics import outcomes_of
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
-State = Literal["finished", "not finished", "not begun", "unreadable"]
+State = Literal["finished", "not finished", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def listed(folder: RunFolder) -> ListedRun:
     known = [cost for cost in costs.values() if cost is not None]
     return ListedRun(
         path=folder.path,
-        state=_state(episodes, scored),
+        state="finished" if scored >= episodes else "not finished",
         name=manifest["name"],
         created=manifest["created"],
         models=tuple(config["models"]),
@@ -77,9 +77,3 @@ def _accuracy(scores: Mapping[EpisodeKey, Mapping[str, Any] | None]) -> float | 
         return None
     players = [(key.model, key.setting) for key in values]
     return 100 * float(outcomes_of(list(values.values()), players, [key.task_id for key in values]).means[0])
-
-
-def _state(episodes: int | None, scored: int) -> State:
-    if episodes is None:
-        return "not finished" if scored else "not begun"
-    return "finished" if scored >= episodes else "not finished"

@@ -44,7 +44,7 @@ class _Config(_Checked):
 
 
 class _Fingerprint(_Checked):
-    episodes: int | None
+    episodes: int
     graphs: list[Any]
 
 
@@ -54,7 +54,7 @@ class _Manifest(_Checked):
     name: str
     created: str
     config: _Config
-    fingerprint: _Fingerprint | None
+    fingerprint: _Fingerprint
 
 
 class _Record(_Checked):
@@ -87,8 +87,8 @@ class NewRun:
         return cls(folder, run_id, now.isoformat(timespec="seconds"))
 
 
-_OF_KILLED_START = frozenset({"run.lock", f"run.json{SCRATCH}"})
-"""Files of a run that was killed before its run.json was complete."""
+_OF_KILLED_START = frozenset({"run.lock", "run.log", f"run.json{SCRATCH}"})
+"""Files of a run that was killed while it was planned."""
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,8 @@ class RunFolder:
             raise RunLogError(f"{self.manifest_path} is not a JSON object")
         return manifest
 
-    def planned_episodes(self) -> int | None:
-        """Return the planned episodes of a run or shard; None before it is planned."""
+    def planned_episodes(self) -> int:
+        """Return the planned episodes of a run or shard."""
         return own_episodes(self.read_manifest())
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
@@ -201,9 +201,9 @@ class RunFolder:
         path = self.texts_path / name
         return read_kept(path) if path.is_file() else None
 
-    def remove_unplanned(self) -> bool:
+    def remove_unbegun(self) -> bool:
         """Delete the folder of a run that ended before it was planned; return True if it was deleted."""
-        if self.manifest_path.exists() and self.read_manifest()["fingerprint"] is not None:
+        if self.manifest_path.exists():
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
@@ -277,10 +277,9 @@ def read_kept(path: Path) -> str:
         raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
 
 
-def own_episodes(manifest: Mapping[str, Any]) -> int | None:
-    """Return the planned episodes of a run or shard; None before it is planned."""
-    planned: int | None = (manifest.get("fingerprint") or {}).get("episodes")
-    return None if planned is None else manifest.get("shard_episodes", planned)
+def own_episodes(manifest: Mapping[str, Any]) -> int:
+    """Return the planned episodes of a run or shard."""
+    return int(manifest.get("shard_episodes", manifest["fingerprint"]["episodes"]))
 
 
 def shard_in_words(manifest: Mapping[str, Any]) -> str | None:

@@ -16,7 +16,7 @@ from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
 from graphwalk.reports.scene import Scene, SceneCall, scene_of
 from graphwalk.runs.episodes.episode import RunModels, play
-from graphwalk.runs.episodes.fingerprint import fingerprint, keep_texts, new_manifest
+from graphwalk.runs.episodes.fingerprint import keep_texts, new_manifest
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, PlannedGraph
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey, Result
@@ -200,10 +200,7 @@ class Conversation:
         config = self._experiment.config
         suite = config.suite.model_copy(update={"questions": tuple(self._questions)})
         self._experiment = replace(self._experiment, config=config.model_copy(update={"suite": suite}))
-        manifest = {
-            **new_manifest(self._experiment, self._log.run_id, self._log.created),
-            "fingerprint": fingerprint(self._experiment, self._plan),
-        }
+        manifest = new_manifest(self._experiment, self._plan, self._log.run_id, self._log.created)
         keep_texts(self._log.folder, self._experiment)
         self._log.folder.write_manifest(manifest)
         return manifest

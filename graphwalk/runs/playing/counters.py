@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from graphwalk.errors import RunLogError
+from graphwalk.runs.episodes.plan import Plan
 from graphwalk.runs.folder.result import EpisodeKey, Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.types.chat import Usage
@@ -31,20 +33,19 @@ class EpisodeCounters:
 
     status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
-    lines: dict[EpisodeKey, int] = field(default_factory=dict)
-    """The line of each episode that an earlier process logged, failed ones too."""
     replied: set[str] = field(default_factory=set)
     """Models that have replied, also in episodes that failed afterwards."""
     failures: Counter[str] = field(default_factory=Counter)
     """Model → episodes of this process without a reply."""
 
     @classmethod
-    def of(cls, folder: RunFolder) -> "EpisodeCounters":
-        """Count the finished episodes of earlier processes, without failures."""
-        counters = cls()
+    def of(cls, folder: RunFolder, plan: Plan) -> "EpisodeCounters":
+        """Count the finished episodes of earlier processes, without failures. RunLogError for one of another plan."""
+        counters, keys = cls(), {planned.key for planned in plan.episodes}
         for number, record in enumerate(folder.records(), 1):
             key, status = key_of(record), ExitStatus(record["exit_status"])
-            counters.lines[key] = number
+            if key not in keys:
+                raise RunLogError(f"{folder.results_path}:{number}: the episode is not part of this run: {key}")
             if record["trajectory"].get("turns") or not status.infrastructure:
                 counters.replied.add(key.model)
             if not status.infrastructure:

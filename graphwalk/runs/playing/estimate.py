@@ -1,14 +1,14 @@
-"""Estimate calls, tokens and cost (`--dry-run`): the agent loop of a run, with the scripted expert as the model."""
+"""Estimate calls, tokens and cost (`--dry-run`): the scripted expert plays a sample of the tasks in the agent loop."""
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache, reduce
 from itertools import takewhile
+from typing import Any
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.config.calls import Price
 from graphwalk.errors import StoreError
 from graphwalk.evaluation.statistics import minimum_detectable_effect
 from graphwalk.models.base import Model
@@ -29,75 +29,79 @@ from graphwalk.types.episode import ExitStatus
 
 EXPERTS = ("expert", "cypher")
 """Scripted agents that play without mistakes, each in its own settings."""
-PLAYED_WHOLE = 600
-"""Pairs of task and setting up to which a plan is played whole; of larger plans a sample is played."""
-SAMPLE = 6
-"""Sampled tasks per template, size and setting of a larger plan."""
+SAMPLE = 24
+"""Largest number of tasks that the expert plays, in each setting; other tasks are taken to be like these."""
 CACHED_FROM = 1024
 """Tokens from which providers cache the beginning of a call (documentation of OpenAI and Anthropic)."""
 TokenCounter = Callable[[Message | str], int]
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Figures:
-    """Calls, tokens and US dollars of an episode, or of all; `usd` is None without a price.
+    """Calls and tokens of an episode, or their sums.
 
-    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again. `usd` prices them as
-    cached where providers cache them.
+    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again. `cached_tokens`: repeated
+    ones in requests where providers cache them. `assumed`: 1 without an expert; the reply is the target alone.
     """
 
     model_calls: float = 0
     tool_calls: float = 0
     new_tokens: float = 0
     repeated_tokens: float = 0
+    cached_tokens: float = 0
     output_tokens: float = 0
-    usd: float | None = 0.0
     assumed: float = 0
-    """Episodes without an expert; replies are the target alone."""
+
+    def plus(self, other: "Figures", times: float = 1) -> "Figures":
+        """Return the sum with so many times another."""
+        names = (each.name for each in fields(Figures))
+        return Figures(**{name: getattr(self, name) + times * getattr(other, name) for name in names})
 
     @property
     def input_tokens(self) -> float:
         return self.new_tokens + self.repeated_tokens
 
 
-@dataclass(kw_only=True)
-class ModelEstimate(Figures):
-    """Sums over all episodes of one model in one setting, assuming the expert's calls and no reasoning."""
+def mean(sample: Sequence[Figures]) -> Figures:
+    return reduce(lambda total, figures: total.plus(figures, 1 / len(sample)), sample, Figures())
+
+
+@dataclass(frozen=True)
+class ModelEstimate:
+    """The episodes of one model in one setting, assuming the expert's calls and no reasoning; `usd` None: no price."""
 
     model: str
     setting: str
-    episodes: int = 0
+    episodes: int
+    figures: Figures
+    usd: float | None
 
-    def add(self, episodes: int, sample: Sequence[Figures]) -> None:
-        """Add episodes, with the mean figures of a sample of them."""
-        self.episodes += episodes
-        for name in (each.name for each in fields(Figures)):
-            values = [getattr(self, name), *(getattr(figures, name) for figures in sample)]
-            total = None if None in values else values[0] + sum(values[1:]) * episodes / len(sample)
-            setattr(self, name, total if total is None or name == "usd" else round(total))
+    def as_dict(self) -> dict[str, Any]:
+        counts = {name: round(value) for name, value in asdict(self.figures).items()}
+        named = {"model": self.model, "setting": self.setting, "episodes": self.episodes}
+        return {**named, **counts, "input_tokens": round(self.figures.input_tokens), "usd": self.usd}
 
 
-@dataclass
+@dataclass(frozen=True)
 class RunEstimate:
     """The estimate of a dry run, a lower bound. `rows` has one entry per model and setting.
 
-    `played` of `pairs` pairs of task and setting were played. `notes` are the assumptions, one line each.
+    The expert has played `played` of `pairs` pairs of task and setting. `notes` are the assumptions, one line each.
     """
 
     experiment: str
-    tasks: dict[str, int]
-    rows: list[ModelEstimate]
-    prices: dict[str, KnownPrice]
+    tasks: Mapping[str, int]
+    rows: Sequence[ModelEstimate]
+    prices: Mapping[str, KnownPrice]
     played: int
     pairs: int
     minimum_detectable_effect: float | None
     """The smallest difference of two accuracies, in points, that the plan can show; None with only one question."""
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str]
 
     def as_json(self) -> str:
-        rows = [{**asdict(row), "input_tokens": row.input_tokens} for row in self.rows]
         prices = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
-        return json.dumps({**asdict(self), "rows": rows, "prices": prices}, indent=2)
+        return json.dumps({**vars(self), "rows": [row.as_dict() for row in self.rows], "prices": prices}, indent=2)
 
 
 class _CountingModel(Wrapper):
@@ -107,10 +111,10 @@ class _CountingModel(Wrapper):
     or of the text of the tool specifications.
     """
 
-    def __init__(self, inner: Model, protocol: TextProtocol | None, size: TokenCounter, price: Price | None) -> None:
+    def __init__(self, inner: Model, protocol: TextProtocol | None, size: TokenCounter) -> None:
         super().__init__(inner)
         self.figures = Figures()
-        self._protocol, self._size, self._price = protocol, size, price
+        self._protocol, self._size = protocol, size
         self._before: Sequence[Message] = ()
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -120,23 +124,19 @@ class _CountingModel(Wrapper):
         specs = self._size(tools_text(tools))
         same = takewhile(lambda pair: pair[0] == pair[1], zip(self._before, messages, strict=False))
         repeated = sum(self._size(message) for _, message in same) + (specs if self._before else 0)
-        read, written = sum(map(self._size, messages)) + specs, self._size(reply.message)
-        self.figures.model_calls += 1
-        self.figures.new_tokens += read - repeated
-        self.figures.repeated_tokens += repeated
-        self.figures.output_tokens += written
-        if self._price is None or self.figures.usd is None:
-            self.figures.usd = None
-        else:
-            cached = repeated if repeated >= CACHED_FROM else 0
-            self.figures.usd += self._price.cost(read - cached, cached, written)
+        request = Figures(
+            model_calls=1,
+            new_tokens=sum(map(self._size, messages)) + specs - repeated,
+            repeated_tokens=repeated,
+            cached_tokens=repeated if repeated >= CACHED_FROM else 0,
+            output_tokens=self._size(reply.message),
+        )
+        self.figures = self.figures.plus(request)
         self._before = tuple(messages)
         return reply
 
 
-async def _of_expert(
-    planned: PlannedEpisode, experiment: Experiment, size: TokenCounter, price: Price | None
-) -> Figures:
+async def _of_expert(planned: PlannedEpisode, experiment: Experiment, size: TokenCounter) -> Figures:
     """Play an episode with the first expert that can, without a trace. Raise StoreError if graph or tool fails."""
     from langsmith import tracing_context
 
@@ -145,7 +145,7 @@ async def _of_expert(
     expert = _expert_of(planned, experiment)
     target = ScriptedModel("target", _answer_target(json.dumps(task.target, ensure_ascii=False, default=str)))
     player = await planned.scripted(expert, experiment) if expert else target
-    model = _CountingModel(player, protocol_of(agent), size, price)
+    model = _CountingModel(player, protocol_of(agent), size)
     try:
         prompt = await planned.prompt(experiment)
         with tracing_context(enabled=False):
@@ -154,7 +154,7 @@ async def _of_expert(
         await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
-    return replace(model.figures, tool_calls=len(trajectory.results), assumed=expert is None)
+    return replace(model.figures, tool_calls=len(trajectory.results), assumed=int(expert is None))
 
 
 def _expert_of(planned: PlannedEpisode, experiment: Experiment) -> str | None:
@@ -171,39 +171,81 @@ def _answer_target(target: str) -> Policy:
 
 
 async def estimate_run(experiment: Experiment) -> RunEstimate:
-    """Play the expert on the tasks, and sum up calls, tokens and cost; load no database. StoreError if a tool fails."""
+    """Play the expert on a sample of the tasks, and sum up calls, tokens and cost; load nothing into a server.
+
+    Raise StoreError if a tool fails.
+    """
     variables = experiment.variables if queries_in_place(experiment.config.store) else None
     async with GraphSources(variables=variables) as sources:
         return await _estimate(experiment, await make_plan(experiment, sources, lambda tasks: None))
 
 
 async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
-    strata: dict[tuple[str, str, str, str], list[PlannedEpisode]] = defaultdict(list)
-    for planned in plan.episodes:  # of the same model, setting, template and size: about the same length
-        facts = planned.graph.about.instance.facts
-        size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
-        strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
-    pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
-    played, counter = set[tuple[str, str]](), cache(_token_count)
-    rows: dict[tuple[str, str], ModelEstimate] = {}
-    for (model, setting, *kind), episodes in strata.items():
-        by_task = {planned.key.task_id: planned for planned in episodes}
-        tasks = list(by_task)
-        if len(pairs) > PLAYED_WHOLE and len(tasks) > SAMPLE:  # the same tasks for all models
-            tasks = stdlib_random(experiment.config.seed, "estimate", setting, *kind).sample(tasks, SAMPLE)
-        played |= {(task, setting) for task in tasks}
-        model_price = experiment.prices.get(model)
-        price = Price(input=0, output=0) if per_episode(model) else model_price.price if model_price else None
-        sample = [await _of_expert(by_task[task], experiment, counter, price) for task in tasks]
-        row = ModelEstimate(model=model, setting=setting)
-        rows.setdefault((model, setting), row).add(len(episodes), sample)
-    by_template = Counter(task.template for task, _ in plan.tasks)
+    episodes: dict[tuple[str, str], list[PlannedEpisode]] = defaultdict(list)
+    for planned in plan.episodes:
+        episodes[planned.key.model, planned.key.setting].append(planned)
+    by_setting = {setting: {one.key.task_id: one for one in asked} for (_, setting), asked in episodes.items()}
+    sampled = _sampled(plan, experiment.config.seed)
+    counter = cache(_token_count)
+    played: dict[str, dict[str, Figures]] = {}
+    for setting, asked in by_setting.items():
+        tasks = [task_id for task_id in asked if task_id in sampled] or [next(iter(asked))]
+        played[setting] = {task_id: await _of_expert(asked[task_id], experiment, counter) for task_id in tasks}
+    rows = []
+    for (model, setting), asked_by_model in episodes.items():
+        total = _extrapolated(asked_by_model, played[setting], by_setting[setting])
+        rows.append(ModelEstimate(model, setting, len(asked_by_model), total, _cost(experiment, model, total)))
+    pairs = sum(map(len, by_setting.values()))
     points, detectable = _detectable_effect(plan, experiment)
-    prices, sums = dict(experiment.prices), list(rows.values())
-    counts = (len(played), len(pairs))
-    estimate = RunEstimate(experiment.config.name, dict(by_template), sums, prices, *counts, points)
-    estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), detectable]
-    return estimate
+    return RunEstimate(
+        experiment.config.name,
+        Counter(task.template for task, _ in plan.tasks),
+        rows,
+        dict(experiment.prices),
+        sum(map(len, played.values())),
+        pairs,
+        points,
+        [*plan.notes(), *_assumptions(experiment, rows, len(sampled), len(plan.tasks)), detectable],
+    )
+
+
+def _sampled(plan: Plan, seed: int) -> set[str]:
+    """Return the ids of the tasks that the expert plays: all of a small plan, else a random sample."""
+    tasks = [task.task_id for task, _ in plan.tasks]
+    return {*tasks} if len(tasks) <= SAMPLE else {*stdlib_random(seed, "estimate").sample(tasks, SAMPLE)}
+
+
+def _extrapolated(
+    episodes: Sequence[PlannedEpisode], played: Mapping[str, Figures], asked: Mapping[str, PlannedEpisode]
+) -> Figures:
+    """Return the sum over episodes: of each, the mean of the played tasks that are most like it."""
+    alike: dict[tuple[str, ...], list[Figures]] = defaultdict(list)
+    for task_id, figures in played.items():
+        for kind in _kinds(asked[task_id]):
+            alike[kind].append(figures)
+    means = {kind: mean(sample) for kind, sample in alike.items()}
+    total = Figures()
+    for planned in episodes:
+        closest = next(means[kind] for kind in _kinds(planned) if kind in means)
+        total = total.plus(played.get(planned.key.task_id, closest))
+    return total
+
+
+def _kinds(planned: PlannedEpisode) -> Sequence[tuple[str, ...]]:
+    """Return the groups of similar tasks that an episode is in, the closest first: template and size, template, all."""
+    facts, template = planned.graph.about.instance.facts, planned.task.template
+    size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
+    return (template, size), (template,), ()
+
+
+def _cost(experiment: Experiment, model: str, figures: Figures) -> float | None:
+    """Return the cost in US dollars; None without a price."""
+    if per_episode(model):
+        return 0.0
+    price, cached = experiment.prices.get(model), figures.cached_tokens
+    if price is None:
+        return None
+    return price.price.cost(figures.input_tokens - cached, cached, figures.output_tokens)
 
 
 def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None, str]:
@@ -232,17 +274,17 @@ def _token_count(part: Message | str) -> int:
     return count_tokens(part) if isinstance(part, str) else count_messages((part,))
 
 
-def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]:
+def _assumptions(experiment: Experiment, rows: Sequence[ModelEstimate], sampled: int, tasks: int) -> Iterator[str]:
     """Yield the assumptions of the estimate that matter for this plan, in one line each."""
-    real = [row for row in estimate.rows if not per_episode(row.model)]
+    real = [row for row in rows if not per_episode(row.model)]
     yield "Lower bound: assumes the expert's calls and no reasoning tokens."
-    if estimate.played < estimate.pairs:
-        yield f"{estimate.played} of {estimate.pairs} pairs of task and setting were played."
-    if any(row.assumed for row in estimate.rows):
+    if sampled < tasks:
+        yield f"Estimated from {sampled} of {tasks} tasks, which the expert has played."
+    if any(row.figures.assumed for row in rows):
         yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
     if real:
         yield f"Tokens are estimated by a rule: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
-    if any(row.repeated_tokens and row.usd is not None for row in real):
+    if any(row.figures.repeated_tokens and row.usd is not None for row in real):
         yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):
         yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."

@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
@@ -36,12 +36,10 @@ class Shard:
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
 
-    def part(self, plan: Plan, episodes: Iterable[PlannedEpisode]) -> Iterator[PlannedEpisode]:
-        """Return the episodes that belong to this shard; `plan`: the plan so far."""
-        if self.of == 1:
-            return iter(episodes)
+    def part(self, plan: Plan) -> list[PlannedEpisode]:
+        """Return the episodes that belong to this shard."""
         mine = {task.task_id for task, _ in plan.tasks[self.number - 1 :: self.of]}
-        return (planned for planned in episodes if planned.key.task_id in mine)
+        return [planned for planned in plan.episodes if planned.key.task_id in mine]
 
 
 WHOLE = Shard(1, 1)
@@ -57,7 +55,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
     new folder is removed then.
     """
     with ExitStack() as locks:
-        locks.callback(new.folder.remove_unplanned)
+        locks.callback(new.folder.remove_unbegun)
         paths = Counter(folder.path.resolve() for folder in folders)
         if twice := [str(path) for path, times in paths.items() if times > 1]:
             raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
@@ -66,10 +64,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
             check_links(folder.path, RunLogError)
         manifests = [folder.read_manifest() for folder in folders]
         for folder, manifest in zip(folders, manifests, strict=True):
-            settled = manifest.get("fingerprint") or {}
-            if settled.get("episodes") is None:
-                raise RunLogError(f"{folder.path} ended before its plan was complete", hint=folder.resume_command)
-            if changed := differences(manifests[0]["fingerprint"], settled):
+            if changed := differences(manifests[0]["fingerprint"], manifest["fingerprint"]):
                 shown = [f"  {name}: {then} → {now}" for name, (then, now) in list(changed.items())[:_MOST_DIFFERENCES]]
                 raise RunLogError(
                     "\n".join([f"{folder.path} has another plan than {folders[0].path}:", *shown]),
