@@ -11,7 +11,6 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.budget import BudgetSpentError
-from graphwalk.models.langchain import from_langchain
 from graphwalk.suites.task import Prompt
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
@@ -200,16 +199,3 @@ async def test_calls_that_run_side_by_side_take_the_time_that_passed() -> None:
     trajectory = await walk(Speaker(script(["count", "count"], "done")), Slow())
     assert trajectory.tool_seconds == 2000.0
     assert trajectory.seconds < trajectory.tool_seconds
-
-
-async def test_each_message_is_converted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    converted: list[str] = []
-
-    def convert(message: Any) -> Message:
-        converted.append(message.type)
-        return from_langchain(message)
-
-    monkeypatch.setattr("graphwalk.agent.from_langchain", convert)
-    trajectory = await walk(Speaker(script(*[["count"]] * 5, "done")), Counter())
-    assert len(trajectory.turns) == 6
-    assert converted == ["tool"] * 5

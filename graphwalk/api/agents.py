@@ -2,12 +2,13 @@
 
 import json
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
+from graphwalk.agent import Episode
 from graphwalk.api.graphs import Store
+from graphwalk.api.langgraph_agent import compile_agent
 from graphwalk.api.questions import LOOK, AnyModel, as_model, handlers
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
@@ -32,7 +33,6 @@ from graphwalk.types.episode import ToolResult
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import StructuredTool
     from langgraph.graph.state import CompiledStateGraph
 
@@ -52,7 +52,7 @@ def build_agent(
     callbacks: Iterable[Any] | None = None,
     **agent: Any,
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
-    """Build the agent as a compiled LangGraph graph with the nodes `model` and `tools`; runs use the same graph.
+    """Build the agent as a compiled LangGraph graph with the nodes `model` and `tools`; runs use the same nodes.
 
         agent = graphwalk.build_agent("openai/gpt-4.1-mini", graphwalk.open_store("movies.graphml"))
         state = agent.invoke({"messages": [("user", "Who directed …?")]})
@@ -70,29 +70,8 @@ def build_agent(
     own_handlers = handlers(callbacks)
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
     store.close_first(episode.model.close)
-    compiled = _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    compiled = compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
     return compiled.with_config(callbacks=own_handlers) if own_handlers else compiled
-
-
-def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
-    """Compile the graph of an agent, whose nodes work with and without `await`."""
-    from langchain_core.runnables import RunnableLambda
-    from langgraph.runtime import Runtime
-
-    def node(turn: Callable[[dict[str, Any], "RunnableConfig"], Coroutine[Any, Any, Any]]) -> Any:
-        async def acall(state: dict[str, Any], config: "RunnableConfig") -> Any:
-            return await store.await_for(turn(state, config))
-
-        def call(state: dict[str, Any], config: "RunnableConfig") -> Any:
-            return store.wait_for(turn(state, config))
-
-        return RunnableLambda(call, acall)
-
-    # An episode keeps conversions, and this one serves all conversations of the agent.
-    model = node(lambda state, config: model_turn(state, Runtime(context=replace(episode)), config))
-    tools = node(lambda state, config: tool_turn(state, Runtime(context=replace(episode)), config))
-    steps = 2 * (episode.config.turn_limit or 0) + 3  # two for each turn, and the answer
-    return compile_graph(model, tools, **compiling).with_config(recursion_limit=steps)
 
 
 def schema_prompt(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> str:

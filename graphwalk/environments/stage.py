@@ -209,7 +209,7 @@ class OpenEpisode:
 
     @property
     def _limit_reached(self) -> ExitStatus | None:
-        return limit_reached([turn.message for turn in self.turns], self.agent) if self.tools else None
+        return limit_reached(self.turns, self.agent) if self.tools else None
 
     @property
     def trajectory(self) -> Trajectory:

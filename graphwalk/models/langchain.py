@@ -22,12 +22,13 @@ from graphwalk.models.provider_replies import (
     without_surrogates,
 )
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.types.episode import ToolResult
 from graphwalk.types.wire import from_dict, to_dict
 from graphwalk.variables import Variables
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 FORMAT = "langchain"
 OURS = "graphwalk"
@@ -66,6 +67,24 @@ def to_state(reply: Reply, **facts: Any) -> "AIMessage":
     message = to_ai_message(reply)
     message.additional_kwargs[OURS] = {**to_dict(reply), **facts}
     return message
+
+
+def tool_message(result: ToolResult, elapsed: float) -> "ToolMessage":
+    """Return a result as LangChain's ToolMessage, with its rows as data in `artifact`.
+
+    `elapsed` is the wall time of all calls of the turn in seconds; they may have run in parallel.
+    """
+    from langchain_core.messages import ToolMessage
+
+    facts = {name: getattr(result, name) for name in ("error", "rows", "seconds", "final", "in_list", "tried", "shows")}
+    return ToolMessage(
+        result.content,
+        tool_call_id=result.call.id,
+        name=result.call.name,
+        status="success" if result.error is None else "error",
+        artifact=result.data,
+        additional_kwargs={OURS: {"result": facts, "elapsed_in_tools": elapsed}},
+    )
 
 
 def recorded(message: "BaseMessage") -> dict[str, Any]:

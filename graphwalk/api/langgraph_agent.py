@@ -1,0 +1,138 @@
+"""The agent as a LangGraph graph with LangChain's messages in its state; its nodes are those of runs.
+
+A node converts the messages to turns, which users may have edited, calls the node of runs, and converts what it adds.
+What a run records of a reply (usage, seconds) is in `additional_kwargs`, so that checkpoints need no types of ours.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from graphwalk.agent import Episode, Step, model_turn, tool_turn
+from graphwalk.api.graphs import Store
+from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
+from graphwalk.models.tracing import Reporting, manager_of_node
+from graphwalk.types.chat import Message, Reply, ToolCall, Usage
+from graphwalk.types.episode import ToolResult, Turn
+from graphwalk.types.wire import from_dict
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+
+_LAST_STEPS = 2
+"""Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
+
+
+def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
+    """Compile the graph of an agent, whose nodes work with and without `await`; `compiling` as `StateGraph.compile`."""
+    from typing import Annotated, NotRequired
+
+    from langchain_core.messages import AnyMessage
+    from langchain_core.runnables import RunnableLambda
+    from langgraph.graph import END, START, StateGraph
+    from langgraph.graph.message import add_messages
+    from langgraph.managed import RemainingSteps
+    from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+
+    class AgentInput(TypedDict):
+        messages: Annotated[list[AnyMessage], add_messages]
+
+    class AgentState(AgentInput):
+        exit_status: NotRequired[str | None]
+        error: NotRequired[str | None]
+        remaining_steps: NotRequired[RemainingSteps]
+
+    def node(turn: Callable[[Episode, dict[str, Any], "RunnableConfig"], Coroutine[Any, Any, Any]]) -> Any:
+        async def acall(state: dict[str, Any], config: "RunnableConfig") -> Any:
+            return await store.await_for(turn(episode, state, config))
+
+        def call(state: dict[str, Any], config: "RunnableConfig") -> Any:
+            return store.wait_for(turn(episode, state, config))
+
+        return RunnableLambda(call, acall)
+
+    def after_model(state: AgentState) -> str:
+        if state.get("exit_status"):
+            return END
+        return "tools" if state["messages"][-1].type == "ai" else "model"
+
+    def after_tools(state: AgentState) -> str:
+        return END if state.get("exit_status") else "model"
+
+    graph = StateGraph(AgentState, input_schema=AgentInput)
+    graph.add_node("model", node(_model))
+    graph.add_node("tools", node(_tools))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", after_model, ["model", "tools", END])
+    graph.add_conditional_edges("tools", after_tools, ["model", END])
+    steps = 2 * (episode.config.turn_limit or 0) + 3  # two for each turn, and the answer
+    return graph.compile(**compiling).with_config(recursion_limit=steps)
+
+
+async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
+    messages, manager = state["messages"], manager_of_node(config)
+    episode, turns = begun(episode, messages)
+    model = episode.model if manager is None else Reporting(episode.model, manager)
+    step = await model_turn(replace(episode, model=model), turns, last=state["remaining_steps"] <= _LAST_STEPS)
+    added: list[BaseMessage] = []
+    for turn in step.turns[len(turns) :]:
+        message = _reply_in_state(turn)
+        message.id = message.id or getattr(model, "run_id", None)
+        if any(message.id == earlier.id for earlier in messages):
+            message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
+        added.append(message)
+        if turn.next_user is not None:
+            added.append(to_langchain(Message("user", turn.next_user)))
+    return _update(step, added)
+
+
+async def _tools(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
+    episode, turns = begun(episode, state["messages"])
+    step = await tool_turn(episode, turns, manager_of_node(config))
+    turn = step.turns[-1]
+    return _update(step, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results])
+
+
+def _update(step: Step, messages: "Sequence[BaseMessage]") -> dict[str, Any]:
+    status = None if step.exit_status is None else step.exit_status.value
+    return {"messages": messages, "exit_status": status, "error": step.error}
+
+
+def begun(episode: Episode, messages: "Sequence[BaseMessage]") -> tuple[Episode, list[Turn]]:
+    """Return the episode with the messages before the first reply in its prompt, and the turns from there on."""
+    starts = [number for number, message in enumerate(messages) if message.type == "ai"]
+    leading = map(from_langchain, messages[: starts[0]] if starts else messages)
+    prompt = replace(episode.prompt, messages=(*episode.prompt.messages, *leading))
+    turns = [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
+    return replace(episode, prompt=prompt), turns
+
+
+def _turn(message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:
+    """Return a turn from the model's message and the tool and user messages after it."""
+    reply, facts = from_langchain(message), recorded(message)
+    calls = {call.id: call for call in reversed(reply.tool_calls)}
+    tools = [one for one in after if one.type == "tool"]
+    users = [from_langchain(one).content or "" for one in after if one.type != "tool"]
+    return Turn(
+        reply,
+        from_dict(Usage, facts.get("usage", {})),
+        results=tuple(_result(one, calls) for one in tools),
+        next_user="\n\n".join(users) if users else None,
+        elapsed_in_tools=recorded(tools[0]).get("elapsed_in_tools") if tools else None,
+        **{name: facts[name] for name in ("finish_reason", "seconds", "forced") if name in facts},
+    )
+
+
+def _result(message: Any, calls: Mapping[str, ToolCall]) -> ToolResult:
+    """Return the result in a ToolMessage; one that a user added has no call and no record."""
+    call = calls.get(message.tool_call_id) or ToolCall(message.tool_call_id, message.name or "", "")
+    outcome = recorded(message).get("result") or {"error": None if message.status == "success" else "failed"}
+    return ToolResult(call, from_langchain(message).content or "", **outcome, data=message.artifact)
+
+
+def _reply_in_state(turn: Turn) -> "AIMessage":
+    facts = {"forced": True} if turn.forced else {}
+    return to_state(Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds), **facts)
