@@ -130,6 +130,14 @@ def run(
             "--dry-run", help="Print tasks, calls and estimated cost without running.", rich_help_panel=_OUTPUT
         ),
     ] = False,
+    check_setup: Annotated[
+        bool,
+        typer.Option(
+            "--check-setup",
+            help="Print how many tasks the scripted expert solves within the limits, without running.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = False,
     json: Json = False,
     on: Annotated[
         Literal["ray"] | None,
@@ -176,8 +184,11 @@ def run(
         fields["store"] = store or "embedded"
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(experiment_name, override or (), fields, graphs=graphs)
-    experiment = resolve(config, variables, keys=not dry_run)
+    experiment = resolve(config, variables, keys=not (dry_run or check_setup))
     _check_names(override or (), config.model_arguments, experiment.called)
+    if check_setup:
+        _print_setup(experiment, json)
+        return
     if dry_run:
         from graphwalk.runs.playing.estimate import estimate_run
 
@@ -199,6 +210,23 @@ def run(
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     summary = _play(new.folder, partial(start_run, experiment, new, shard=part), new=True)
     _conclude(new.folder, summary, fail_under, json)
+
+
+def _print_setup(experiment: "Experiment", as_json: bool) -> None:
+    """Print for each setting how many tasks the scripted expert solves under this setup."""
+    import json
+
+    from graphwalk.runs.playing.check_setup import check_setup
+
+    with progress_bar("expert plays") as done:
+        solved = run_async(check_setup(experiment, done))
+    if as_json:
+        shares = {setting: share and share[0] / share[1] for setting, share in solved.items()}
+        data(json.dumps({"experiment": experiment.config.name, "expert": shares}, indent=2))
+        return
+    for setting, share in solved.items():
+        words = "not known: no scripted agent plays it" if share is None else f"{share[0]} of {share[1]} tasks"
+        data(f"Expert under this setup, {setting}: {words}")
 
 
 def _check_names(overrides: Sequence[str], arguments: Mapping[str, Any], models: Sequence[str]) -> None:

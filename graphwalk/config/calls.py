@@ -55,6 +55,8 @@ class Limits(Strict):
     """Timeout of one database query."""
     episode_seconds: PositiveFloat = 3600
     """Timeout of one episode."""
+    context_tokens: PositiveInt | None = None
+    """Context window of the models, for --check-setup. None: not known."""
     episode_tokens: PositiveInt | None = None
     """Tokens of one episode; beyond it the episode ends without an answer."""
     episode_usd: PositiveFloat | None = None

@@ -142,7 +142,7 @@ async def _of_expert(planned: PlannedEpisode, experiment: Experiment, size: Toke
 
     experiment = experiment.of(planned.key.setting)
     task, agent = planned.task, experiment.agent
-    expert = _expert_of(planned, experiment)
+    expert = expert_of(planned, experiment)
     target = ScriptedModel("target", _answer_target(json.dumps(task.target, ensure_ascii=False, default=str)))
     player = await planned.scripted(expert, experiment) if expert else target
     model = _CountingModel(player, protocol_of(agent), size)
@@ -157,7 +157,7 @@ async def _of_expert(planned: PlannedEpisode, experiment: Experiment, size: Toke
     return replace(model.figures, tool_calls=len(trajectory.results), assumed=int(expert is None))
 
 
-def _expert_of(planned: PlannedEpisode, experiment: Experiment) -> str | None:
+def expert_of(planned: PlannedEpisode, experiment: Experiment) -> str | None:
     """Return the scripted agent that plays an episode without mistakes, None if the suite has none."""
     suite, setting = experiment.suite, planned.key.setting
     able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, planned.task))
