@@ -14,13 +14,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.evaluation.statistics import compare, outcomes_of
 from graphwalk.reports.common_plots import against_size, series_of
 from graphwalk.reports.plot_files import page_svg, styles_of
 from graphwalk.reports.plots import Panel, Plot
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import BASELINE, CHANCE
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -25,12 +25,12 @@ from graphwalk.api.agents import (
 from graphwalk.api.graphs import Store, aopen_store, generate_graph, generate_maze, open_store, read_graph, write_graph
 from graphwalk.api.questions import aask, ask
 from graphwalk.api.runs import Run, amake_tasks, aplay, arun, compare, make_tasks, open_run, play, run
+from graphwalk.conversation import Answer
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.runs.folder.result import Result
-from graphwalk.runs.playing.ask import Answer
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.task import Task

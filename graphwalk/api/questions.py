@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.api.graphs import AnyGraph, Store, aopen_store
+from graphwalk.conversation import Answer, asking, open_conversation
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.scripted_chat import ScriptedChatModel
 from graphwalk.models.wrappers import Guarded
-from graphwalk.runs.playing.ask import Answer, asking, open_conversation
 from graphwalk.runs.playing.background import blocking
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.players import look_in_words

@@ -9,14 +9,16 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from graphwalk.analysis.explained import explained
+from graphwalk.analysis.reporting import origin_of, report_of
+from graphwalk.analysis.rescore import rescore_run
+from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.api.questions import AnyModel, handlers, named_models
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_latex, to_markdown
 from graphwalk.runs.episodes.episode import play_task
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.reporting import origin_of, report_of
-from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.result import Result, episode_row
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.background import blocking
@@ -24,7 +26,6 @@ from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress, run_progress
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
-from graphwalk.suites.registry import suite_class
 from graphwalk.suites.task import Task
 from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.graph import PropertyGraph
@@ -105,8 +106,8 @@ class Run:
         `seconds`, `tool_seconds`. Fields of the score keep their names (`correct`, `f1`, …; None without a score).
         Fields of task, graph and usage begin with `task_`, `graph_` and `usage_`.
         """
-        suite = suite_class(self._folder.read_manifest()["config"]["suite"]["name"])
-        rows = [episode_row(result, suite.score_type) for result in self.results()]
+        fields = score_fields(self._folder.suite)
+        rows = [episode_row(result, fields) for result in self.results()]
         names = dict.fromkeys(name for record in rows for name in record)
         return [{name: record.get(name) for name in names} for record in rows]
 
@@ -119,8 +120,8 @@ class Run:
         return pandas.DataFrame(self.records())
 
     def results(self) -> Iterator[Result]:
-        """Yield every episode with its turns; of a repeated episode, the last result."""
-        last = {result.key: result for result in map(Result.from_dict, self._folder.records())}
+        """Yield every episode with its turns and explanations; of a repeated episode, the last result."""
+        last = {result.key: result for result in map(Result.from_dict, explained(self._folder))}
         return iter(last.values())
 
     def report(self) -> dict[str, Any]:
@@ -233,7 +234,7 @@ def compare(
     Raise RunLogError if a run cannot be read or the runs do not share identical tasks, ConfigError if there are fewer
     than two models and settings to compare.
     """
-    from graphwalk.runs.finished.compare_runs import compare_runs  # brings scipy
+    from graphwalk.analysis.compare_runs import compare_runs  # brings scipy
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
     compared = compare_runs(paths, models=names_of("models", models), settings=names_of("settings", settings))

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from rich.text import Text
 
 from graphwalk.agent import Watcher
+from graphwalk.analysis.suites.ask import unseen_keys
+from graphwalk.analysis.suites.ask_evidence import EVERY_LOOK_UP_FAILED
 from graphwalk.cli.episode_text import call_table, effort, evidence_table
+from graphwalk.conversation import Answer
 from graphwalk.errors import counted
 from graphwalk.reports.scene import call_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.runs.playing.ask import Answer
 from graphwalk.sanitise import printable
-from graphwalk.suites.ask.evidence import EVERY_LOOK_UP_FAILED
-from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.terminal.console import data, say, stderr, stdout
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.types.chat import Message

@@ -43,7 +43,7 @@ def ask(
     graph is the last one loaded by `graphwalk db load`, else the whole Neo4j database.
     """
     from graphwalk.cli.answer import Teller
-    from graphwalk.runs.playing.ask import asking
+    from graphwalk.conversation import asking
 
     variables = read_variables()
     model = model or variables.model
@@ -82,8 +82,8 @@ def _check(question: str | None, model: str | None, out: Path | None, no_log: bo
 async def _talk(
     experiment: "Experiment", teller: "Teller", question: str | None, *, logged: bool, out: Path | None
 ) -> None:
+    from graphwalk.conversation import Answer, open_conversation
     from graphwalk.runs.folder.run_folder import NewRun
-    from graphwalk.runs.playing.ask import Answer, open_conversation
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import instance_of
 

@@ -47,8 +47,8 @@ def doctor(
 
 def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     """Check and print the capabilities of a model. Return False if one failed."""
+    from graphwalk.conversation import asking
     from graphwalk.models.conformance import Capability, check_model
-    from graphwalk.runs.playing.ask import asking
 
     experiment = asking(None, model, read_variables(), overrides=overrides)
     opened = experiment.opened.get(model)

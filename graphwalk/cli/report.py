@@ -45,8 +45,8 @@ def report(
     if plots is None:
         print_report(run, "json" if json else format, explain=explain)
         return
+    from graphwalk.analysis.reporting import report_of
     from graphwalk.reports.plot_files import save_plots
-    from graphwalk.runs.finished.reporting import report_of
 
     written = save_plots(report_of(run).plots, plots)
     for path in written:
@@ -69,7 +69,7 @@ def compare(
     A verdict in words comes first, then differences with intervals and tests. Runs with different tasks or scorers are
     refused. To see two models side by side on the same tasks: graphwalk view RUN RUN
     """
-    from graphwalk.runs.finished.compare_runs import compare_runs
+    from graphwalk.analysis.compare_runs import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
     _print(comparison, "json" if json else "terminal", explain=explain)
@@ -80,7 +80,7 @@ def rescore(folder: Run) -> None:
 
     The current scorer is used. The old log is kept.
     """
-    from graphwalk.runs.finished.rescore import rescore_run
+    from graphwalk.analysis.rescore import rescore_run
     from graphwalk.runs.folder.run_folder import RunFolder
 
     run = RunFolder.open(folder)
@@ -97,11 +97,16 @@ def print_report(
     tables: int | None = None,
     explain: bool = False,
 ) -> float | None:
-    """Print a report (`tables`: at most so many). Return the lowest accuracy in percent, None if nothing is scored."""
-    from graphwalk.reports.formats import to_latex
-    from graphwalk.runs.finished.reporting import origin_of, report_of
+    """Print a report; `tables`: the overview of so many tables, without explanations, which take longer.
 
-    report = report_of(run)
+    Return the lowest accuracy in percent, None if nothing is scored.
+    """
+    from graphwalk.analysis.explained import unexplained
+    from graphwalk.analysis.reporting import origin_of, report_of
+    from graphwalk.reports.formats import to_latex
+
+    overview = format == "terminal" and tables is not None
+    report = report_of(run, unexplained(run)) if overview else report_of(run)
     if format == "latex":
         data(to_latex(report, origin_of(run)))
         return None

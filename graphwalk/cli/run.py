@@ -17,10 +17,10 @@ from graphwalk.terminal.signals import Interrupted, run_async
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
+    from graphwalk.analysis.estimate import ModelEstimate, RunEstimate
     from graphwalk.runs.episodes.resolve import Experiment
     from graphwalk.runs.folder.run_folder import NewRun, RunFolder
     from graphwalk.runs.playing.counters import RunSummary
-    from graphwalk.runs.playing.estimate import ModelEstimate, RunEstimate
     from graphwalk.runs.playing.run_progress import Progress
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
@@ -190,7 +190,7 @@ def run(
         _print_setup(experiment, json)
         return
     if dry_run:
-        from graphwalk.runs.playing.estimate import estimate_run
+        from graphwalk.analysis.estimate import estimate_run
 
         estimate = run_async(estimate_run(experiment))
         data(estimate.as_json() if json else dry_run_text(estimate))
@@ -216,7 +216,7 @@ def _print_setup(experiment: "Experiment", as_json: bool) -> None:
     """Print for each setting how many tasks the scripted expert solves under this setup."""
     import json
 
-    from graphwalk.runs.playing.check_setup import check_setup
+    from graphwalk.analysis.check_setup import check_setup
 
     with progress_bar("expert plays") as done:
         solved = run_async(check_setup(experiment, done))
@@ -312,7 +312,7 @@ def _play(folder: "RunFolder", work: "Work", *, new: bool = False) -> "RunSummar
 def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
     """Print the report of a run, and exit with its code."""
     lowest = print_report(folder, "json" if json else "terminal", tables=OVERVIEW)
-    say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
+    say(f"run folder: {folder.path}   (why answers are wrong, and all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:
         say(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd …")
     if summary.finished < summary.episodes:

@@ -44,7 +44,7 @@ def publish(
     SECRET or PASSWORD variable occurs is refused. report, show, view, verify, compare and export read the file like a
     run folder.
     """
-    from graphwalk.runs.finished.publishing import publish as write
+    from graphwalk.analysis.publishing import publish as write
     from graphwalk.runs.folder.run_folder import RunFolder
 
     if out is None or out.suffix != ".zip":
@@ -68,7 +68,7 @@ def verify(
     prompts and scores.
     No model is called and no file is changed. Exit code 3: the log differs.
     """
-    from graphwalk.runs.finished.verify import CHECKS, verify_run
+    from graphwalk.analysis.verify import CHECKS, verify_run
     from graphwalk.runs.folder.run_folder import RunFolder
 
     run = RunFolder.open(folder)

@@ -62,15 +62,17 @@ def show(
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
+    from graphwalk.analysis.explained import explained
+    from graphwalk.analysis.suite_analysis import analysis_of
     from graphwalk.cli.episode_text import shown_episode
-    from graphwalk.reports.scene import scene_of
     from graphwalk.runs.folder.result import Result, key_of
 
-    records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
+    records = {key: record for record in explained(folder) if (key := key_of(record)) in keys}
+    analysis = analysis_of(folder.suite)
     for number, key in enumerate(sorted(records)):
         if number:
             stdout().print("\n")
         record = records[key]
-        scene = folder.suite.task_type.model_validate(record["task"]).scene(record) or scene_of(record)
+        scene = analysis.scene(analysis.suite.task_type.model_validate(record["task"]), record)
         for part in shown_episode(Result.from_dict(record), scene, most_rows=most_rows, prompt=prompt):
             stdout().print(part)

@@ -19,7 +19,7 @@ from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.suites.task import Prompt, Task
-from graphwalk.training.potentials import step_rewards
+from graphwalk.training.potentials import potentials, step_rewards
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -218,7 +218,7 @@ class OpenEpisode:
     @property
     def step_rewards(self) -> list[float]:
         """Return the reward of each turn so far: Φ(after) − Φ(before), or 0 if the task has no potential Φ."""
-        values = self.task.potentials(self.trajectory)
+        values = potentials(self.task, self.trajectory)
         return [0.0] * len(self.turns) if values is None else step_rewards(values)
 
     def judge(self) -> tuple[Any, dict[str, Any] | None]:

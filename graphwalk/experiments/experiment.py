@@ -134,7 +134,7 @@ class ExperimentConfig(Strict, Generic[C]):
         if "suite" not in info.data:
             return names
         suite = suite_named(info.data["suite"].name)
-        words = suite.report().abbreviations
+        words = suite.abbreviations
         names_in_words = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
         for name in names:
             if name not in suite.settings:

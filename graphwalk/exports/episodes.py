@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from graphwalk.analysis.explained import explained
 from graphwalk.runs.folder.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
 
@@ -43,7 +44,7 @@ class Episodes:
 
     def __iter__(self) -> Iterator[Result]:
         counts = set(self.keys.values())
-        for number, record in enumerate(self.folder.records()):
+        for number, record in enumerate(explained(self.folder)):
             if number in counts:
                 # Halves of characters, which models may write, are in no other program's files.
                 yield Result.from_dict(whole(record))

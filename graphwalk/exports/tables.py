@@ -2,20 +2,20 @@
 
 import csv
 import io
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.exports.episodes import Episodes
 from graphwalk.files.bulk import Columns, cell, parquet_table
 from graphwalk.files.writing import new_file, new_folder
 from graphwalk.runs.folder.result import Result, episode_row
 from graphwalk.sanitise import escape_formula
-from graphwalk.types.episode import Score
 
 
-def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[dict[str, Any]]]:
+def rows_of(result: Result, fields: Sequence[str]) -> Mapping[str, list[dict[str, Any]]]:
     """Return the rows of an episode in each table. `turn` and `call` count from 1; `arguments` is the model's text."""
     calls = [
         {
@@ -26,7 +26,7 @@ def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[dict[s
         for turn, replied in enumerate(result.trajectory.turns, 1)
         for place, output in enumerate(replied.results, 1)
     ]
-    return {"episodes": [episode_row(result, score_type)], "calls": calls}
+    return {"episodes": [episode_row(result, fields)], "calls": calls}
 
 
 def export_csv(episodes: Episodes, out: Path) -> None:
@@ -34,7 +34,7 @@ def export_csv(episodes: Episodes, out: Path) -> None:
 
     They have a row per episode, and one per call. An apostrophe precedes texts that a spreadsheet would execute.
     """
-    folder, score_type = new_folder(out), episodes.folder.suite.score_type
+    folder, fields = new_folder(out), score_fields(episodes.folder.suite)
     tables = _columns(episodes)
     with ExitStack() as stack:
         writers = {}
@@ -45,7 +45,7 @@ def export_csv(episodes: Episodes, out: Path) -> None:
             writers[table] = csv.writer(file, lineterminator="\n")
             writers[table].writerow(names)
         for result in episodes:
-            for table, rows in rows_of(result, score_type).items():
+            for table, rows in rows_of(result, fields).items():
                 writers[table].writerows([_csv_text(row.get(name)) for name in tables[table]] for row in rows)
 
 
@@ -54,22 +54,23 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
 
     They have a row per episode, and one per call. Lists and maps are JSON, values of several types text.
     """
-    folder, score_type = new_folder(out), episodes.folder.suite.score_type
+    folder, fields = new_folder(out), score_fields(episodes.folder.suite)
     with ExitStack() as stack:
         add = {
             table: parquet_table(stack, folder / f"{table}.parquet", columns)
             for table, columns in _columns(episodes).items()
         }
         for result in episodes:
-            for table, rows in rows_of(result, score_type).items():
+            for table, rows in rows_of(result, fields).items():
                 add[table](rows)
 
 
 def _columns(episodes: Episodes) -> dict[str, Columns]:
     """Return the columns of each table: any episode may add one."""
     types: dict[str, dict[str, set[type]]] = {"episodes": {}, "calls": {}}
+    fields = score_fields(episodes.folder.suite)
     for result in Episodes(episodes.folder, episodes.only):
-        for table, rows in rows_of(result, episodes.folder.suite.score_type).items():
+        for table, rows in rows_of(result, fields).items():
             for row in rows:
                 for name, value in row.items():
                     types[table].setdefault(name, set()).update([] if value is None else [type(cell(value))])

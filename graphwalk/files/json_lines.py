@@ -55,6 +55,11 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the records in order; an interrupted last line is skipped with a warning. Raise RunLogError for damage."""
+    return (record for _, record in checked_lines(path))
+
+
+def checked_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the checksum (CRC-32 in hexadecimal) and the record of each line, as `read_lines`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -65,7 +70,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             except (ValueError, RecursionError) as error:
                 damage = f"{path}:{number}: the line is damaged ({error})"
                 raise RunLogError(damage, hint=RESTORE) from error
-            yield record
+            yield line.rstrip(b"\n")[-_TAIL:][len(_MARK) : -len(b'"}')].decode(), record
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
 from graphwalk.reports.suite_report import Grouping, Kind, Measure, Reader, ResultRecord, SuiteReport, cause_of
 from graphwalk.reports.text_table import FORMATS, Column, integer, two_decimals
-from graphwalk.types.episode import ExitStatus, Score, setting_of
+from graphwalk.types.episode import ExitStatus, setting_of
 
 
 def if_scored(read: Reader) -> Reader:
@@ -22,9 +22,9 @@ def if_scored(read: Reader) -> Reader:
     return lambda result: None if result["score"] is None else read(result)
 
 
-def causes_of(score_type: type[Score]) -> tuple[str, ...]:
-    """Return all causes that a score can have: the options of its field `error_class`."""
-    field = score_type.model_fields.get("error_class")
+def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
+    """Return all causes of wrong answers: the options of the field `error_class`."""
+    field = fields.get("error_class")
     options = (field.annotation, *get_args(field.annotation)) if field else ()
     return tuple(name for one in options if get_origin(one) is Literal for name in get_args(one))
 
@@ -61,22 +61,22 @@ _READERS: Mapping[str, Reader] = {
 
 
 def declared_report(
-    suite: str, score_type: type[Score], readers: Mapping[str, Reader] = {}, **behaviour: Any
+    suite: str, fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader] = {}, **behaviour: Any
 ) -> SuiteReport:
     """Return the report of templates/reports/SUITE.yaml; without this file, one that fits any suite.
 
-    The latter has outcome, quality and effort, overall and by `template`. Of the fields that a suite adds to its score,
-    numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of wrong answers are
-    counted.
+    The latter has outcome, quality and effort, overall and by `template`. Of the `fields` that a suite adds to scores
+    and explanations, numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of wrong
+    answers are counted.
 
     `readers`: further functions that read measures. `behaviour`: fields of the report in place of these.
     """
     own, shared = report_file(suite), report_file("shared")
     tables, plain = layout(suite), layout("shared")["plain"]
-    own_columns = (Column(m.name, m.name, two_decimals) for m in _own_measures(score_type))
-    plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer) for name in causes_of(score_type))
+    own_columns = (Column(m.name, m.name, two_decimals) for m in _own_measures(fields))
+    plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer) for name in causes_of(fields))
     declared: dict[str, Any] = {
-        "measures": tuple(_measures(own.get("measures", shared["plain"]), score_type, {**_READERS, **readers})),
+        "measures": tuple(_measures(own.get("measures", shared["plain"]), fields, {**_READERS, **readers})),
         "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
         "columns": tables.get("results", (*plain, *own_columns)),
         "group_columns": tables.get("groups", plain[:8]),
@@ -89,15 +89,15 @@ def declared_report(
 
 
 def _measures(
-    declared: Sequence[str | Mapping[str, str]], score_type: type[Score], readers: Mapping[str, Reader]
+    declared: Sequence[str | Mapping[str, str]], fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader]
 ) -> Iterator[Measure]:
     """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`."""
     for part in declared:
         if part == "causes":
-            causes = causes_of(score_type)
+            causes = causes_of(fields)
             yield from (Measure(name, "count", _equals(lambda r: cause_of(r["score"]), name)) for name in causes)
         elif part == "own":
-            yield from _own_measures(score_type)
+            yield from _own_measures(fields)
         else:
             measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
             for name, text in measures.items():
@@ -115,12 +115,12 @@ def _reader(source: str, readers: Mapping[str, Reader]) -> Reader:
     return if_scored(lambda result: _number(result[source]))
 
 
-def _own_measures(score_type: type[Score]) -> Iterator[Measure]:
-    """Yield a measure for each field that a suite adds to its score, if it is a number or a boolean."""
+def _own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
+    """Yield a measure for each of the fields that is a number or a boolean."""
     shared = report_file("shared")
     taken = set(chain.from_iterable(shared["measures"].get(group, ()) for group in shared["plain"]))
-    for name, field in score_type.model_fields.items():
-        if name not in Score.model_fields and (kind := _kind(field)):
+    for name, field in fields.items():
+        if kind := _kind(field):
             yield Measure(f"score_{name}" if name in taken else name, kind, _reader(f"score.{name}", {}))
 
 

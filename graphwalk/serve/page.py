@@ -11,16 +11,18 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from graphwalk.analysis.explained import explained
+from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
 from graphwalk.reports.report import Report
-from graphwalk.reports.scene import SceneCall, scene_of
+from graphwalk.reports.scene import SceneCall
 from graphwalk.reports.suite_report import cause_of
 from graphwalk.reports.text_table import TextTable, legend
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
@@ -31,7 +33,7 @@ from graphwalk.types.episode import ExitStatus
 
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
-    scene = suite.task_type.model_validate(record["task"]).scene(record) or scene_of(record)
+    scene = analysis_of(suite).scene(suite.task_type.model_validate(record["task"]), record)
     return {
         "question": record["task"]["question"],
         "parameters": record["task"].get("parameters", {}),
@@ -108,7 +110,7 @@ def content_of(folder: RunFolder) -> RunContent:
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
-        for record in folder.named_records():
+        for record in explained(folder):
             by_key[key_of(record)] = _episode(record, suite)
             yield record
 

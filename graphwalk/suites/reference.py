@@ -1,14 +1,12 @@
-"""Reference figures: walks of the scripted expert, baselines that need no run, and the paper's figures."""
+"""Reference walks: the turns, calls and tokens of a scripted expert."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from graphwalk.files.resources import data_path
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
-from graphwalk.reports.suite_report import BASELINE, REFERENCE, ResultRecord
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import TaskRecord, ToolResult
@@ -29,11 +27,19 @@ class ReferenceWalk:
     input_tokens: int = 0
     output_tokens: int = 0
 
+    @property
+    def figures(self) -> dict[str, int]:
+        """The figures by their fields in a task."""
+        return {
+            "reference_turns": self.turns,
+            "reference_calls": self.calls,
+            "reference_input_tokens": self.input_tokens,
+            "reference_output_tokens": self.output_tokens,
+        }
+
     def added_to(self, task: T) -> T:
         """Return the task with these reference figures."""
-        calls = {"reference_turns": self.turns, "reference_calls": self.calls}
-        tokens = {"reference_input_tokens": self.input_tokens, "reference_output_tokens": self.output_tokens}
-        return task.model_copy(update={**calls, **tokens})
+        return task.model_copy(update=self.figures)
 
 
 class CachedTools:
@@ -84,29 +90,3 @@ async def drive(
         output_tokens += written
         context += written + sum(map(count, texts))
         calls += sum(not result.is_note for result in results)
-
-
-def paper_figures() -> Any:
-    """Return the figures printed in the GraphWalk paper."""
-    return json.loads((data_path("templates") / "reports" / "graphwalk-paper.json").read_text("utf-8"))
-
-
-def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result of a baseline on the task of `result`, without turns, calls and tokens."""
-    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
-
-
-def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[ResultRecord]:
-    """Yield the result of the scripted expert, if the task has a reference walk."""
-    task = result["task"]
-    if task.get("reference_calls") is not None:
-        yield {
-            **baseline_result(result, REFERENCE, score),
-            "turns": task.get("reference_turns"),
-            "tool_calls": task["reference_calls"],
-            "usage": {
-                "input_tokens": task.get("reference_input_tokens"),
-                "output_tokens": task.get("reference_output_tokens"),
-            },
-        }

@@ -13,8 +13,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.reports.measures import declared_report
-from graphwalk.reports.suite_report import SuiteReport
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import T, Task, Tasks
 from graphwalk.types.episode import Score
@@ -49,9 +47,13 @@ class Suite(ABC, Generic[C, T]):
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
     """Prompting modes: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA. A colon begins a variant."""
+    abbreviations: ClassVar[Mapping[str, str]] = {}
+    """Abbreviated setting → its full name."""
     config_type: ClassVar[type[SuiteConfig]]
     task_type: ClassVar[type[Task]]
     score_type: ClassVar[type[Score]]
+    analysis: ClassVar[str | None] = None
+    """Module with the class `Analysis`, which explains episodes; None: that of graphwalk/analysis/suites, if any."""
     tools: ClassVar[tuple[str, ...]] = ()
     """Default tools, which `agent.tools` overrides; empty if the suite does not use tools."""
     turn_limit: ClassVar[int] = 30
@@ -75,7 +77,3 @@ class Suite(ABC, Generic[C, T]):
     def asks(self, task: T, setting: str, config: C) -> bool:
         """Return False for a setting in which a task makes no sense."""
         return True
-
-    def report(self) -> SuiteReport:
-        """Return the measures of the suite and the layout of its report."""
-        return declared_report(self.name, self.score_type)

@@ -3,15 +3,13 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.reports.scene import Scene, scene_of
-from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
@@ -76,27 +74,6 @@ class Task(TaskRecord, ABC):
     def answer_form(self, setting: str) -> AnswerForm | None:
         """Return the form of a typed answer; None, the default, if an answer is free text."""
         return None
-
-    def potential(self, trajectory: Trajectory) -> float | None:
-        """Return how much of the answer the results so far have shown, in [0, 1]; None, the default, if unknown.
-
-        It depends on results, never on the words of the model.
-        """
-        return None
-
-    def potentials(self, trajectory: Trajectory) -> list[float] | None:
-        """Return the potential before the first turn and after each; None if one of them is unknown."""
-        values = []
-        for number in range(len(trajectory.turns) + 1):
-            value = self.potential(replace(trajectory, turns=trajectory.turns[:number]))
-            if value is None:
-                return None
-            values.append(value)
-        return values
-
-    def scene(self, record: ResultRecord) -> Scene:
-        """Return what terminal and page show of an episode of this task; by default its turns and its answer."""
-        return scene_of(record)
 
 
 T = TypeVar("T", bound=Task)

@@ -6,7 +6,9 @@ Ng, Harada and Russell (1999) show that rewards γ·Φ(after) − Φ(before) lea
 from collections.abc import Sequence
 from itertools import pairwise
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError
+from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Trajectory
@@ -19,7 +21,7 @@ def potentials(task: Task, trajectory: Trajectory) -> list[float] | None:
     """
     check_type("task", task, Task)
     check_type("trajectory", trajectory, Trajectory)
-    return task.potentials(trajectory)
+    return analysis_of(suite_named(task.suite)).potentials(task, trajectory)
 
 
 def step_rewards(values: Sequence[float] | None, *, discount: float = 1.0) -> list[float]:

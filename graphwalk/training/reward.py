@@ -15,9 +15,12 @@ from typing import Any
 
 from pydantic import NonNegativeFloat
 
+from graphwalk.analysis.explained import explain_episode
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
 from graphwalk.runs.episodes.episode import judge
+from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.tools.observed_values import tool_evidence, waste_of
 from graphwalk.types.check_type import check_type
@@ -69,10 +72,11 @@ def reward(
     answer, score = judge(task, setting, trajectory)
     if score is None:
         return None
+    grounded = _grounded(task, setting, trajectory, answer, score)
     parts = {
         "exact": float(score["correct"]),
         "f1": float(score["f1"]),
-        "evidence": _evidence(task, setting, trajectory, answer, score),
+        "evidence": _evidence(task, setting, trajectory, answer, score, grounded),
         "waste": None,
         "calls": None,
         "format": _form(score),
@@ -92,15 +96,29 @@ def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
     return earned / total_weight if total_weight else 0.0
 
 
-def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: Mapping[str, Any]) -> float | None:
+def _grounded(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> float | None:
+    """Return the share of the answer that the tool results prove; None if unknown."""
+    analysis = analysis_of(suite_named(task.suite))
+    grounded: float | None = explain_episode(analysis, task, setting, trajectory, answer, score)["grounded"]
+    return grounded
+
+
+def _evidence(
+    task: Task,
+    setting: str,
+    trajectory: Trajectory,
+    answer: Any,
+    score: Mapping[str, Any],
+    grounded: float | None,
+) -> float | None:
     """Return the share of correct rows that are supported; None without tools, or if unknown."""
     if not score["f1"]:
         return 0.0
-    if score["grounded"] is not None:
-        return float(score["f1"] * score["grounded"])
+    if grounded is not None:
+        return float(score["f1"] * grounded)
     turns = (replace(turn, results=tuple(one for one in turn.results if one.final)) for turn in trajectory.turns)
-    _, without_calls = judge(task, setting, replace(trajectory, turns=tuple(turns)))
-    unproven = without_calls is None or without_calls["grounded"] is None
+    without_calls = replace(trajectory, turns=tuple(turns))
+    unproven = _grounded(task, setting, without_calls, answer, dict(score)) is None
     if unproven and (setting_of(setting) != "tools" or not isinstance(answer, list)):
         return None
     rows = [[item.get(name) for name in task.target[0]] if isinstance(item, dict) else [item] for item in answer]

@@ -184,9 +184,7 @@ class Score(BaseModel):
 
     `correct` to `false_positives` compare the answer with the target; None without one.
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
-    `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
-    tools, no rows). `lossy`: the reply holds something like an answer that was not read. `missing`: comments on the
-    answer that an error prevented, for example "evidence missing: TypeError".
+    `lossy`: the reply holds something like an answer that was not read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -198,5 +196,3 @@ class Score(BaseModel):
     false_positives: int | None = None
     extraction_stage: str | None
     lossy: bool = False
-    grounded: float | None = None
-    missing: str = ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.runs.finished.reporting import report_of
+from graphwalk.analysis.reporting import report_of
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk

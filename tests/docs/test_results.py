@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from cogapp import Cog
 
-from graphwalk.runs.finished.verify import verify_run
+from graphwalk.analysis.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
 

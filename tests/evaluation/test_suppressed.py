@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.rescore import rescore_run
 from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.reports.formats import as_text
-from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.suites.questions.scoring import score
+from graphwalk.suites.questions import score
 from tests.runs.runs import experiment, records, resume, start
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import GraphwalkError
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.files.json_lines import encode_line
 from graphwalk.files.resources import data_path
 from graphwalk.graphs.files import load_graph, save_graph
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.questions.catalogue import load_kind

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.verify import verify_run
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables

@@ -1,6 +1,6 @@
 """The first plot of a run: models in their settings."""
 
-from graphwalk.suites.questions.report import question_report
+from graphwalk.analysis.suites.questions import question_report
 from tests.reports.results import build_report, result
 
 

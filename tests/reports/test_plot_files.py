@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.reports.plot_files import canvas_of, styles_of
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[2]

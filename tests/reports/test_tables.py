@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.suites.questions import baselines
 from graphwalk.reports.formats import as_text, to_json, to_markdown
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.report import baselines
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, result
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.suites.groundedness import ObservedIndex
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.questions.scoring.groundedness import ObservedIndex
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tools

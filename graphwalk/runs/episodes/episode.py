@@ -14,7 +14,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError
 from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction, extract_with_model
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.protocols import with_tools
@@ -218,7 +217,7 @@ def judge(
         return None, None
     extraction = read_answer(task, trajectory.reply, scoring)
     if extraction.stage == TOO_LONG:
-        trajectory = _with_short_reply(trajectory)
+        trajectory = with_short_reply(trajectory)
     if not extraction.sure and extractor_reply is not None:
         second = task.read(extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
@@ -226,23 +225,7 @@ def judge(
     return extraction.answer, score.model_dump(mode="json")
 
 
-def potentials_of(
-    task: Task, trajectory: Trajectory, scoring: Scoring, score: dict[str, Any] | None
-) -> list[float] | None:
-    """Return the potentials of a scored episode if `scoring.steps` is on; None if unknown.
-
-    An error is noted in `missing` of the score.
-    """
-    if score is None or not scoring.steps:
-        return None
-    missing = list(filter(None, [score.get("missing")]))
-    with suppressed("potentials", missing.append):
-        return task.potentials(trajectory)
-    score["missing"] = "; ".join(missing)
-    return None
-
-
-def _with_short_reply(trajectory: Trajectory) -> Trajectory:
+def with_short_reply(trajectory: Trajectory) -> Trajectory:
     """Return a trajectory whose last turn has only the beginning of the reply, which is read for no answer."""
     *turns, last = trajectory.turns
     message = replace(last.message, content=(last.message.content or "")[:_SHORT])
@@ -269,7 +252,6 @@ def _result(
         task=planned.task.model_dump(mode="json"),
         graph=planned.graph.facts,
         extractor_reply=reply,
-        potentials=potentials_of(planned.task, trajectory, scoring, score),
     )
 
 

@@ -138,8 +138,6 @@ def resolve(
     _refuse_secrets(config, variables)
     variables = variables.serving(config.servers)
     suite = suite_named(config.suite.name)
-    if config.reference is not None:
-        suite.report().reference(config.reference)  # raises for an unknown name
     if config.scoring.text == "folded" and suite.name != "own_questions":
         raise ConfigError(f"scoring.text: the suite {suite.name} compares no texts", hint="leave the field out")
     tools = _tools(config.agent, suite)

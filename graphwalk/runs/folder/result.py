@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from graphwalk.errors import ConfigError, counted
 from graphwalk.sanitise import one_line
 from graphwalk.types.chat import Usage
-from graphwalk.types.episode import ExitStatus, Score, Trajectory, setting_of
+from graphwalk.types.episode import ExitStatus, Trajectory, setting_of
 from graphwalk.types.wire import from_dict, to_dict
 
 RUN_VERSION = 3
@@ -50,8 +50,6 @@ class Result:
     task: dict[str, Any]
     graph: dict[str, Any] = field(default_factory=dict)
     extractor_reply: str | None = None
-    potentials: list[float] | None = None
-    """Potential before the first turn and after each (`scoring.steps`); None where unknown."""
 
     def __repr__(self) -> str:
         """Return one line: model, setting, task, outcome, answer, calls and seconds."""
@@ -78,7 +76,6 @@ class Result:
             "task": self.task,
             "graph": self.graph,
             "extractor_reply": self.extractor_reply,
-            "potentials": self.potentials,
             "trajectory": to_dict(self.trajectory),
         }
 
@@ -95,7 +92,6 @@ class Result:
             task=record["task"],
             graph=record["graph"],
             extractor_reply=record["extractor_reply"],
-            potentials=record["potentials"],
         )
 
 
@@ -136,9 +132,12 @@ _OF_TASK = (
 _OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
 
 
-def episode_row(result: Result, score_type: type[Score]) -> dict[str, Any]:
-    """Return an episode as one row; a field of the score with the name of another field gets the prefix `score_`."""
-    score = result.score or dict.fromkeys(score_type.model_fields)
+def episode_row(result: Result, fields: Iterable[str]) -> dict[str, Any]:
+    """Return an episode as one row, with these fields of its score.
+
+    A field with the name of another one gets the prefix `score_`.
+    """
+    score = {name: (result.score or {}).get(name) for name in fields}
     usage = result.as_dict()["usage"]
     row = {
         **result.key._asdict(),

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError
-from graphwalk.files.json_lines import RESTORE, LineWriter, read_lines
+from graphwalk.files.json_lines import RESTORE, LineWriter, checked_lines, read_lines
 from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.folder.published import unpacked
@@ -225,8 +225,12 @@ class RunFolder:
 
         Raise RunLogError for a line that is no result, or that follows the result of its episode.
         """
+        return (record for _, record in self.checked_records())
+
+    def checked_records(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the checksum and the record of each line, as `records`."""
         finished: dict[EpisodeKey, int] = {}
-        for number, record in enumerate(read_lines(self.results_path), 1):
+        for number, (checksum, record) in enumerate(checked_lines(self.results_path), 1):
             _check(record, _Record, f"{self.results_path}:{number}")
             key = key_of(record)
             if key in finished:
@@ -236,7 +240,7 @@ class RunFolder:
                 )
             if not ExitStatus(record["exit_status"]).infrastructure:
                 finished[key] = number
-            yield record
+            yield checksum, record
 
     def results_digest(self) -> str:
         """Return the SHA-256 of key, exit status, answer and score of each episode."""
@@ -244,11 +248,6 @@ class RunFolder:
         values = ([*key, *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last))
         lines = (json.dumps(value, sort_keys=True) for value in values)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-    def named_records(self) -> Iterator[dict[str, Any]]:
-        """Yield `records()` with the names of models in place of the models, for reports."""
-        names = self.read_manifest()["config"]["names"]
-        yield from ({**record, "model": names.get(record["model"], record["model"])} for record in self.records())
 
     def replies(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of the reply cache. Raise RunLogError for a damaged one."""

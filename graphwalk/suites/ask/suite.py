@@ -7,18 +7,12 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
-from graphwalk.reports.measures import declared_report, layout
-from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import PLAYER, Grouping, ResultRecord, SuiteReport
-from graphwalk.reports.text_table import Column, TextTable, table_of
-from graphwalk.sanitise import one_line
 from graphwalk.suites.ask.players import PLAYERS
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, task_about
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
-from graphwalk.types.episode import Score
 from graphwalk.types.graph import PropertyGraph
 
 
@@ -45,31 +39,6 @@ class AskSuite(Suite[AskConfig, AskTask]):
     async def tasks(self, about: LoadedGraph, config: AskConfig, seed: int, agent: AgentConfig) -> Tasks[AskTask]:
         digest = about.instance.digest
         return Tasks([task_about(entry, number, digest, seed) for number, entry in enumerate(config.questions, 1)])
-
-    def report(self) -> SuiteReport:
-        return declared_report(
-            self.name,
-            Score,
-            {"answers": lambda result: float((result["score"] or {}).get("answered", False))},
-            groupings=(Grouping("question", "question", _question_and_answer, shown=False),),
-            tables=_questions,
-        )
-
-
-def _question_and_answer(result: ResultRecord) -> str:
-    """Return question and answer with a number, which keeps the questions in order."""
-    answer = result["answer"] or f"({str(result['exit_status']).replace('_', ' ')})"
-    return f"{result['task']['number']:>3}. {result['task']['question']} → {' '.join(answer.split())}"
-
-
-def _questions(report: Report) -> Iterator[TextTable]:
-    """Yield a table of all questions with their answers."""
-    rows = report.groups.get("question", [])
-    names = [Column("Question and answer", "question", lambda text: one_line(text.strip()), name=True)]
-    if len({row["model"] for row in rows}) > 1:
-        names.append(PLAYER[0])
-    if rows:
-        yield table_of("Questions", (*names, *layout("ask")["questions"]), rows)
 
 
 def instance_of(source: GraphSource, graph: PropertyGraph | None) -> GraphInstance:

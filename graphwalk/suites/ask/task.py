@@ -1,8 +1,8 @@
 """Configuration, tasks and scores of free questions."""
 
 import hashlib
+import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -12,19 +12,15 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import Strict, SuiteConfig
 from graphwalk.evaluation.extraction import Extraction, visible_text
-from graphwalk.reports.scene import Scene, StateTable, trajectory_of
-from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.reports.text_table import plain
-from graphwalk.suites.ask.evidence import cited_keys, evidence_keys, named_in
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Prompt, Task
-from graphwalk.suites.walked import walked_scene
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
-from graphwalk.tools.observed import observed_graph
-from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
+
+CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
+"""Keys in square brackets, but no link of Markdown."""
 
 
 class Exchange(Strict):
@@ -60,8 +56,7 @@ class AskConfig(SuiteConfig):
 class AskScore(Score):
     """The score of an answer without a target.
 
-    `cited` is the number of keys in square brackets. `grounded` is the share of them in tool results; None if there
-    are none.
+    `cited` is the number of keys in square brackets.
     """
 
     answered: bool
@@ -89,24 +84,11 @@ class AskTask(Task):
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> AskScore:
         answer: str | None = extraction.answer
-        cited, unseen = cited_keys(answer or ""), unseen_keys(trajectory, answer)
         return AskScore(
             extraction_stage=None if answer is None else "strict",
-            grounded=round(1 - len(unseen) / len(cited), 6) if cited else None,
             answered=answer is not None,
-            cited=len(cited),
+            cited=len(cited_keys(answer or "")),
         )
-
-    def scene(self, record: ResultRecord) -> Scene:
-        """Return the scene of an episode, with the evidence of the answer marked."""
-        trajectory, question, answer = trajectory_of(record), record["task"]["question"], record["answer"]
-        seen = observed_graph(trajectory.results)
-        keys = evidence_keys(question, None if answer is None else plain(answer), seen)
-        asked_about = set(named_in(question, seen)).intersection(keys)
-        evidence = [key for key in keys if key not in asked_about]
-        table = None if record["task"].get("gold") is not None else StateTable(("answer",), (("", answer),))
-        scene = walked_scene(record, trajectory, asked_about, dict.fromkeys(evidence, "right"), table)
-        return replace(scene, legend={**scene.legend, "right": "supports the answer"})
 
 
 async def asked_in_words(question: str, earlier: Sequence[Exchange], about: LoadedGraph, agent: AgentConfig) -> Prompt:
@@ -137,7 +119,9 @@ def task_about(entry: FreeQuestion, number: int, digest: str, seed: int) -> AskT
     )
 
 
-def unseen_keys(trajectory: Trajectory, answer: str | None) -> tuple[str, ...]:
-    """Return the cited keys that no tool result contains."""
-    shown = tool_evidence(trajectory)
-    return tuple(key for key in cited_keys(answer or "") if not shown.holds(key))
+def cited_keys(answer: str) -> tuple[str, ...]:
+    """Return the keys in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` cites p3, p4 and p5."""
+    keys: dict[str, None] = {}
+    for match in CITED.finditer(answer):
+        keys |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
+    return tuple(key for key in keys if key)

@@ -6,23 +6,17 @@ from functools import partial
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.files.bulk import usable_rows
-from graphwalk.reports.measures import declared_report
-from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
-from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt
+from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.graphwalks.config import GraphwalksConfig
-from graphwalk.suites.graphwalks.players import PLAYERS, expert
+from graphwalk.suites.graphwalks.players import PLAYERS
 from graphwalk.suites.graphwalks.problems import COLUMNS, LABEL, TYPE, Problem, answer_of, generated, read_problem
 from graphwalk.suites.graphwalks.task import GraphwalksScore, GraphwalksTask
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.reference import drive, expert_result
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
-_SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
-"""Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
 _LEVEL = """
 MATCH (a:{{ label | label }})-[:{{ type | type }}]->(b:{{ label | label }}) WHERE {{ near | key_of }} IN $keys
 RETURN DISTINCT {{ far | key_of }} AS key
@@ -54,7 +48,7 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
     async def tasks(
         self, about: LoadedGraph, config: GraphwalksConfig, seed: int, agent: AgentConfig
     ) -> Tasks[GraphwalksTask]:
-        """Return a task per problem. Raise OracleError if Cypher or the expert finds other nodes than the evaluator."""
+        """Return a task per problem. Raise OracleError if Cypher finds other nodes than the evaluator."""
         assert about.store is not None
         tasks, notes = [], []
         for problem in about.instance.source:
@@ -74,26 +68,12 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 row=problem.row,
                 published_target=None if problem.target in (None, tuple(target)) else list(problem.target),
             )
-            _agree(f"Cypher ({about.store.kind})", await _by_cypher(problem, about.store), task)
-            policy = expert(task, "tools", None, stdlib_random(seed, "policy", task.task_id))
-            prompt = await graph_prompt(task.question, about, "tools", AgentConfig())
-            assert prompt.toolbox is not None
-            walk = await drive(policy, prompt.toolbox, prompt.messages)
-            _agree("the expert", task.read(walk.answer).answer, task)
+            agree(f"Cypher ({about.store.kind})", await _by_cypher(problem, about.store), task)
             characters = len(task.whole_prompt(about.instance, agent).content or "")
-            tasks.append(walk.added_to(task).model_copy(update={"prompt_chars": characters}))
+            tasks.append(task.model_copy(update={"prompt_chars": characters}))
             if task.published_target is not None:
                 notes.append(f"Row {task.row}: the target differs from the file's; both are scored.")
         return Tasks(tasks, notes=notes)
-
-    def report(self) -> SuiteReport:
-        size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
-        return declared_report(
-            self.name,
-            GraphwalksScore,
-            groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
-            baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
-        )
 
 
 async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
@@ -107,10 +87,6 @@ async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
     return levels[-1] - levels[0]
 
 
-def _problem(result: ResultRecord) -> str:
-    return f"{result['task']['template']} {_BANDS[result['task']['prompt_chars'] > _SHORT]}"
-
-
-def _agree(oracle: str, nodes: Iterable[str], task: GraphwalksTask) -> None:
+def agree(oracle: str, nodes: Iterable[str], task: GraphwalksTask) -> None:
     if sorted(nodes) != task.target:
         raise OracleError(f"{oracle} finds other nodes than the evaluator: {task.task_id} {task.parameters}")

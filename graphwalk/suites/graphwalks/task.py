@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import asdict
-from typing import Literal
 
 from pydantic import Field
 
@@ -10,18 +9,13 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
-from graphwalk.reports.scene import Fate, Scene, trajectory_of
-from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.graphwalks.config import Operation
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
-from graphwalk.suites.walked import walked_scene
-from graphwalk.tools.observed import observed_graph
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
 
-ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
 ANSWER = re.compile(r"final answer:[\s*_`]*\[(.*)\]", re.IGNORECASE)
 _PUBLISHED = re.compile(r"Final Answer: ?\[(.*)\]")
 
@@ -30,12 +24,10 @@ class GraphwalksScore(Score):
     """The score of the nodes in the last line that has `Final Answer: […]`.
 
     `published_f1` is from the last line alone and against the target of the file; two empty sets give 1, a reply
-    without the line 0. `error_class`: "wrong_form" is a text without
-    the line, "other_nodes" has missing and extra nodes.
+    without the line 0.
     """
 
     published_f1: float = Field(ge=0, le=1)
-    error_class: ErrorClass | None = None
 
 
 class GraphwalksTask(Task):
@@ -84,41 +76,11 @@ class GraphwalksTask(Task):
         theirs = {*(self.target if self.published_target is None else self.published_target)}
         answer: set[str] | None = None if extraction.answer is None else {*extraction.answer}
         compared = NOTHING_RIGHT if answer is None else compare_sets(answer, target)
-        error: ErrorClass | None = None
-        if answer is None:
-            error = "wrong_form" if visible_text(trajectory.reply) else "no_answer"
-        elif answer != target:
-            error = "extra_nodes" if answer > target else "missing_nodes" if answer < target else "other_nodes"
         return GraphwalksScore(
             **asdict(compared),
             extraction_stage=extraction.stage,
             published_f1=0.0 if last_line is None else compare_sets(last_line, theirs).f1,
-            error_class=error,
         )
-
-    def potential(self, trajectory: Trajectory) -> float:
-        """Return the share of the nodes of the search whose neighbours are known.
-
-        It is the mean over the levels of the search; a level counts as far as those before it are known.
-        """
-        observed = observed_graph(trajectory.results)
-        complete = observed.complete_nodes()
-        ends = [(link.source, link.target) for link in observed.relationships.values()]
-        ends = ends if self.template == "bfs" else [(target, source) for source, target in ends]
-        level, earlier, share, depth = {str(self.parameters["node"])}, set[str](), 1.0, int(self.parameters["depth"])
-        total = 0.0
-        for _ in range(depth):
-            share *= len(level & complete) / len(level) if level else 1.0
-            total += share / depth
-            earlier |= level
-            level = {target for source, target in ends if source in level & complete} - earlier
-        return total
-
-    def scene(self, record: ResultRecord) -> Scene:
-        target, answer = {*self.target}, {*(record["answer"] or ())}
-        fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
-        fates |= {key: "right" if key in target else "wrong" for key in answer}
-        return walked_scene(record, trajectory_of(record), {str(self.parameters["node"])}, fates)
 
 
 def published_answer(reply: str) -> set[str] | None:

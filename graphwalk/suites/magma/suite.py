@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.reports.suite_report import SuiteReport
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace, make_traces, stored_graph
 from graphwalk.suites.magma.players import PLAYERS
-from graphwalk.suites.magma.report import magma_report
 from graphwalk.suites.magma.score import MagmaScore
 from graphwalk.suites.magma.task import MagmaTask, make_task
 from graphwalk.suites.suite import Suite
@@ -22,6 +20,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
 
     name = "magma"
     settings = (*prompts.STRATEGIES, "tools")
+    abbreviations = prompts.STRATEGIES
     config_type = MagmaConfig
     task_type = MagmaTask
     score_type = MagmaScore
@@ -48,9 +47,6 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         if setting == "tools" and not config.in_store:
             return False
         return setting in prompts.STEPWISE or config.io_steps or task.step == task.total_steps
-
-    def report(self) -> SuiteReport:
-        return magma_report()
 
 
 def _facts(trace: MagmaTrace) -> dict[str, object]:

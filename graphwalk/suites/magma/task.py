@@ -3,14 +3,11 @@
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.reports.scene import Scene
-from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import PREFIXES, read_answer
 from graphwalk.suites.magma.config import Algorithm, MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace
-from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import MagmaScore, judge
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
@@ -51,9 +48,6 @@ class MagmaTask(Task):
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> MagmaScore:
         return judge(self.algorithm, extraction, self.target)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        return magma_scene(self, record)
 
 
 def make_task(

@@ -126,6 +126,11 @@ class Maze:
         """Return the steps from a cell to each cell that can be reached."""
         return distances_from(cell, self.open_neighbours)
 
+    @cached_property
+    def distances_to_goal(self) -> dict[int, int]:
+        """Return the steps from each cell to the goal."""
+        return self.distances(self.goal)
+
     def shortest_path(self) -> list[int]:
         """Return the lexicographically first shortest path from start to goal, or [] if there is none."""
         return shortest_path(self.start, self.goal, self.open_neighbours)

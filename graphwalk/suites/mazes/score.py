@@ -1,20 +1,15 @@
 """Scoring of maze answers."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, Literal
 
-from graphwalk.evaluation.extraction import AnswerForm, Extraction, extract, strip_thinking
+from graphwalk.evaluation.extraction import AnswerForm, Extraction, extract
 from graphwalk.evaluation.values import parse_json
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, NEXT_CELLS
-from graphwalk.tools.observed_values import shows_data
-from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import Score, ToolResult, Trajectory
 
-PathError = Literal[
-    "no_answer", "unreadable", "wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"
-]
+PathError = Literal["wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"]
 
 
 def called_cell(maze: Maze, result: ToolResult) -> int | None:
@@ -40,24 +35,17 @@ class MazeScore(Score):
     """The score of one path (docs/method.md, Mazes).
 
     `correct` means valid: from start to goal over adjacent open cells. A path is correct or wrong as a whole, so
-    precision, recall and F1 are 1 or 0. `false_positives` counts cells that are not open cells of the grid. `grounded`
-    is the share of its steps that tool results show; None if only other tools were used. `optimal`: it is a shortest
-    path. `strict_correct`: it was not forced by a limit. `error_class` is the first error along the path.
+    precision, recall and F1 are 1 or 0. `false_positives` counts cells that are not open cells of the grid. `optimal`:
+    it is a shortest path. `strict_correct`: it was not forced by a limit.
     """
 
     optimal: bool
     strict_correct: bool
-    error_class: PathError | None
 
 
-def score_path(maze: Maze, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
+def score_path(maze: Maze, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
     path = path_cells(maze, extraction.answer)
-    if path:
-        error = path_error(maze, path)
-    else:
-        has_text = extraction.answer is None and strip_thinking(trajectory.reply).strip()
-        error = "unreadable" if has_text else "no_answer"
-    valid = error is None
+    valid = bool(path) and path_error(maze, path) is None
     return MazeScore(
         correct=valid,
         precision=float(valid),
@@ -66,10 +54,8 @@ def score_path(maze: Maze, setting: str, trajectory: Trajectory, extraction: Ext
         false_positives=sum(not maze.is_open(cell) for cell in path),
         extraction_stage=extraction.stage,
         lossy=extraction.lossy,
-        grounded=_grounded_share(maze, path, trajectory) if setting != "no_tools" and path else None,
         optimal=valid and len(path) - 1 == maze.shortest_path_length,
         strict_correct=valid and not trajectory.exit_status.forced,
-        error_class=error,
     )
 
 
@@ -85,21 +71,6 @@ def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
         if number and not maze.adjacent(path[number - 1], cell):
             return "not_adjacent"
     return None if path[-1] == maze.goal else "wrong_goal"
-
-
-def _grounded_share(maze: Maze, path: Sequence[int], trajectory: Trajectory) -> float | None:
-    """Return the share of steps in tool results, or None if only other tools were used."""
-    shown: dict[str, set[str]] = {}  # visited cell → cells in its result, which counts here, not the maze
-    for result in trajectory.results:
-        if result.error is None and (cell := called_cell(maze, result)) is not None:
-            rows = read_rows(result.content) or []
-            shown[str(cell)] = {str(row["key"]) for row in rows if "key" in row}
-    if not shown and any(map(shows_data, trajectory.results)):
-        return None
-    if len(path) == 1:
-        return float(str(path[0]) in shown or any(str(path[0]) in beside for beside in shown.values()))
-    steps = [(str(one), str(other)) for one, other in pairwise(path)]
-    return sum(other in shown.get(one, ()) or one in shown.get(other, ()) for one, other in steps) / len(steps)
 
 
 def _key_list(value: Any) -> Extraction | None:

@@ -4,19 +4,13 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import OracleError
-from graphwalk.reports.suite_report import SuiteReport
-from graphwalk.seeds import stdlib_random
-from graphwalk.stores.base import GraphStore
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, check_path, generate_maze, maze_graph
-from graphwalk.suites.mazes.players import PLAYERS, expert
-from graphwalk.suites.mazes.report import maze_report
-from graphwalk.suites.mazes.score import MazeScore, extract_path, path_error
-from graphwalk.suites.mazes.task import MazeTask, tools_prompt
-from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.suites.mazes.players import PLAYERS
+from graphwalk.suites.mazes.score import MazeScore
+from graphwalk.suites.mazes.task import MazeTask
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 
@@ -49,15 +43,11 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
                 yield GraphInstance.of(maze_graph(maze), maze, facts)
 
     async def tasks(self, about: LoadedGraph, config: MazesConfig, seed: int, agent: AgentConfig) -> Tasks[MazeTask]:
-        """Return one task. Raise OracleError if networkx, or the expert on the stored maze, contradicts the target."""
-        assert about.store is not None
+        """Return one task. Raise OracleError if networkx contradicts the target."""
         instance = about.instance
         task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
         check_path(about.graph, str(task.start), str(task.goal), task.target)
-        return Tasks([(await expert_walk(task, about.store)).added_to(task)])
-
-    def report(self) -> SuiteReport:
-        return maze_report()
+        return Tasks([task])
 
 
 def make_task(
@@ -68,7 +58,7 @@ def make_task(
     entry: int = 0,
     agent: AgentConfig = AgentConfig(),
 ) -> MazeTask:
-    """Return the task of a maze without its reference figures."""
+    """Return the task of a maze."""
     path = maze.shortest_path()
     return MazeTask(
         task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
@@ -82,17 +72,3 @@ def make_task(
         layout=config.layout,
         **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
-
-
-async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
-    """Return the expert's walk with the tools. Raise OracleError if its path is wrong."""
-    start, goal = str(task.start), str(task.goal)
-    toolbox = MazeToolbox(store, task.size)
-    prompt = tools_prompt(task, await store.schema(), AgentConfig())
-    played = await drive(expert(start, goal, stdlib_random(0, "expert")), toolbox, prompt)
-    path = [int(key) for key in extract_path(played.answer).answer or ()]
-    if not path or path_error(task.maze, path):
-        raise OracleError(
-            f"the expert's path through {task.task_id} is wrong\n  target: {task.target}\n  expert: {played.answer}"
-        )
-    return played

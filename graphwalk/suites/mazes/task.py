@@ -7,13 +7,11 @@ from functools import cached_property
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.reports.scene import Scene
-from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.config import Layout
+from graphwalk.suites.mazes.drawing import draw_with_keys
 from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
-from graphwalk.suites.mazes.score import MazeScore, called_cell, extract_path, score_path
+from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
 from graphwalk.tools.tool import load_tools
@@ -62,28 +60,7 @@ class MazeTask(Task):
     def score(
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> MazeScore:
-        return score_path(self.maze, setting, trajectory, extraction)
-
-    def potential(self, trajectory: Trajectory) -> float:
-        """Return 1 − distance to the goal ÷ that of the start, for the nearest cell that was walked to from the start.
-
-        A visited cell counts if it is the start or next to one that counts.
-        """
-        distances = self._distances
-        reached = {self.start}
-        for result in trajectory.results:
-            cell = called_cell(self.maze, result) if result.error is None else None
-            if cell is not None and not reached.isdisjoint(self.maze.open_neighbours(cell)):
-                reached.add(cell)
-        return 1 - min(distances[cell] for cell in reached) / distances[self.start]
-
-    @cached_property
-    def _distances(self) -> dict[int, int]:
-        """Return the steps from each cell to the goal."""
-        return self.maze.distances(self.goal)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        return maze_scene(self.maze, record)
+        return score_path(self.maze, trajectory, extraction)
 
 
 def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:

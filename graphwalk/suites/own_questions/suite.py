@@ -6,8 +6,6 @@ from random import Random
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy
-from graphwalk.reports.measures import declared_report
-from graphwalk.reports.suite_report import Grouping, SuiteReport
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.ask.players import look
@@ -63,7 +61,3 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
             engine = store if store.takes_queries or whole else await memory.load(graph)
             tasks = await tasks_about(graph, engine, config.dataset_file, agent, seed)
         return Tasks(tasks, dict(settings_left_out(graph, store, agent)))
-
-    def report(self) -> SuiteReport:
-        by_tag = Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"]))
-        return declared_report(self.name, self.score_type, groupings=(by_tag,))

@@ -23,16 +23,12 @@ from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraph, existing_path
 from graphwalk.suites.own_questions.dataset import VALUE
 from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, rows_as_answer
-from graphwalk.tools.observed import VALUES
-from graphwalk.tools.observed_values import found_values, tool_evidence
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
 
 NEAR = 1e-9
 """Largest relative difference of equal numbers; whole ones are equal or not."""
-_MOST_ROWS = 10_000
-"""Rows of an answer whose texts are looked up in results."""
 _MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
 
 
@@ -71,7 +67,7 @@ class OwnQuestionScore(Score):
     """The score of one answer: that of its rows.
 
     `answered`: it has a row. `abstained`: it is empty, although the question is answerable; None for others.
-    `invented`: it has a row, although it is unanswerable; None for others. `grounded`: share of its texts in results.
+    `invented`: it has a row, although it is unanswerable; None for others.
     """
 
     answered: bool
@@ -115,30 +111,14 @@ class OwnQuestionTask(AskTask):
     ) -> OwnQuestionScore:
         answer: list[Row] = extraction.answer or []
         rows, target = comparable_rows(self, answer, folding=scoring.text == "folded")
-        seen = tool_evidence(trajectory)
-        texts = [row[field] for row in answer[:_MOST_ROWS] for field in self.fields if isinstance(row.get(field), str)]
         return OwnQuestionScore(
             **asdict(compare_rows(None if extraction.answer is None else rows, target, self.fields)),
             extraction_stage=extraction.stage,
             lossy=extraction.lossy,
-            grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
             answered=bool(answer),
             abstained=extraction.answer == [] if target else None,
             invented=None if target else bool(answer),
         )
-
-    def potential(self, trajectory: Trajectory) -> float | None:
-        """Return the share of the target's rows whose texts are in results of calls that do not name them.
-
-        A list of more values than the target has rows does not count: it tells none of them apart. None if the
-        target has no rows, or values other than texts, which a query may compute.
-        """
-        texts = [[row[field] for field in self.fields] for row in self.target]
-        if not texts or not all(isinstance(text, str) for row in texts for text in row):
-            return None
-        most = len(texts)
-        is_shown = found_values(one for one in trajectory.results if one.call.name != VALUES or (one.rows or 0) <= most)
-        return sum(all(is_shown(text, *self.names.get(text, ())) for text in row) for row in texts) / len(texts)
 
 
 def comparable_rows(

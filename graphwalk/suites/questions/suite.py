@@ -5,7 +5,6 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import generate_graph
-from graphwalk.reports.suite_report import SuiteReport
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
@@ -13,8 +12,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraphOrigin, file_of, own_instances, queries_left_out, settings_left_out
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
-from graphwalk.suites.questions.report import question_report
-from graphwalk.suites.questions.scoring.score import QuestionScore
+from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import Suite
@@ -58,28 +56,25 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         assert about.store is not None
         left_out: dict[str, str] = {}
         if isinstance(about.instance.source, OwnGraphOrigin):
-            tasks = await _own_tasks(about, config, seed, agent, left_out)
+            tasks = await _own_tasks(about, config, seed, left_out)
             left_out = {**dict(settings_left_out(about.graph, about.store, agent)), **left_out}
         else:
-            tasks = await make_tasks(about.graph, about.store, config, seed=seed, agent=agent, left_out=left_out)
+            tasks = await make_tasks(about.graph, about.store, config, seed=seed, left_out=left_out)
             left_out |= dict(queries_left_out(about.store))
         if config.wording != "standard":
             kinds = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
         return Tasks(tasks, left_out)
 
-    def report(self) -> SuiteReport:
-        return question_report()
-
 
 async def _own_tasks(
-    about: LoadedGraph, config: QuestionsConfig, seed: int, agent: AgentConfig, left_out: dict[str, str]
+    about: LoadedGraph, config: QuestionsConfig, seed: int, left_out: dict[str, str]
 ) -> list[QuestionTask]:
     """Return the tasks about an own graph, or about its copy: those about the original, made once."""
     assert about.store is not None
     copy, originals = about.instance.source.copy, about.instance.source.tasks
     config = config.model_copy(update={"most_rows": config.most_rows or OWN_ROWS})
-    drawing: dict[str, Any] = {"config": config, "seed": seed, "agent": agent}
+    drawing: dict[str, Any] = {"config": config, "seed": seed}
     if copy is None:
         originals[seed] = await make_tasks(about.graph, about.store, **drawing, own=True, left_out=left_out)
         return list(originals[seed])

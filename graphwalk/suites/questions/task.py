@@ -6,26 +6,17 @@ from pydantic import Field
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
-from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import Extraction, extract
-from graphwalk.evaluation.rows import row_form, row_set, typed_rows
-from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
-from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.suites.graph_prompts import QUERY_TOOLS, graph_prompt
+from graphwalk.evaluation.rows import row_form
+from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
-from graphwalk.suites.questions.scoring.groundedness import supported_rows
-from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
+from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
-from graphwalk.suites.walked import walked_scene
 from graphwalk.tools.observed import is_key
-from graphwalk.tools.observed_values import shows_data
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row, Scalar
-
-_MOST_ROWS = 2_000
-"""Rows of answer and target in the picture."""
 
 
 class QuestionTask(Task):
@@ -87,33 +78,4 @@ class QuestionTask(Task):
     def score(
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> QuestionScore:
-        return score_question(self, setting, trajectory, extraction)
-
-    def potential(self, trajectory: Trajectory) -> float | None:
-        """Return the share of the target's rows that the results prove; None without an evaluator.
-
-        It is None, too, after a query of the model, whose results may contain anything.
-        """
-        queried = any(shows_data(result) and result.call.name in QUERY_TOOLS for result in trajectory.results)
-        target = row_set(self.target, self.scored_fields)
-        if self.oracles == 1 or python_part(self.template) is None or not target or queried:
-            return None
-        proven = supported_rows(self, trajectory, self.target) or frozenset()
-        return len(proven) / len(target) if self.mode == "set" else float(bool(proven))
-
-    def scene(self, record: ResultRecord) -> Scene:
-        """Return the scene of an episode; rows are compared by their scored fields."""
-        fields = self.answer_fields
-        rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
-        any_one = self.mode != "set"
-        answer_rows = typed_rows(rows, self.target, self.scored_fields)
-        marked = [*marked_items(answer_rows, self.target, lambda row: row_set([row], self.scored_fields))][:_MOST_ROWS]
-        if any_one and any(fate == "right" for fate, _ in marked):
-            marked = [(fate, row) for fate, row in marked if fate != "missed"]
-        # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
-        names = {str(v) for name, v in self.parameters.items() if name.endswith(("label", "type", "property", "hops"))}
-        values = {str(value) for value in self.parameters.values()} - names
-        answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
-        note = f"Any one of {counted(len(self.target), 'row')} is correct." if any_one and len(self.target) > 1 else ""
-        table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
-        return walked_scene(record, trajectory_of(record), values, answered, table)
+        return score_question(self, trajectory, extraction)

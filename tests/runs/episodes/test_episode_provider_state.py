@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.rescore import rescore_run
+from graphwalk.analysis.verify import verify_run
 from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.runs.finished.rescore import rescore_run
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
 from tests.models.stateful_servers import (

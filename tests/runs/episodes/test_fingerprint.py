@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.rescore import rescore_run
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes import fingerprint
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.verify import verify_run
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.stores.neo4j.admin import list_loads, remove_graph

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files import save_graph
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import resume_run, start_run
 from graphwalk.runs.playing.run_progress import Progress

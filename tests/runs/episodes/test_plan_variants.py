@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from graphwalk.analysis.compare_runs import compare_runs
+from graphwalk.analysis.verify import verify_run
 from graphwalk.cli.app import app
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.finished.compare_runs import compare_runs
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.playing.test_execute import local, served

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.runs.finished.publishing import publish
-from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.finished.rescore import rescore_run
-from graphwalk.runs.finished.verify import verify_run
+from graphwalk.analysis.publishing import publish
+from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.rescore import rescore_run
+from graphwalk.analysis.verify import verify_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.shards import merge_runs
 from graphwalk.sanitise import Secrets
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.variables import Variables
-from tests.runs.finished.test_rescore import rewritten
+from tests.analysis.test_rescore import rewritten
 from tests.runs.runs import experiment, records, resume, start, without_time
 
 Values = dict[tuple[str, str], list[float]]

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.estimate import estimate_run
+from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.resources import data_path
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.runs.playing.estimate import estimate_run
 from graphwalk.variables import Variables
 from tests.runs.runs import NOTHING_SET, experiment, records, start
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.publishing import publish
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import decode_line
 from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.runs.finished.publishing import publish
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.shards import merge_runs
 from graphwalk.sanitise import Secrets

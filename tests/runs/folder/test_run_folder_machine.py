@@ -32,15 +32,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from graphwalk.analysis.publishing import publish
+from graphwalk.analysis.rescore import rescore_run
+from graphwalk.analysis.verify import verify_run
 from graphwalk.cli.app import _as_graphwalk_error
 from graphwalk.errors import ModelError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.files import json_lines
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.publishing import publish
-from graphwalk.runs.finished.rescore import rescore_run
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder

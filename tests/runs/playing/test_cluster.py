@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.cluster import Play, ShardedRun, ShardWork, divided, play_shard
 from graphwalk.runs.playing.counters import RunSummary

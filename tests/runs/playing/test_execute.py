@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.run_progress import Progress

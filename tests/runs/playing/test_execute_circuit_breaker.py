@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from graphwalk.reports.formats import as_text, to_json, to_markdown
-from graphwalk.runs.finished.reporting import report_of
+from graphwalk.analysis.reporting import report_of
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphwalk.runs.finished.publishing import publish
-from graphwalk.runs.finished.verify import verify_run
+from graphwalk.analysis.publishing import publish
+from graphwalk.analysis.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.sanitise import Secrets
 from tests.models.protocol_servers import allows, cut_off, schema_of

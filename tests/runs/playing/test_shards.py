@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.cli.app import app
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.listing import listed
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import graphwalk
+from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec

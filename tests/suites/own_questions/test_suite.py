@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.estimate import estimate_run
+from graphwalk.analysis.rescore import rescore_run
+from graphwalk.analysis.verify import verify_run
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.rescore import rescore_run
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.runs.playing.estimate import estimate_run
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.estimate import estimate_run
+from graphwalk.analysis.verify import verify_run
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.runs.playing.estimate import estimate_run
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.variables import Variables
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, quiet_settings, release_params

@@ -12,7 +12,7 @@ from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.scoring.score import QuestionScore
+from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks

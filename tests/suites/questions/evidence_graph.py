@@ -9,7 +9,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
-from graphwalk.suites.questions.scoring.score import QuestionScore
+from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.graph_toolbox import GraphToolbox

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -63,7 +64,7 @@ async def tasks_on(
     choice = {"questions": questions, "per_question": per_question, "most_rows": most_rows}
     config = validate(QuestionsConfig, choice, "questions")
     store = store or await EmbeddedDatabase().load(graph)
-    return await make_tasks(graph, store, config, seed=seed, agent=AgentConfig(), own=own, left_out=left_out)
+    return await make_tasks(graph, store, config, seed=seed, pages=AgentConfig(), own=own, left_out=left_out)
 
 
 async def tasks_of_source(source: GraphSource, variables: Variables, **choice: Any) -> list[QuestionTask]:
@@ -81,22 +82,21 @@ async def make_tasks(
     config: QuestionsConfig,
     *,
     seed: int,
-    agent: AgentConfig | None = None,
+    pages: AgentConfig | None = None,
     own: bool = False,
     left_out: dict[str, str] | None = None,
 ) -> list[QuestionTask]:
     """Return `per_question` distinct tasks of every kind about the graph in `store`.
 
-    A task depends only on seed, graph, question and its number. With `agent` tasks have the figures of the expert that
-    reads its pages. `own` limits the search as for graphs of any size. The graphs of `config` do not matter.
+    A task depends only on seed, graph, question and its number. With `pages` tasks have the figures of the expert that
+    reads the pages of this agent. `own` limits the search as for graphs of any size.
 
     Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError. On
     an own graph those that follow both directions are asked instead, unless `config` names the questions.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
-    reference = None if agent is None else ExpertReference(embedded, graph, agent)
-    maker = TaskMaker(index, store, embedded, seed, reference, config.target)
+    maker = TaskMaker(index, store, embedded, seed, config.target, pages)
     effort = OWN_GRAPH_EFFORT if own else generated_effort(graph)
     search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, config.drawing)
 
@@ -141,7 +141,6 @@ async def copy_tasks(
     config: QuestionsConfig,
     *,
     seed: int,
-    agent: AgentConfig,
     left_out: dict[str, str],
 ) -> list[QuestionTask]:
     """Return the same questions about the anonymised copy in `store`, with the names of the copy.
@@ -149,7 +148,7 @@ async def copy_tasks(
     Add your own questions with names or values in their text to `left_out`.
     """
     embedded = await _embedded(copy.graph, store)
-    maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed, ExpertReference(embedded, copy.graph, agent))
+    maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed)
     index = GraphIndex(copy.original)
     by_name = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
     tasks = []
@@ -199,8 +198,13 @@ class TaskMaker:
     store: GraphStore
     embedded: GraphStore
     seed: int
-    reference: ExpertReference | None = None
     target: Target = "graphwalk"
+    pages: AgentConfig | None = None
+    """The agent whose pages the expert reads for the reference figures of each task; None: without figures."""
+
+    @cached_property
+    def _expert(self) -> ExpertReference:
+        return ExpertReference(self.embedded, self.index.graph, self.pages or AgentConfig())
 
     async def task(
         self,
@@ -209,7 +213,7 @@ class TaskMaker:
         parameters: dict[str, Value],
         right: list[Row] | None = None,
     ) -> QuestionTask:
-        """Return the task with target and reference figures. Raise OracleError if two oracles differ.
+        """Return the task with its target. Raise OracleError if two oracles differ.
 
         `right` contains the evaluator's rows if they are known.
         """
@@ -239,15 +243,17 @@ class TaskMaker:
             oracles=1 if kind.python is None else 2,
             computed=None if usual else template.computed,
         )
-        if self.reference is not None and kind.python is not None:
+        # Where nodes have no label, tools may not reach what the oracles see.
+        if kind.python is not None and (self.pages is not None or not self.index.all_labelled):
             try:
-                task = (await self.reference(task)).added_to(task)
+                walk = await self._expert(task)
             except OracleError as error:
                 if self.index.all_labelled:
                     raise
                 reason = "its paths need nodes without a label, which tools cannot look up"
                 hint = "give the nodes a label, or omit the question"
                 raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint=hint) from error
+            task = task if self.pages is None else walk.added_to(task)
         return task if self.target == "graphwalk" else await self._with_paper_target(task, question)
 
     async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.rows import same_rows
@@ -12,7 +13,6 @@ from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
-from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.catalogue import shipped_kinds

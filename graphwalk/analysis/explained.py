@@ -1,0 +1,191 @@
+"""The results of a run joined with their explanations, which are kept in `analysis.jsonl` beside them.
+
+Explanations are computed when someone reads them. The file may be deleted: it is made again. A line of it is used if
+it has the checksum of its result and the digest of the code that made it.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from multiprocessing import get_context
+from typing import Any
+
+from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
+from graphwalk.errors import GraphwalkError
+from graphwalk.evaluation.extraction import TOO_LONG
+from graphwalk.evaluation.suppressed import suppressed
+from graphwalk.files.bulk import cores
+from graphwalk.files.json_lines import encode_line, read_lines
+from graphwalk.files.resources import PACKAGE
+from graphwalk.files.writing import write_whole
+from graphwalk.runs.episodes.episode import with_short_reply
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.plan import make_plan
+from graphwalk.runs.episodes.resolve import kept_experiment
+from graphwalk.runs.folder.result import Result, key_of
+from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.playing.background import run_in_background
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.task import Task
+from graphwalk.terminal.progress import progress_bar
+from graphwalk.types.episode import Trajectory, setting_of
+from graphwalk.variables import Variables
+
+Record = Mapping[str, Any]
+_BATCH = 1000
+"""Results that are held in memory at once."""
+_MANY = 200
+"""Results of a batch from which several processes explain them."""
+
+
+def explain_episode(
+    analysis: SuiteAnalysis[Any],
+    task: Task,
+    setting: str,
+    trajectory: Trajectory,
+    answer: Any,
+    score: dict[str, Any],
+    *,
+    steps: bool = False,
+) -> dict[str, Any]:
+    """Return the explanation of a scored episode as JSON data; `steps`: with its potentials.
+
+    An error prevents an explanation and nothing else: it is noted in the field `missing`.
+    """
+    missing: list[str] = []
+    explanation, potentials = analysis.explanation_type(), None
+    if score["extraction_stage"] == TOO_LONG:
+        trajectory = with_short_reply(trajectory)
+    with suppressed("evidence", missing.append):
+        explanation = analysis.explain(task, setting_of(setting), trajectory, answer, score)
+    if steps:
+        with suppressed("potentials", missing.append):
+            potentials = analysis.potentials(task, trajectory)
+    return {**explanation.model_dump(mode="json"), "missing": "; ".join(missing), "potentials": potentials}
+
+
+def joined(record: Record, explanation: Record | None, reference: Record | None = None) -> dict[str, Any]:
+    """Return a result with the fields of its explanation in its score, and the expert's figures in its task."""
+    if explanation is None:
+        return {**record, "potentials": None}
+    fields = {name: value for name, value in explanation.items() if name != "potentials"}
+    task = {**record["task"], **(reference or {})}
+    return {**record, "score": {**record["score"], **fields}, "potentials": explanation["potentials"], "task": task}
+
+
+def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """Yield the results of a run with their explanations, and keep those that were missing.
+
+    Raise RunLogError as `RunFolder.records`.
+    """
+    kept, references = _kept(folder)
+    changed = references is None
+    references = _reference_figures(folder) if references is None else references
+    lines = [encode_line({"code": code_digest(), "references": references})]
+    suite, steps = folder.suite.name, bool(folder.read_manifest()["config"]["scoring"]["steps"])
+    results = folder.checked_records()
+    with progress_bar("explaining", folder.planned_episodes()) as done:
+        while batch := list(islice(results, _BATCH)):
+            scored = {_identity(crc, record): record for crc, record in batch if record["score"] is not None}
+            missing = [identity for identity in scored if identity not in kept]
+            changed |= bool(missing)
+            for identity, explanation in zip(
+                missing, _explanations(suite, steps, [scored[identity] for identity in missing]), strict=True
+            ):
+                kept[identity] = explanation
+                done()
+            for crc, record in batch:
+                explanation = kept.pop(_identity(crc, record), None)
+                if explanation is not None:
+                    lines.append(encode_line({"of": _identity(crc, record), "explanation": explanation}))
+                yield joined(record, explanation, references.get(record["task_id"]))
+    if changed:
+        with suppress(GraphwalkError, OSError):  # a folder that is only read
+            write_whole(folder.path / "analysis.jsonl", lines)
+
+
+def unexplained(folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """Yield the results of a run without explanations, at once."""
+    return (joined(record, None) for record in folder.records())
+
+
+def _identity(crc: str, record: Record) -> str:
+    """Return the episode of a result and the checksum of its line."""
+    return f"{key_of(record).text}\x1f{crc}"
+
+
+def with_names(folder: RunFolder, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the records with the names of models in place of the models, for reports."""
+    names = folder.read_manifest()["config"]["names"]
+    yield from ({**record, "model": names.get(record["model"], record["model"])} for record in records)
+
+
+def _kept(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return the kept explanations of this code by `_identity`, and the expert's figures by task; None without any."""
+    explanations: dict[str, Any] = {}
+    references = None
+    with suppress(GraphwalkError, LookupError, TypeError):  # damaged: made again
+        lines = read_lines(folder.path / "analysis.jsonl")
+        head = next(lines, None)
+        if head is not None and head["code"] == code_digest():
+            references = head["references"]
+            explanations = {line["of"]: line["explanation"] for line in lines}
+    return explanations, references
+
+
+def _explanations(suite: str, steps: bool, records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+    """Yield the explanations of results, made by several processes if there are many."""
+    if len(records) < _MANY or cores() == 1:
+        yield from (_explanation(suite, steps, record) for record in records)
+        return
+    with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
+        arguments = [suite] * len(records), [steps] * len(records), records
+        yield from pool.map(_explanation, *arguments, chunksize=max(1, len(records) // (4 * cores())))
+
+
+def _explanation(suite: str, steps: bool, record: Record) -> dict[str, Any]:
+    analysis, result = _analysis(suite), Result.from_dict(dict(record))
+    task = analysis.suite.task_type.model_validate(result.task)
+    assert result.score is not None
+    return explain_episode(
+        analysis, task, result.key.setting, result.trajectory, result.answer, result.score, steps=steps
+    )
+
+
+@cache
+def _analysis(suite: str) -> SuiteAnalysis[Any]:
+    return analysis_of(suite_named(suite))
+
+
+def _reference_figures(folder: RunFolder) -> dict[str, dict[str, int]]:
+    """Return task id → the figures of the scripted expert's walk, where graphs can be made again without a database."""
+    with suppress(GraphwalkError):
+        return run_in_background(_walked_again(folder))
+    return {}
+
+
+async def _walked_again(folder: RunFolder) -> dict[str, dict[str, int]]:
+    experiment = kept_experiment(folder, Variables())
+    analysis, figures = analysis_of(experiment.suite), dict[str, dict[str, int]]()
+    if type(analysis).reference is SuiteAnalysis.reference:
+        return {}
+    async with GraphSources() as sources:
+        plan = await make_plan(experiment, sources, lambda number: None)
+        for task, graph in plan.tasks:
+            with suppressed("reference figures", lambda text: None):
+                walk = await analysis.reference(task, graph.about, experiment.agent)
+                if walk is not None:
+                    figures[task.task_id] = walk.figures
+    return figures
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of the package's sources: explanations of other code are made again."""
+    sha = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        sha.update(path.read_bytes())
+    return sha.hexdigest()[:16]

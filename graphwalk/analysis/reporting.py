@@ -1,0 +1,116 @@
+"""Make the report of a run folder."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from graphwalk.analysis.explained import explained, with_names
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.errors import ConfigError, RunLogError, counted
+from graphwalk.experiments.protocol_differences import deviations, protocol_note, published_differences
+from graphwalk.reports.observations import observe
+from graphwalk.reports.report import Report, report_on
+from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
+from graphwalk.runs.folder.result import EpisodeKey, key_of
+from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
+
+
+def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
+    """Return the report of a run; `records`: its results, by default with their explanations.
+
+    Raise RunLogError for results of another form.
+    """
+    manifest = folder.read_manifest()
+    config, declared = manifest["config"], analysis_of(folder.suite).report()
+    seen: set[EpisodeKey] = set()
+    missing: Counter[str] = Counter()
+    unread = ambiguous = 0
+
+    def noted() -> Iterator[ResultRecord]:
+        nonlocal unread, ambiguous
+        for record in with_names(folder, explained(folder) if records is None else records):
+            score = record["score"] or {}
+            seen.add(key_of(record))
+            missing.update(filter(None, [score.get("missing")]))
+            unread += bool(score) and score.get("extraction_stage") is None
+            ambiguous += score.get("lossy", False)
+            yield record
+
+    try:
+        observed = observe(noted(), declared)
+        missing_extractor, extractor = None, config["extractor"]
+        if extractor and manifest["fingerprint"]["stage_2"] is None:
+            missing_extractor = (
+                f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them."
+            )
+        reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
+        report = report_on(observed, reference=reference, seed=config["seed"])
+        incomplete = _missing_part(manifest, len(seen))
+        first = [note for note in (incomplete, protocol_note(config)) if note]
+        hint = "The traceback is in run.log; to try again: remove analysis.jsonl."
+        comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
+        last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
+        named = ", ".join(f"{name} is {model}" for model, name in config["names"].items())
+        about = [f"Names of models: {named}."] if named else []
+        every = (*first, *report.notes, *about, *last, *map(str, manifest.get("unplayed", ())))
+        protocol = {"name": config["protocol"], "differences": deviations(config)}
+        return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise RunLogError(
+            f"{folder.path}: a result does not have the form of its suite ({cause})",
+            hint=f"to find the line: graphwalk verify {folder.quoted}",
+        ) from error
+
+
+def origin_of(folder: RunFolder) -> str:
+    """Return seed, graphs, version and digest of a run, for the captions of a paper."""
+    manifest = folder.read_manifest()
+    version, seed = manifest["graphwalk_version"], manifest["config"]["seed"]
+    graphs = counted(len(manifest["fingerprint"]["graphs"]), "graph")
+    return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
+
+
+def _published(
+    declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool
+) -> tuple[Reference | None, list[str]]:
+    """Return the published rows that belong beside those of a run, and a note if there are none.
+
+    `extractor_missed`: the run had no extractor, and some replies needed one.
+    """
+    name = config["reference"]
+    if not name:
+        return None, []
+    try:
+        reference = declared.reference(name)
+    except ConfigError as error:
+        return None, [f"Published figures are not shown: {error}."]
+    differences = published_differences(config)
+    if extractor_missed:
+        differences.append("extractor (no API key)")
+    if not differences:
+        return reference, []
+    hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
+    return None, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
+
+
+def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
+    if not ambiguous:
+        return None
+    hint = "" if config["extractor"] else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
+    return f"Ambiguous: {counted(ambiguous, 'answer')}; the reply may mean another one, and the last one counts.{hint}"
+
+
+def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
+    """Return the note for an unfinished run, None for a finished one."""
+    planned = manifest["fingerprint"]["episodes"]
+    if shard := shard_in_words(manifest):
+        own, shard = own_episodes(manifest), shard.replace("shard", "SHARD")
+        whole = f"the whole run has {planned} (see graphwalk merge)"
+        if episodes < own:
+            return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes; {whole}."
+        return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
+    if episodes < planned:
+        return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
+    return None

@@ -1,0 +1,47 @@
+"""Score a run again with the current scorer; no model calls."""
+
+import shutil
+from collections.abc import Callable, Iterator
+
+from graphwalk.config.scoring import Scoring
+from graphwalk.errors import RunLogError
+from graphwalk.files.json_lines import encode_line
+from graphwalk.files.writing import write_whole
+from graphwalk.runs.episodes.episode import judge
+from graphwalk.runs.episodes.fingerprint import code_version
+from graphwalk.runs.folder.result import Result
+from graphwalk.runs.folder.run_folder import RunFolder
+
+
+def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
+    """Score all results again and rewrite the log. Return the number of changed scores and of results.
+
+    The old log is kept as `old-results.jsonl`. `done` is called after each result. Raise RunLogError if the log is
+    damaged or the new one cannot be written; the log is unchanged then.
+    """
+    changed = total = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal changed, total
+        for record in folder.records():
+            result = Result.from_dict(record)
+            task = suite.task_type.model_validate(result.task)
+            answer, score = judge(task, result.key.setting, result.trajectory, result.extractor_reply, scoring)
+            scored = {**record, "answer": answer, "score": score}
+            changed += scored["score"] != record["score"]
+            total += 1
+            done()
+            yield encode_line(scored)
+        if total == 0:
+            raise RunLogError(f"{folder.path} has no results yet", hint=folder.resume_command)
+
+    with folder.lock():
+        manifest = folder.read_manifest()
+        suite, log = folder.suite, folder.results_path
+        scoring = Scoring.model_validate(manifest["config"]["scoring"])
+        if log.exists():
+            shutil.copyfile(log, log.with_name(f"old-{log.name}"))
+        write_whole(log, lines(), error=RunLogError)
+        manifest["fingerprint"]["scorer"] = code_version()
+        folder.write_manifest(manifest)
+    return changed, total

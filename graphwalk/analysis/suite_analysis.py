@@ -1,0 +1,99 @@
+"""What explains the episodes of a suite: evidence, causes, potentials, scenes, and the layout of its report.
+
+To add one for a suite of another package, name its module in `Suite.analysis` and define a class `Analysis` in it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar, Generic
+
+from pydantic import BaseModel, ConfigDict
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.reports.measures import declared_report
+from graphwalk.reports.scene import Scene, scene_of
+from graphwalk.reports.suite_report import Reader, ResultRecord, SuiteReport
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.reference import ReferenceWalk
+from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import T
+from graphwalk.types.episode import Score, Trajectory
+
+
+class Explanation(BaseModel):
+    """What explains a score, joined to its fields where someone reads them. Suites extend it.
+
+    `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
+    tools, no rows).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    grounded: float | None = None
+    missing: str = ""
+    """What an error prevented, for example "evidence missing: TypeError"."""
+
+
+class SuiteAnalysis(Generic[T]):
+    """The explanations of one suite. This class has a report that fits any suite, and explains nothing."""
+
+    explanation_type: ClassVar[type[Explanation]] = Explanation
+
+    def __init__(self, suite: Suite[Any, T]) -> None:
+        self.suite = suite
+
+    def report(self) -> SuiteReport:
+        """Return the measures of the suite and the layout of its report."""
+        return self.declared()
+
+    def declared(self, readers: Mapping[str, Reader] = {}, **behaviour: Any) -> SuiteReport:
+        """Return the report of templates/reports (`declared_report`) with the fields of score and explanation."""
+        own = {**self.suite.score_type.model_fields, **self.explanation_type.model_fields}
+        shared = {*Score.model_fields, *Explanation.model_fields}
+        fields = {name: field for name, field in own.items() if name not in shared}
+        return declared_report(self.suite.name, fields, readers, abbreviations=self.suite.abbreviations, **behaviour)
+
+    def explain(self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> Explanation:
+        """Return the evidence of an answer, and why it is wrong."""
+        return self.explanation_type()
+
+    def potential(self, task: T, trajectory: Trajectory) -> float | None:
+        """Return how much of the answer the results so far have shown, in [0, 1]; None, the default, if unknown.
+
+        It depends on results, never on the words of the model.
+        """
+        return None
+
+    def potentials(self, task: T, trajectory: Trajectory) -> list[float] | None:
+        """Return the potential before the first turn and after each; None if one of them is unknown."""
+        values = []
+        for number in range(len(trajectory.turns) + 1):
+            value = self.potential(task, replace(trajectory, turns=trajectory.turns[:number]))
+            if value is None:
+                return None
+            values.append(value)
+        return values
+
+    def scene(self, task: T, record: ResultRecord) -> Scene:
+        """Return what terminal and page show of an episode; by default its turns and its answer."""
+        return scene_of(record)
+
+    async def reference(self, task: T, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
+        """Return the walk of the scripted expert; None, the default, without one. OracleError if it is wrong."""
+        return None
+
+
+def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
+    """Return the analysis of a suite: of the module that it names, else of `graphwalk.analysis.suites`."""
+    module = suite.analysis or f"graphwalk.analysis.suites.{suite.name}"
+    if suite.analysis is None and find_spec(module) is None:
+        return SuiteAnalysis(suite)
+    analysis: SuiteAnalysis[Any] = import_module(module).Analysis(suite)
+    return analysis
+
+
+def score_fields(suite: Suite[Any, Any]) -> list[str]:
+    """Return the fields of a score that is joined with its explanation."""
+    return [*suite.score_type.model_fields, *analysis_of(suite).explanation_type.model_fields]

@@ -1,0 +1,91 @@
+"""GraphWalks: causes of wrong answers, scenes and report (docs/method.md, GraphWalks)."""
+
+from functools import partial
+from typing import Any, Literal
+
+from graphwalk.analysis.baselines import expert_result
+from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
+from graphwalk.analysis.walked import walked_scene
+from graphwalk.config.agent import AgentConfig
+from graphwalk.evaluation.extraction import visible_text
+from graphwalk.reports.scene import Fate, Scene, trajectory_of
+from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
+from graphwalk.seeds import stdlib_random
+from graphwalk.suites.graph_prompts import graph_prompt
+from graphwalk.suites.graphwalks.players import expert
+from graphwalk.suites.graphwalks.suite import agree
+from graphwalk.suites.graphwalks.task import GraphwalksTask
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.tools.observed import observed_graph
+from graphwalk.types.episode import Trajectory
+
+ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
+_SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
+"""Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
+
+
+class GraphwalksExplanation(Explanation):
+    """`error_class`: "wrong_form" is a text without the line, "other_nodes" has missing and extra nodes."""
+
+    error_class: ErrorClass | None = None
+
+
+class Analysis(SuiteAnalysis[GraphwalksTask]):
+    """The explanations of GraphWalks."""
+
+    explanation_type = GraphwalksExplanation
+
+    def report(self) -> SuiteReport:
+        size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
+        return self.declared(
+            groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
+            baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
+        )
+
+    def explain(
+        self, task: GraphwalksTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
+    ) -> GraphwalksExplanation:
+        error: ErrorClass | None = None
+        if answer is None:
+            error = "wrong_form" if visible_text(trajectory.reply) else "no_answer"
+        elif not score["correct"]:
+            nodes, target = {*answer}, {*task.target}
+            error = "extra_nodes" if nodes > target else "missing_nodes" if nodes < target else "other_nodes"
+        return GraphwalksExplanation(error_class=error)
+
+    def potential(self, task: GraphwalksTask, trajectory: Trajectory) -> float:
+        """Return the share of the nodes of the search whose neighbours are known.
+
+        It is the mean over the levels of the search; a level counts as far as those before it are known.
+        """
+        observed = observed_graph(trajectory.results)
+        complete = observed.complete_nodes()
+        ends = [(link.source, link.target) for link in observed.relationships.values()]
+        ends = ends if task.template == "bfs" else [(target, source) for source, target in ends]
+        level, earlier, share, depth = {str(task.parameters["node"])}, set[str](), 1.0, int(task.parameters["depth"])
+        total = 0.0
+        for _ in range(depth):
+            share *= len(level & complete) / len(level) if level else 1.0
+            total += share / depth
+            earlier |= level
+            level = {target for source, target in ends if source in level & complete} - earlier
+        return total
+
+    def scene(self, task: GraphwalksTask, record: ResultRecord) -> Scene:
+        target, answer = {*task.target}, {*(record["answer"] or ())}
+        fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
+        fates |= {key: "right" if key in target else "wrong" for key in answer}
+        return walked_scene(record, trajectory_of(record), {str(task.parameters["node"])}, fates)
+
+    async def reference(self, task: GraphwalksTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk:
+        policy = expert(task, "tools", None, stdlib_random(task.seed, "policy", task.task_id))
+        prompt = await graph_prompt(task.question, about, "tools", AgentConfig())
+        assert prompt.toolbox is not None
+        walk = await drive(policy, prompt.toolbox, prompt.messages)
+        agree("the expert", task.read(walk.answer).answer, task)
+        return walk
+
+
+def _problem(result: ResultRecord) -> str:
+    return f"{result['task']['template']} {_BANDS[result['task']['prompt_chars'] > _SHORT]}"

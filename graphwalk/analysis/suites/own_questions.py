@@ -1,0 +1,43 @@
+"""Your own questions: evidence, scenes and report."""
+
+from typing import Any
+
+from graphwalk.analysis.suite_analysis import Explanation
+from graphwalk.analysis.suites.ask import AskScenes
+from graphwalk.reports.suite_report import Grouping, SuiteReport
+from graphwalk.suites.own_questions.task import OwnQuestionTask
+from graphwalk.tools.observed import VALUES
+from graphwalk.tools.observed_values import found_values, tool_evidence
+from graphwalk.types.episode import Trajectory
+
+_MOST_ROWS = 10_000
+"""Rows of an answer whose texts are looked up in results."""
+
+
+class Analysis(AskScenes[OwnQuestionTask]):
+    """The explanations of your own questions. `grounded` is the share of an answer's texts in results."""
+
+    def report(self) -> SuiteReport:
+        return self.declared(groupings=(Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"])),))
+
+    def explain(
+        self, task: OwnQuestionTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
+    ) -> Explanation:
+        seen = tool_evidence(trajectory)
+        rows = (answer or [])[:_MOST_ROWS]
+        texts = [row[field] for row in rows for field in task.fields if isinstance(row.get(field), str)]
+        known = texts and setting != "no_tools"
+        return Explanation(grounded=sum(map(seen.holds, texts)) / len(texts) if known else None)
+
+    def potential(self, task: OwnQuestionTask, trajectory: Trajectory) -> float | None:
+        """Return the share of the target's rows whose texts are in results of calls that do not name them.
+
+        A list of more values than the target has rows does not count: it tells none of them apart. None if the
+        target has no rows, or values other than texts, which a query may compute.
+        """
+        texts = [[row[field] for field in task.fields] for row in task.target]
+        if not texts or not all(isinstance(text, str) for row in texts for text in row):
+            return None
+        most = len(texts)
+        is_shown = found_values(one for one in trajectory.results if one.call.name != VALUES or (one.rows or 0) <= most)
+        return sum(all(is_shown(text, *task.names.get(text, ())) for text in row) for row in texts) / len(texts)

@@ -1,0 +1,294 @@
+"""Questions: evidence, causes of wrong answers, scenes and report (docs/method.md, Scores)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any, Literal
+
+from graphwalk.analysis.baselines import baseline_result, expert_result, paper_figures
+from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
+from graphwalk.analysis.suites.groundedness import RowTuple, supported_rows
+from graphwalk.analysis.walked import walked_scene
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import counted
+from graphwalk.evaluation.extraction import strip_thinking
+from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
+from graphwalk.reports.common_plots import against_size, by_group
+from graphwalk.reports.measures import if_scored
+from graphwalk.reports.plots import Plot
+from graphwalk.reports.report import Report
+from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
+from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, Reference, ResultRecord, SuiteReport
+from graphwalk.suites.graph_prompts import QUERY_TOOLS
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.questions.agents.expert_effort import ExpertReference
+from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.template import CATEGORIES
+from graphwalk.suites.reference import ReferenceWalk
+from graphwalk.tools.observed import is_key
+from graphwalk.tools.observed_values import Evidence, holds_row, shows_data, tool_evidence, waste_of
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.values import Row
+
+
+def _with_paper_target(read: Reader) -> Reader:
+    """Return a reader of results with the paper's target; None for others, whose tasks have no key fields."""
+    return if_scored(lambda result: read(result) if result["task"].get("key_fields") else None)
+
+
+def _any_tied(result: ResultRecord) -> float | None:
+    score = result["score"]
+    correct = score.get("any_tied_correct") if result["task"].get("rows_left_out") else score["correct"]
+    return None if correct is None else float(correct)
+
+
+READERS: Mapping[str, Reader] = {
+    "tied": _with_paper_target(lambda result: float(bool(result["task"].get("rows_left_out")))),
+    "any_tied_accuracy": _with_paper_target(_any_tied),
+}
+
+
+def remark(result: ResultRecord) -> str | None:
+    """Return a note on a question with one oracle, on the paper's query, or on questions that were skipped."""
+    task, graph = result["task"], result.get("graph", {})
+    if task.get("rows_left_out"):
+        return (
+            f"{task['template']}: the paper's query returns one of several tied rows, and only this one is correct."
+            f" The accuracy of {REFERENCE}, which names one of them at random, is the most that can be expected."
+        )
+    if task.get("oracles", 2) == 2:
+        left_out = graph.get("left_out")
+        # Generated graphs have no names, and may be many.
+        which = f"{graph['name']} is" if "name" in graph else "Some graphs are"
+        return f"{which} not asked: {', '.join(left_out)} (see run.json for the reasons)." if left_out else None
+    return f"{task['template']} has one oracle: its targets come from its Cypher, without an independent check."
+
+
+def question_plots(report: Report) -> Iterator[Plot]:
+    """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
+    yield by_group(report, "category", "Accuracy by category")
+    yield by_group(report, "question", "Accuracy by kind of question")
+    reference = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
+    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
+
+
+ErrorClass = Literal[
+    "wrong_form", "wrong_start", "no_answer", "unreadable", "invented", "misread", "extra_rows", "missing_rows"
+]
+_MOST_CHECKED = 10_000
+"""Rows of an answer that are checked for groundedness."""
+_MOST_ROWS = 2_000
+"""Rows of answer and target in the picture."""
+
+
+class QuestionExplanation(Explanation):
+    """`grounded`: share of the first 10,000 rows that the tool results prove. `error_class`: why an answer is wrong."""
+
+    error_class: ErrorClass | None = None
+    repeated_calls: int = 0
+    tool_errors: int = 0
+
+
+class Analysis(SuiteAnalysis[QuestionTask]):
+    """The explanations of questions on property graphs."""
+
+    explanation_type = QuestionExplanation
+
+    def report(self) -> SuiteReport:
+        """Return the report of questions, with groups in the order of the built-in questions."""
+        return self.declared(
+            READERS,
+            groupings=(
+                Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
+                Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
+                Grouping("graph", "graph", lambda result: result.get("graph", {}).get("name")),
+                Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes")),
+            ),
+            references={
+                "table_2_questions": tables_2_and_3,
+                "table_3_correct_of_10_by_question": tables_2_and_3,
+                "table_4_graph_size": table_4,
+            },
+            baselines=baselines,
+            remark=remark,
+            plots=question_plots,
+        )
+
+    def explain(
+        self, task: QuestionTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
+    ) -> QuestionExplanation:
+        rows = typed_rows(answer or [], task.target, task.scored_fields)[:_MOST_CHECKED]
+        # Columns of a model's own query may contain anything, so their evidence is unknown.
+        proven = supported_rows(task, trajectory, [*rows, *task.target]) if setting == "tools" else None
+        grounded = None
+        if rows and proven is not None:
+            grounded = sum(row_set([row], task.scored_fields) <= proven for row in rows) / len(rows)
+        waste = waste_of(trajectory)
+        return QuestionExplanation(
+            grounded=grounded,
+            error_class=None
+            if score["correct"]
+            else why_wrong(task, trajectory, None if answer is None else rows, proven),
+            repeated_calls=waste.repeated_calls,
+            tool_errors=waste.tool_errors,
+        )
+
+    def potential(self, task: QuestionTask, trajectory: Trajectory) -> float | None:
+        """Return the share of the target's rows that the results prove; None without an evaluator.
+
+        It is None, too, after a query of the model, whose results may contain anything.
+        """
+        queried = any(shows_data(result) and result.call.name in QUERY_TOOLS for result in trajectory.results)
+        target = row_set(task.target, task.scored_fields)
+        if task.oracles == 1 or python_part(task.template) is None or not target or queried:
+            return None
+        proven = supported_rows(task, trajectory, task.target) or frozenset()
+        return len(proven) / len(target) if task.mode == "set" else float(bool(proven))
+
+    def scene(self, task: QuestionTask, record: ResultRecord) -> Scene:
+        """Return the scene of an episode; rows are compared by their scored fields."""
+        fields = task.answer_fields
+        rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
+        any_one = task.mode != "set"
+        answer_rows = typed_rows(rows, task.target, task.scored_fields)
+        marked = [*marked_items(answer_rows, task.target, lambda row: row_set([row], task.scored_fields))][:_MOST_ROWS]
+        if any_one and any(fate == "right" for fate, _ in marked):
+            marked = [(fate, row) for fate, row in marked if fate != "missed"]
+        # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
+        names = {str(v) for name, v in task.parameters.items() if name.endswith(("label", "type", "property", "hops"))}
+        values = {str(value) for value in task.parameters.values()} - names
+        answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
+        note = f"Any one of {counted(len(task.target), 'row')} is correct." if any_one and len(task.target) > 1 else ""
+        table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
+        return walked_scene(record, trajectory_of(record), values, answered, table)
+
+    async def reference(self, task: QuestionTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
+        if task.oracles == 1 or about.store is None:
+            return None
+        if not about.store.in_process:
+            return None
+        store = about.store
+        expert = about.once(("expert", agent), lambda: ExpertReference(store, about.graph, agent))
+        walk: ReferenceWalk = await expert(task)
+        return walk
+
+
+def why_wrong(
+    task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row] | None, proven: frozenset[RowTuple] | None
+) -> ErrorClass:
+    """Return the first cause that fits a wrong answer (docs/method.md, Causes of wrong answers).
+
+    `rows` is None for a reply without a readable answer; `proven` are the rows of answer and target that the tool
+    results prove, None if that is unknown.
+    """
+    target, answered = row_set(task.target, task.scored_fields), row_set(rows or (), task.scored_fields)
+    sufficient = proven is not None and (target <= proven if task.mode == "set" else bool(target & proven))
+    reply = strip_thinking(trajectory.reply)
+    in_form = rows and not missing_fields(rows, task.scored_fields)
+    if not in_form and (sufficient or proven is None) and names_target(task, reply):
+        return "wrong_form"
+    if not start_found(task, trajectory):
+        return "wrong_start"
+    if not rows:
+        return "unreadable" if rows is None and reply.strip() else "no_answer"
+    if proven is not None:
+        plain = [field for field in task.scored_fields if field not in task.computed_fields]
+        values = (row[field] for row in rows for field in plain if row.get(field) is not None)
+        if not answered <= proven and not all(map(tool_evidence(trajectory).holds, values)):
+            return "invented"
+    if sufficient:
+        return "misread"
+    return "extra_rows" if answered - target else "missing_rows"
+
+
+def names_target(task: QuestionTask, text: str) -> bool:
+    """Return True if a text contains the values of every row of the target, or of one if one is enough."""
+    evidence = Evidence([text])
+    named = (holds_row(row, task.scored_fields, evidence) for row in task.target)
+    return all(named) if task.mode == "set" else any(named)
+
+
+def start_found(task: QuestionTask, trajectory: Trajectory) -> bool:
+    """Return False if no accepted call names a start node of the question, and no result shows it."""
+    calls = [result for result in trajectory.results if not result.is_note and not result.final]
+    accepted = (result for result in calls if result.error is None)
+    seen = Evidence(text for result in accepted for text in (result.call.arguments, result.content))
+    starts = [value for name, value in task.parameters.items() if is_key(name)]
+    return not calls or all(map(seen.holds, starts))
+
+
+_OF_ALL, _OF_EACH = 120, 10
+"""Questions per model in the paper, in total and per kind."""
+
+
+def table_4() -> Reference:
+    """Return the paper's figures by graph size, with the counts behind the printed percentages."""
+    paper = paper_figures()
+    rows = paper["table_4_graph_size"]
+    counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "scored": _OF_ALL} for row in rows]
+    sizes = tuple({**row, **count} for row, count in zip(rows, counts, strict=True))
+    return Reference(f"{paper['source']}, Table 4", tuple(paper["notes"]), groups={"nodes": sizes})
+
+
+def tables_2_and_3() -> Reference:
+    """Return the paper's figures overall, by category and by kind of question."""
+    paper = paper_figures()
+    table_2 = [{**row, "correct": row["correct_of_120"], "scored": _OF_ALL} for row in paper["table_2_questions"]]
+    overall = tuple({name: row[name] for name in row if name != "correct_of_120"} for row in table_2)
+    table = paper["table_3_correct_of_10_by_question"]
+    category_of = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
+    members = {category: [name for name in category_of if category_of[name] == category] for category in CATEGORIES}
+
+    def grouped(grouping: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
+        for group, questions in groups.items():
+            number = _OF_EACH * len(questions)
+            for row in table:
+                correct = sum(row[question] for question in questions)
+                counts = {"correct": correct, "scored": number, "accuracy": round(100 * correct / number, 2)}
+                yield {"model": row["model"], "setting": row["setting"], grouping: group, **counts}
+
+    groups = {
+        "category": tuple(grouped("category", members)),
+        "question": tuple(grouped("question", {name: [name] for name in category_of})),
+    }
+    return Reference(f"{paper['source']}, Tables 2 and 3", tuple(paper["notes"]), overall, groups)
+
+
+def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
+    """Yield baselines that need no run: chance, and the expert.
+
+    "chance" has the expected scores of one random valid row, the expert those of one of the tied rows.
+    """
+    task = result["task"]
+    target = task["gold_size"]
+    ties = 1 + len(task.get("rows_left_out", ()))
+    rows = valid_rows(result)
+    if rows:
+        any_one = task.get("mode", "set") != "set"
+        yield baseline_result(result, CHANCE, _random_row(target / rows, target, any_one, ties))
+    yield from expert_result(result, _random_row(1 / ties, 1, True, ties) if ties > 1 else dict(_ALL_RIGHT))
+
+
+def valid_rows(result: ResultRecord) -> int | None:
+    """Return the number of rows with the requested form, or None if it is unknown."""
+    task, graph = result["task"], result.get("graph", {})
+    if task.get("candidates"):
+        return int(task["candidates"])
+    kind = shipped_kinds().get(task["template"])
+    sizes = [graph.get(size) for size in kind.template.chance] if kind else []
+    return prod(sizes) if sizes and all(sizes) else None
+
+
+def _random_row(hit: float, target: int, any_one: bool, ties: int) -> dict[str, Any]:
+    """Return the expected score of one row that is correct with probability `hit`, like each of the `ties`."""
+    needed = 1 if any_one else target
+    right = hit if needed == 1 else 0.0
+    rates = {"precision": hit, "recall": hit / needed, "f1": hit * 2 / (1 + needed), "false_positives": 1 - hit}
+    return {"correct": right, "strict_correct": right, "any_tied_correct": right * ties, **rates}
+
+
+_ALL_RIGHT = {
+    **dict.fromkeys(("correct", "strict_correct"), True),
+    **dict.fromkeys(("precision", "recall", "f1"), 1.0),
+    "false_positives": 0,
+}

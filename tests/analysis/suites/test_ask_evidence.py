@@ -1,0 +1,89 @@
+"""The evidence of an answer, from the rows that the tools returned."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graphwalk.analysis.suites.ask_evidence import cited_keys, evidence_of, unsupported_because
+from graphwalk.tools.observed import ObservedGraph, observed_graph
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+
+
+def result(rows: Any, tool: str = "get_node_by_property", error: str | None = None, **arguments: Any) -> ToolResult:
+    return ToolResult(ToolCall("1", tool, json.dumps(arguments)), json.dumps(rows), error, len(rows))
+
+
+def neighbor(centre: str, direction: str, type_: str, other: dict[str, Any], **more: Any) -> dict[str, Any]:
+    row = {"center_key": centre, "direction": direction, "type": type_, "neighbor_label": "Person"}
+    return {**row, "neighbor_properties": other, **more}
+
+
+def seen() -> ObservedGraph:
+    ida, bo = {"key": "p1", "name": "Ida Holm"}, {"key": "p2", "name": "Bo Lund"}
+    rows = [
+        neighbor("f1", "incoming", "DIRECTED", ida, relationship_properties={"days": 40}),
+        neighbor("f1", "incoming", "ACTED_IN", bo, relationship_properties={}),
+    ]
+    film = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
+    return observed_graph(
+        [
+            result(rows, "get_all_nearest_neighbors", **film),
+            result([{"label": "Film", "properties": {"key": "f1", "year": 1999, "genre": "noir"}}]),
+            result([{"label": "Film", "properties": {"key": f"n{i}", "genre": "noir"}} for i in range(9)]),
+        ]
+    )
+
+
+def keys(question: str, answer: str) -> list[str]:
+    return [node.key for node in evidence_of(question, answer, seen()).nodes]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "wanted"),
+    [
+        ("Who directed The Quiet Harbour?", "Ida Holm [p1].", ["p1", "f1"]),
+        ("Who directed The Quiet Harbour?", "It was Ida Holm", ["p1", "f1"]),
+        ("who directed the quiet harbour?", "ida holm", ["p1", "f1"]),
+        ("When was The Quiet Harbour made?", "In 1999.", ["f1"]),
+        ("How long did The Quiet Harbour take?", "40 days", ["f1", "p1"]),
+        ("Which genre?", "noir", []),
+        ("Who?", "Nobody [p9]", []),
+        ("Who?", "", []),
+    ],
+)
+def test_evidence_connects_answer_and_question(question: str, answer: str, wanted: list[str]) -> None:
+    assert sorted(keys(question, answer)) == sorted(wanted)
+
+
+def test_keys_are_cited_in_brackets_and_links_are_none() -> None:
+    assert cited_keys("Ida [p1], Bo [`p2`, p3], Ida [p1], [text](http://x) []") == ("p1", "p2", "p3")
+
+
+FOUND = ToolResult(ToolCall("1", "t", "{}"), '[{"key": "p1", "name": "Ida Holm", "film": "Die Möwe"}]', rows=1)
+NOTHING = ToolResult(ToolCall("2", "t", "{}"), "Note: no film Salt. []", rows=0)
+FAILED = ToolResult(ToolCall("3", "t", "{}"), "There is no label Salt.", error="unknown_name")
+NOTED = ToolResult(ToolCall("4", "think", "{}"), "Greta")
+
+
+@pytest.mark.parametrize(
+    ("results", "answer", "reason"),
+    [
+        ([FOUND], "Ida Holm [p1] directed it.", ""),
+        ([FOUND], "It was ida holm. She made *die mowe*.", ""),
+        ([FOUND], "There are 3.", ""),
+        ([FOUND], "Nobody directed it.", ""),
+        ([FOUND], "Greta Garbo [p9] directed Salt.", "no result contains p9, Garbo"),
+        ([FOUND, NOTED], "Greta", "no result contains Greta"),
+        ([FOUND], "These two:\n- Nils Dahl\n- Per Lund", "no result contains Dahl, Lund"),
+        ([NOTHING], "I found no film Salt.", ""),
+        ([NOTHING], "It is from 1931.", "no result contains 1931"),
+        ([FAILED, NOTED], "Ida Holm", "every look-up failed"),
+        ([NOTED], "Ida Holm", "no tool has read it"),
+        ([], "Ida Holm", "no tool has read it"),
+        ([], None, ""),
+    ],
+)
+def test_answers_that_no_result_supports(results: list[ToolResult], answer: str | None, reason: str) -> None:
+    assert unsupported_because("Who directed the film Salt?", answer, results) == reason

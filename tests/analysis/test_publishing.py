@@ -1,0 +1,177 @@
+"""A run as one file: the same bytes each time, no secret in it, and nothing in it is trusted."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.analysis.compare_runs import compare_runs
+from graphwalk.analysis.publishing import publish
+from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.rescore import rescore_run
+from graphwalk.errors import RunLogError
+from graphwalk.files.json_lines import encode_line
+from graphwalk.reports.formats import to_json
+from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.sanitise import Secrets
+from tests.cli.test_commands import graphwalk
+from tests.exports.hostile_run import RUNS, copied
+from tests.runs.runs import experiment, records, resume, start
+
+SECRET = "s3cr3t-of-the-lab"
+
+
+async def a_run(folder: Path, **changes: Any) -> RunFolder:
+    await start(folder, experiment(models=["scripted/expert", "scripted/flawed"], limit=3, **changes))
+    return RunFolder.open(folder)
+
+
+def planted(folder: RunFolder, text: str) -> None:
+    """The text in a reply, as if a model had said it."""
+    changed = records(folder.path)
+    changed[0]["trajectory"]["turns"][-1]["message"]["content"] = f"I found {text}."
+    folder.results_path.unlink()
+    writer = folder.results_writer()
+    for record in changed:
+        writer.append(record)
+    writer.close()
+
+
+@pytest.mark.extended
+async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path: Path) -> None:
+    folder = await a_run(tmp_path / "run")
+    one, two = tmp_path / "one.zip", tmp_path / "two.zip"
+    publish(folder, one, Secrets({}))
+    publish(folder, two, Secrets({}))
+    assert one.read_bytes() == two.read_bytes()
+    read = RunFolder.open(one)
+    assert list(read.records()) == list(folder.records())
+    assert report_of(read).as_dict() == report_of(folder).as_dict()
+    there, here = (json.loads(to_json(compare_runs([path]))) for path in (one, folder.path))
+    assert there == here
+    shown = {word: graphwalk(word, one) for word in ("report", "verify", "show")}
+    assert {word: done.returncode for word, done in shown.items()} == dict.fromkeys(shown, 0), shown
+    assert "verified: no difference" in shown["verify"].stderr
+    assert graphwalk("export", "csv", one, "--out", tmp_path / "tables").returncode == 0
+    names = zipfile.ZipFile(one).namelist()
+    assert {"README.md", "run.json", "results.jsonl", "SHA256SUMS", "texts/experiment.yaml"} <= set(names)
+    assert "run.log" not in names
+
+
+async def test_a_published_run_says_how_it_is_cited_and_repeated(tmp_path: Path) -> None:
+    folder = await a_run(tmp_path / "run", names={"scripted/expert": "Alpha"})
+    publish(folder, tmp_path / "run.zip", Secrets({}))
+    readme = zipfile.ZipFile(tmp_path / "run.zip").read("README.md").decode()
+    citation = readme.partition("## CITATION\n\n")[2]
+    digest = RunFolder.open(tmp_path / "run.zip").results_digest()
+    assert "6 episodes of Alpha (scripted/expert), scripted/flawed; seed 7." in citation
+    assert f"Results sha256 {digest}." in citation
+    assert f"prints results sha256 {digest}" in readme
+    assert "git checkout" in readme
+    assert "-dirty\n" not in readme.partition("git checkout")[2]
+
+
+async def test_a_published_run_is_not_written_to(tmp_path: Path) -> None:
+    out = tmp_path / "run.zip"
+    publish(await a_run(tmp_path / "run"), out, Secrets({}))
+    before = out.read_bytes()
+    with pytest.raises(RunLogError, match="read-only") as caught:
+        await resume(out)
+    assert "unzip" in caught.value.hint
+    with pytest.raises(RunLogError, match="read-only"):
+        rescore_run(RunFolder.open(out))
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["results.jsonl:1", "replies.jsonl:1", "run.json", "texts/note"])
+def test_a_run_that_contains_a_secret_is_not_published(place: str, tmp_path: Path) -> None:
+    folder, out = copied("questions", tmp_path / "run"), tmp_path / "run.zip"
+    if place == "results.jsonl:1":
+        planted(folder, SECRET)
+    elif place == "replies.jsonl:1":
+        line = {"key": "k", "reply": {"message": {"role": "assistant", "content": SECRET}}}
+        folder.replies_path.write_bytes(encode_line(line))
+    elif place == "run.json":
+        folder.write_manifest({**folder.read_manifest(), "name": f"for {SECRET}"})
+    else:
+        folder.texts_path.mkdir(exist_ok=True)
+        (folder.texts_path / "note").write_text(SECRET)
+    with pytest.raises(RunLogError, match=f"{place} contains the value of LAB_API_KEY") as caught:
+        publish(folder, out, Secrets({"LAB_API_KEY": SECRET}))
+    assert SECRET not in f"{caught.value} {caught.value.hint}"
+    assert not out.exists()
+
+
+def rewritten(source: Path, out: Path, **changes: bytes | None) -> Path:
+    """A copy of an archive with files put in, replaced, or (None) left out."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            if name not in changes:
+                new.writestr(name, old.read(name))
+        for name, content in changes.items():
+            if content is not None:
+                new.writestr(name, content)
+    return out
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../evil", "/etc/evil", "texts/../../evil", "evil.py", "texts\\..\\evil", "texts/C:evil", "texts/a\x1bb"],
+)
+def test_a_foreign_file_in_an_archive_is_refused(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "run.zip"
+    publish(copied("mazes", tmp_path / "run"), out, Secrets({}))
+    evil = rewritten(out, tmp_path / "evil.zip", **{name: b"x"})
+    with pytest.raises(RunLogError, match=r"no file of a run|cannot be read"):
+        RunFolder.open(evil)
+    assert not list(tmp_path.rglob("evil"))
+
+
+def test_a_changed_missing_or_swollen_archive_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "run.zip"
+    publish(copied("mazes", tmp_path / "run"), out, Secrets({}))
+    assert len(list(RunFolder.open(out).records())) == 4
+    for number, changes in enumerate(
+        ({"README.md": b"other"}, {"SHA256SUMS": None}, {"results.jsonl": None}, {"texts/new": b"x"})
+    ):
+        with pytest.raises(RunLogError, match="cannot be read as a published run"):
+            RunFolder.open(rewritten(out, tmp_path / f"{number}.zip", **changes))
+    (tmp_path / "cut.zip").write_bytes(out.read_bytes()[:-30])
+    with pytest.raises(RunLogError, match=r"no run\.json"):
+        RunFolder.open(tmp_path / "cut.zip")
+
+
+def test_publish_names_the_commands(tmp_path: Path) -> None:
+    done = graphwalk("publish", RUNS / "mazes", "--out", "a run.tar", folder=tmp_path)
+    assert (done.returncode, "a run.tar does not end in .zip" in done.stderr) == (2, True)
+    assert "--out 'a run.zip'" in done.stderr
+    done = graphwalk("publish", RUNS / "mazes", "--out", "a run.zip", folder=tmp_path)
+    assert (done.returncode, "graphwalk report 'a run.zip'" in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("place", ["texts/x", "texts", "results.jsonl"])
+def test_a_link_out_of_the_run_folder_is_refused(place: str, tmp_path: Path) -> None:
+    folder, other, out = copied("mazes", tmp_path / "run"), tmp_path / "other", tmp_path / "run.zip"
+    link = folder.path / place
+    if link.exists():
+        link.rename(other)
+    else:
+        other.write_text("private")
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(other)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for words in (("publish", folder.path, "--out", out), ("merge", folder.path, "--out", tmp_path / "merged")):
+        done = graphwalk(*words)
+        assert (done.returncode, "is a link to a place outside" in done.stderr) == (3, True), done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_link_inside_its_folder_is_a_file_like_any_other(tmp_path: Path) -> None:
+    folder, out = copied("mazes", tmp_path / "run"), tmp_path / "run.zip"
+    (folder.texts_path / "prompts").mkdir(parents=True, exist_ok=True)
+    (folder.texts_path / "prompts" / "a.j2").write_text("Now!")
+    (folder.texts_path / "prompts" / "b.j2").symlink_to("a.j2")
+    publish(folder, out, Secrets({}))
+    assert zipfile.ZipFile(out).read("texts/prompts/b.j2") == b"Now!"
