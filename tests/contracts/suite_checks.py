@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.episodes.episode import RunModels, judge, play
@@ -117,7 +118,7 @@ def _check_result(suite: Suite[Any, Any], result: Result) -> None:
 
 
 def _check_report(suite: Suite[Any, Any], results: list[Result]) -> None:
-    report = build_report([result.as_dict() for result in results], suite.report())
+    report = build_report([result.as_dict() for result in results], analysis_of(suite).report())
     for write in (as_text, to_csv, to_markdown):
         assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
     assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"

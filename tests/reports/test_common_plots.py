@@ -1,6 +1,7 @@
 """The first plot of a run: models in their settings."""
 
-from graphwalk.analysis.suites.questions import question_report
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, result
 
 
@@ -14,7 +15,7 @@ def test_models_and_chance_have_a_dot_in_each_setting() -> None:
         for question in (0, 1)
     ]
     entries = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in results]
-    plot = build_report(entries, question_report()).plots[0]
+    plot = build_report(entries, analysis_of(suite_named("questions")).report()).plots[0]
     (panel,) = plot.panels
     dots = {series.name: [(point.x, point.y) for point in series.points] for series in panel.series}
     assert dots == {

@@ -5,11 +5,12 @@ import re
 import pytest
 from rich.console import Console
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.reports.formats import OnTerminal, to_csv, to_latex, to_markdown
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, run
 
-DECLARED = suite_named("questions").report()
+DECLARED = analysis_of(suite_named("questions")).report()
 
 
 def report(**how):

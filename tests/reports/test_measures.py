@@ -2,6 +2,7 @@
 
 import pytest
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.reports.measures import causes_of, layout
 from graphwalk.suites.registry import suite_named
 
@@ -11,7 +12,7 @@ COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
 @pytest.mark.parametrize("name", ["questions", "mazes", "magma", "graphwalks", "ask"])
 def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
     suite = suite_named(name)
-    measures = {measure.name for measure in suite.report().measures} | COUNTED_BY_EVERY_REPORT
+    measures = {measure.name for measure in analysis_of(suite).report().measures} | COUNTED_BY_EVERY_REPORT
     tables = layout(name)
     assert {column.field for columns in tables.values() for column in columns} <= measures
     assert all(column.legend for columns in tables.values() for column in columns)
@@ -20,5 +21,5 @@ def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
 @pytest.mark.parametrize("name", ["questions", "mazes", "graphwalks"])
 def test_every_cause_of_a_score_has_one_column(name: str) -> None:
     suite = suite_named(name)
-    columns = [column.field for column in suite.report().causes]
+    columns = [column.field for column in analysis_of(suite).report().causes]
     assert sorted(columns) == sorted(causes_of(suite.score_type))

@@ -3,12 +3,13 @@ import random
 
 import pytest
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError
 from graphwalk.reports.formats import to_markdown
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, build_report, failure, result, run
 
-DECLARED = suite_named("questions").report()
+DECLARED = analysis_of(suite_named("questions")).report()
 
 
 def rows_of(results, **how):

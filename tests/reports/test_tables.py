@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.questions import baselines
 from graphwalk.reports.formats import as_text, to_json, to_markdown
 from graphwalk.reports.text_table import TextTable
@@ -11,7 +12,7 @@ from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, result
 
-DECLARED = suite_named("questions").report()
+DECLARED = analysis_of(suite_named("questions")).report()
 ASKED = {kind.name: kind.template.category for kind in choose_kinds()}
 SIZES = {"nodes": 100, "relationships": 300}
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.reports.report import Report
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, build_report, failure, result, run
 
-DECLARED = suite_named("questions").report()
+DECLARED = analysis_of(suite_named("questions")).report()
 
 
 def report(results: Any) -> Report:

@@ -11,6 +11,7 @@ from graphwalk.suites.suite import Suite
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
+from tests.explained import explained_score
 
 
 def policy_of(
@@ -30,4 +31,4 @@ async def played(
         CallOptions(parallel_tool_calls=agent.parallel_tool_calls),
     )
     trajectory = await run_episode(Episode(prompt, ScriptedModel("scripted/test", policy), agent, options))
-    return task.score(setting, trajectory, task.read(trajectory.reply)), trajectory
+    return explained_score(task, setting, trajectory, task.read(trajectory.reply)), trajectory

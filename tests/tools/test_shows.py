@@ -19,6 +19,7 @@ from graphwalk.tools.tool import load_tool, load_tools
 from graphwalk.types.chat import CallOptions, Message, ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory
 from graphwalk.types.wire import from_dict, to_dict
+from tests.explained import explained_score
 from tests.suites.questions.evidence_graph import near, place, task
 
 SHORTEST_PATH = Path(__file__).parents[2] / "examples" / "tools" / "get_shortest_path.yaml"
@@ -54,7 +55,7 @@ async def test_a_path_is_evidence_if_the_tool_declares_it(
     text = SHORTEST_PATH.read_text("utf-8")
     tool.write_text(text if declares else text.replace("\nshows: path\n", "\n"), "utf-8")
     trajectory = await episode(PATHS, tool, [Ask("get_shortest_path", WALK)], answer)
-    score = PATHS.score("tools", trajectory, PATHS.read(trajectory.reply))
+    score = explained_score(PATHS, "tools", trajectory, PATHS.read(trajectory.reply))
     assert (score.precision == 1, score.grounded) == (answer == ON_THE_PATH, grounded)
 
 

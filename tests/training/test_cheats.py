@@ -15,6 +15,7 @@ from graphwalk.training.potentials import potentials, step_rewards
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Trajectory, Turn
+from tests.explained import explained_score
 from tests.training.cheap_policies import WAYS, Case, Step, honest_cases, play_steps
 
 GRAPH = {"nodes": 20, "labels": 3, "relationship_types": 2, "properties": 2, "mean_degree": 2}
@@ -73,8 +74,8 @@ async def honest_episode(case: Case, cheat: Trajectory) -> Trajectory:
     common = next((number for number, call in enumerate(own) if call not in made), len(own))
     if isinstance(case.task, QuestionTask) and not score["f1"] and made and not common:
         right = Turn(Message("assistant", case.write(case.task.target)))
-        _, proven = judge(case.task, case.setting, replace(cheat, turns=(*cheat.turns[:-1], right)))
-        recall = proven["grounded"] if proven else 0.0
+        guess = replace(cheat, turns=(*cheat.turns[:-1], right))
+        recall = explained_score(case.task, case.setting, guess, case.task.read(guess.reply)).grounded or 0.0
     rows = case.target[: round(recall * len(case.target))]
     replies = [Step(case.write(rows))]
     if not score["f1"] and not rows:
@@ -82,8 +83,7 @@ async def honest_episode(case: Case, cheat: Trajectory) -> Trajectory:
         return await play_steps(case, [*([Step("", calls)] if calls else []), *replies])
     for number in range(len(case.walk) if common == len(own) else 0, len(case.walk) + 1):
         episode = await play_steps(case, [*case.walk[:number], *replies])
-        _, score = judge(case.task, case.setting, episode)
-        if score is not None and score["grounded"] == 1:
+        if explained_score(case.task, case.setting, episode, case.task.read(episode.reply)).grounded == 1:
             break
     return episode
 

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from graphwalk.agent import Episode, run_episode
+from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.runs.episodes.episode import RunModels
+from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.training import potentials, step_rewards
 from graphwalk.types.chat import Message, ToolCall
@@ -81,7 +83,7 @@ def test_a_loop_of_two_calls_earns_nothing(expert: Played) -> None:
 
 def test_a_task_without_potential_has_no_rewards_of_steps(expert: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     task, trajectory = expert[0]
-    monkeypatch.setattr(type(task), "potential", Task.potential)
+    monkeypatch.setattr(type(analysis_of(suite_named(task.suite))), "potential", SuiteAnalysis.potential)
     assert potentials(task, trajectory) is None
     with pytest.raises(ConfigError, match="no potential"):
         step_rewards(potentials(task, trajectory))

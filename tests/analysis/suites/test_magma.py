@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.magma_traces import case, trace_records
 from graphwalk.reports.formats import to_markdown
 from graphwalk.reports.report import Report
@@ -16,7 +17,7 @@ from tests.reports.results import build_report
 from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 
-DECLARED = MagmaSuite().report()
+DECLARED = analysis_of(MagmaSuite()).report()
 PAPER = DECLARED.reference("magma-paper")
 
 

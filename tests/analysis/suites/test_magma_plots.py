@@ -1,12 +1,13 @@
 """Plots of MAGMA, each after a figure of the paper."""
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.magma_plots import magma_plots
 from graphwalk.reports.plots import Plot
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.reports.results import build_report
 from tests.suites.magma.logged_runs import logged
 
-DECLARED = MagmaSuite().report()
+DECLARED = analysis_of(MagmaSuite()).report()
 
 
 def plots(states: dict[str, list[bool]]) -> dict[str, Plot]:

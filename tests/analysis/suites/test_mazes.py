@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.suites.mazes.suite import MazesSuite
 from tests.reports.results import build_report
 
-DECLARED = MazesSuite().report()
+DECLARED = analysis_of(MazesSuite()).report()
 
 
 def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: Any) -> dict[str, Any]:

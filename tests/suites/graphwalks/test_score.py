@@ -1,10 +1,13 @@
 """Replies are read by the published rule, and by ours."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from graphwalk.suites.graphwalks.task import GraphwalksScore, GraphwalksTask
+from graphwalk.suites.graphwalks.task import GraphwalksTask
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from tests.explained import explained_score
 
 Wrong = str | None
 
@@ -50,9 +53,9 @@ def task_with(target: str, published: list[str] | None = None) -> GraphwalksTask
     )
 
 
-def score_of(task: GraphwalksTask, reply: str) -> GraphwalksScore:
+def score_of(task: GraphwalksTask, reply: str) -> SimpleNamespace:
     trajectory = Trajectory((), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
-    return task.score("no_tools", trajectory, task.read(reply))
+    return explained_score(task, "no_tools", trajectory, task.read(reply))
 
 
 @pytest.mark.parametrize(("target", "reply", "published", "ours", "wrong"), REPLIES)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import graphwalk
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
@@ -149,9 +150,11 @@ async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> No
     instance = GraphInstance.of(about.graph, problems, {"entry": 0, "index": 0})
     inner = await suite.tasks(LoadedGraph(instance, about.store), GraphwalksConfig(), 0, AgentConfig())
     seen += [set(task.target) for task in inner.asked]
-    assert bfs.reference_calls == sum(map(len, seen)) - len(bfs.target)
-    assert bfs.reference_turns == 5
-    assert (parents.reference_calls, parents.reference_turns) == (1, 2)
+    analysis = analysis_of(suite)
+    walk, short = [await analysis.reference(task, about, AgentConfig()) for task in (bfs, parents)]
+    assert walk.calls == sum(map(len, seen)) - len(bfs.target)
+    assert walk.turns == 5
+    assert (short.calls, short.turns) == (1, 2)
 
 
 @pytest.mark.parametrize("change", [lambda keys: keys[1:], lambda keys: [*keys, "a0"]])

@@ -1,31 +1,31 @@
 """Scores of answers made by hand, on a maze with a single way."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.suites.mazes.score import extract_path, score_path
 from graphwalk.suites.mazes.suite import make_task
-from graphwalk.suites.mazes.task import MazeScore
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from tests.explained import explained_score
 from tests.suites.mazes.stage import SMALL
 
 TASK = make_task(SMALL, "d" * 64)
 WAY = [0, 1, 2, 3, 7, 11, 15, 14, 13, 9, 8]
 
 
-def score(reply: str, results: tuple[ToolResult, ...] = (), setting: str = "tools", **changes: Any) -> MazeScore:
+def score(reply: str, results: tuple[ToolResult, ...] = (), setting: str = "tools", **changes: Any) -> SimpleNamespace:
     turns = [Turn(Message("assistant"), results=results)] if results else []
     status = changes.get("exit_status", ExitStatus.ANSWERED)
     trajectory = Trajectory((), (*turns, Turn(Message("assistant", reply))), status)
-    return score_path(TASK.maze, setting, trajectory, extract_path(reply))
+    return explained_score(TASK, setting, trajectory, TASK.read(reply))
 
 
-def of(path: list[Any]) -> MazeScore:
+def of(path: list[Any]) -> SimpleNamespace:
     return score(json.dumps({"path": [str(cell) for cell in path]}))
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.suites.mazes import expert_walk
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.types.episode import ExitStatus
 from tests.suites.mazes.stage import random_stage, stage
 

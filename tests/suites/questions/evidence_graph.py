@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -9,7 +10,6 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
-from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -18,6 +18,7 @@ from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
+from tests.explained import explained_score
 
 NODES = [
     Node("a1", ("A",), {"p": 1, "name": "x"}),
@@ -79,12 +80,12 @@ class Place:
 
     async def score(
         self, task: QuestionTask, answer: list[Row], asked: list[Asked], results: list[ToolResult] | None = None
-    ) -> QuestionScore:
+    ) -> SimpleNamespace:
         shown = tuple(await self.results(asked) if results is None else results)
         turns = (Turn(Message("assistant"), results=shown), Turn(Message("assistant", json.dumps(answer))))
         prompt = (tools_system(self.schema, self.agent), Message("user", task.question))
         trajectory = Trajectory(tuple(prompt), turns, ExitStatus.ANSWERED)
-        return task.score("tools", trajectory, task.read(trajectory.reply))
+        return explained_score(task, "tools", trajectory, task.read(trajectory.reply))
 
 
 async def place(**agent: Any) -> Place:

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.episode import ExitStatus
 from tests.evaluation.episodes import call, episode, seen, tool_turn
+from tests.explained import explained_score
 
 
 def task(target, fields=("node_key",), scored=None, mode="set", template="node_by_property", parameters=None, **more):
@@ -34,14 +34,14 @@ def keys(*names):
     return [{"node_key": name} for name in names]
 
 
-def score(question, answer, *shown, setting="tools", **how) -> QuestionScore:
+def score(question, answer, *shown, setting="tools", **how):
     """`shown`: rows with keys of nodes that a tool gives back, which all have the value that is asked for."""
     found = [
         [{"label": "L", "properties": {"key": key, "p": 1}} for row in rows for key in row.values()] for rows in shown
     ]
     turns = [tool_turn(seen(call(number, value=number), rows)) for number, rows in enumerate(found)]
     trajectory = episode(*turns, answer=answer if isinstance(answer, str) else json.dumps(answer), **how)
-    return question.score(setting, trajectory, question.read(trajectory.reply))
+    return explained_score(question, setting, trajectory, question.read(trajectory.reply))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_one_row_in_the_wrong_form_is_enough_where_one_is_right():
 def test_an_episode_that_never_finds_the_start_has_a_cause_of_its_own(made, cause):
     question = task(keys("a"), parameters={"source_label": "L", "key": "s1"}, template="foreign")
     trajectory = episode(tool_turn(made), answer="[]")
-    assert question.score("tools", trajectory, question.read(trajectory.reply)).error_class == cause
+    assert explained_score(question, "tools", trajectory, question.read(trajectory.reply)).error_class == cause
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_one_of_several_right_answers_is_enough(mode):
     assert score(question, [{"node_key": "a", "n": 2}], keys("a")).all_properties_correct is False
 
 
-def test_waste_is_part_of_the_score():
+def test_waste_is_part_of_the_explanation():
     rows = [{"label": "L", "properties": {"key": "a", "p": 1}}]
     turns = [
         tool_turn(seen(call(1, value=1), rows), seen(call(2, value=2), "no", error="bad_arguments")),
         tool_turn(seen(call(3, value=1), rows)),
     ]
     trajectory = episode(*turns, answer='[{"node_key": "a"}]')
-    result = task(keys("a")).score("tools", trajectory, task(keys("a")).read(trajectory.reply))
+    result = explained_score(task(keys("a")), "tools", trajectory, task(keys("a")).read(trajectory.reply))
     assert (result.repeated_calls, result.tool_errors) == (1, 1)
 
 

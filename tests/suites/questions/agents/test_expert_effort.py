@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -54,6 +55,9 @@ async def test_pages_that_the_agent_reads_are_counted(agent: AgentConfig) -> Non
         assert instance.graph is not None
         store = await EmbeddedDatabase().load(instance.graph)
         toolbox = GraphToolbox(store, await store.schema(), agent=agent)
-        for task in (await suite.tasks(LoadedGraph(instance, store), config, 1, agent)).asked:
+        about = LoadedGraph(instance, store)
+        for task in (await suite.tasks(about, config, 1, agent)).asked:
             walk = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
-            assert (task.reference_turns, task.reference_calls) == (walk.turns, walk.calls), task.template
+            reference = await analysis_of(suite).reference(task, about, agent)
+            assert reference is not None
+            assert (reference.turns, reference.calls) == (walk.turns, walk.calls), task.template

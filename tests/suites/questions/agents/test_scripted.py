@@ -86,4 +86,4 @@ def test_cypher_answers_every_question_by_its_own_query() -> None:
     for task in graphwalk.make_tasks(graph, seed=5):
         result = graphwalk.play(task, graph, model="scripted/cypher", setting="write_cypher")
         assert result.score is not None
-        assert (result.score["correct"], result.score["grounded"]) == (True, None), task.template
+        assert result.score["correct"], task.template

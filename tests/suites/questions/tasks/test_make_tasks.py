@@ -34,17 +34,17 @@ def asking(*questions: str, **fields: Any) -> QuestionsConfig:
 
 
 async def preset_tasks(
-    preset: str, seed: int = 3, *, spec: Any = None, agent: AgentConfig | None = None, **fields: Any
+    preset: str, seed: int = 3, *, spec: Any = None, pages: AgentConfig | None = None, **fields: Any
 ) -> Any:
     graph = generate_graph(GraphSpec(preset=preset, **(spec or {})), seed)
     return await make_tasks(
-        graph, await EmbeddedDatabase().load(graph), asking(*shipped_kinds(), **fields), seed=seed, agent=agent
+        graph, await EmbeddedDatabase().load(graph), asking(*shipped_kinds(), **fields), seed=seed, pages=pages
     )
 
 
 @pytest.mark.parametrize(("preset", "spec"), [(preset, ODD if n % 2 else {}) for n, preset in enumerate(GRAPH_PRESETS)])
 async def test_every_preset_hosts_every_kind_and_the_expert_is_right(preset: str, spec: dict[str, Any]) -> None:
-    tasks = await preset_tasks(preset, spec=spec, agent=AgentConfig())
+    tasks = await preset_tasks(preset, spec=spec, pages=AgentConfig())
     assert [task.template for task in tasks] == list(shipped_kinds())
     for task in tasks:
         assert len(task.target) == task.target_size > 0

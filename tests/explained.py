@@ -1,0 +1,19 @@
+"""Scores joined with their explanations, as reports read them."""
+
+from types import SimpleNamespace
+
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.config.scoring import Scoring
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.task import Task
+from graphwalk.types.episode import Trajectory
+
+
+def explained_score(
+    task: Task, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+) -> SimpleNamespace:
+    """Return the fields of the score of an answer and of its explanation."""
+    score = task.score(setting, trajectory, extraction, scoring).model_dump()
+    explanation = analysis_of(suite_named(task.suite)).explain(task, setting, trajectory, extraction.answer, score)
+    return SimpleNamespace(**score, **explanation.model_dump())
