@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from graphwalk.analysis.reporting import report_of
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_json, to_markdown
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
