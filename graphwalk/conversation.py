@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphwalk.agent import Watcher
+from graphwalk.analysis.explained import explain_result
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.ask_evidence import AnswerEvidence, evidence_of, unsupported_because
 from graphwalk.config.agent import FOREIGN
@@ -49,6 +50,8 @@ class Answer:
     """The phrase about missing evidence, if an error prevented it."""
     unsupported: str = ""
     """Why no tool result can support the answer; "" if one may, or if there is no answer."""
+    grounded: float | None = None
+    """Share of the cited keys that tool results show; None if none is cited."""
 
     def __repr__(self) -> str:
         """Return one line: question, answer or the reason for none, and the numbers of tool calls and evidence."""
@@ -66,7 +69,8 @@ class Answer:
             seen = observed_graph(result.trajectory.results)
             evidence = evidence_of(str(result.task["question"]), result.answer, seen)
         reason = unsupported_because(str(result.task["question"]), result.answer, result.trajectory.results)
-        return cls(result, scene, evidence, "".join(missing), reason)
+        grounded = None if result.score is None else explain_result(result)["grounded"]
+        return cls(result, scene, evidence, "".join(missing), reason, grounded)
 
     @property
     def question(self) -> str:
@@ -108,7 +112,7 @@ class Answer:
             "steps": [step.as_dict() for step in self.steps],
             "evidence": self.evidence.as_dict(),
             "unsupported": self.unsupported or None,
-            "grounded": None if self.result.score is None else self.result.score["grounded"],
+            "grounded": self.grounded,
             "model": self.result.key.model,
             "usage": to_dict(self.result.usage),
             "cost": self.cost,

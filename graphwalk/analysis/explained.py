@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from multiprocessing import get_context
 from typing import Any
@@ -67,6 +67,16 @@ def explain_episode(
     return {**explanation.model_dump(mode="json"), "missing": "; ".join(missing), "potentials": potentials}
 
 
+def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
+    """Return the explanation of a scored episode of any suite."""
+    analysis = _analysis(str(result.task["suite"]))
+    task = analysis.suite.task_type.model_validate(result.task)
+    assert result.score is not None
+    return explain_episode(
+        analysis, task, result.key.setting, result.trajectory, result.answer, result.score, steps=steps
+    )
+
+
 def joined(record: Record, explanation: Record | None, reference: Record | None = None) -> dict[str, Any]:
     """Return a result with the fields of its explanation in its score, and the expert's figures in its task."""
     if explanation is None:
@@ -85,7 +95,7 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
     changed = references is None
     references = _reference_figures(folder) if references is None else references
     lines = [encode_line({"code": code_digest(), "references": references})]
-    suite, steps = folder.suite.name, bool(folder.read_manifest()["config"]["scoring"]["steps"])
+    steps = bool(folder.read_manifest()["config"]["scoring"]["steps"])
     results = folder.checked_records()
     with progress_bar("explaining", folder.planned_episodes()) as done:
         while batch := list(islice(results, _BATCH)):
@@ -93,7 +103,7 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
             missing = [identity for identity in scored if identity not in kept]
             changed |= bool(missing)
             for identity, explanation in zip(
-                missing, _explanations(suite, steps, [scored[identity] for identity in missing]), strict=True
+                missing, _explanations(steps, [scored[identity] for identity in missing]), strict=True
             ):
                 kept[identity] = explanation
                 done()
@@ -136,23 +146,18 @@ def _kept(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
     return explanations, references
 
 
-def _explanations(suite: str, steps: bool, records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+def _explanations(steps: bool, records: Sequence[Record]) -> Iterator[dict[str, Any]]:
     """Yield the explanations of results, made by several processes if there are many."""
     if len(records) < _MANY or cores() == 1:
-        yield from (_explanation(suite, steps, record) for record in records)
+        yield from (_explanation(steps, record) for record in records)
         return
     with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
-        arguments = [suite] * len(records), [steps] * len(records), records
-        yield from pool.map(_explanation, *arguments, chunksize=max(1, len(records) // (4 * cores())))
+        part = max(1, len(records) // (4 * cores()))
+        yield from pool.map(partial(_explanation, steps), records, chunksize=part)
 
 
-def _explanation(suite: str, steps: bool, record: Record) -> dict[str, Any]:
-    analysis, result = _analysis(suite), Result.from_dict(dict(record))
-    task = analysis.suite.task_type.model_validate(result.task)
-    assert result.score is not None
-    return explain_episode(
-        analysis, task, result.key.setting, result.trajectory, result.answer, result.score, steps=steps
-    )
+def _explanation(steps: bool, record: Record) -> dict[str, Any]:
+    return explain_result(Result.from_dict(dict(record)), steps=steps)
 
 
 @cache

@@ -10,6 +10,8 @@ from functools import cache, cached_property
 from typing import Any
 
 from graphwalk.agent import Episode, call_tools, limit_reached, run_episode
+from graphwalk.analysis.explained import explain_episode
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
@@ -222,9 +224,13 @@ class OpenEpisode:
         return [0.0] * len(self.turns) if values is None else step_rewards(values)
 
     def judge(self) -> tuple[Any, dict[str, Any] | None]:
-        """Return the answer and its score, as in a line of a run."""
-        scoring = self.stage.experiment.config.scoring
-        return judge(self.task, self.planned.key.setting, self.trajectory, None, scoring)
+        """Return the answer, and its score with the explanation."""
+        scoring, setting = self.stage.experiment.config.scoring, self.planned.key.setting
+        answer, score = judge(self.task, setting, self.trajectory, None, scoring)
+        if score is None:
+            return answer, None
+        analysis = analysis_of(self.stage.experiment.suite)
+        return answer, {**score, **explain_episode(analysis, self.task, setting, self.trajectory, answer, score)}
 
     def _end(self, status: ExitStatus) -> None:
         self.exit_status = status

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.agent import answer_now, messages_to_send
+from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
@@ -257,7 +258,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
         return "without an answer"
     if options.correct and not score["correct"]:
         return "not correct"
-    if options.grounded and score.get("grounded") != 1:
+    if options.grounded and explain_result(result)["grounded"] != 1:
         return "not grounded"
     return None
 
