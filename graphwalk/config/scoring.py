@@ -14,4 +14,4 @@ class Scoring(Strict):
     text: Literal["exact", "folded"] = "exact"
     """Comparison of texts in answers to your own questions. folded: without differences of case, accents and spaces."""
     steps: bool = False
-    """Log how much of the answer is in sight before the first turn and after each: `potentials` of a result."""
+    """Where results are read: how much of the answer is in sight before the first turn and after each, `potentials`."""

@@ -40,6 +40,8 @@ class Stage:
     """One episode per task and setting."""
     weights: Mapping[str, float]
     _sources: GraphSources
+    _references: dict[str, Task] = field(default_factory=dict)
+    """Task id → the task with the figures of the expert's walk."""
 
     @classmethod
     async def open(
@@ -91,12 +93,21 @@ class Stage:
 
     async def begin(self, number: int) -> "OpenEpisode":
         """Start an episode of the task with this number."""
-        planned = self.planned[number]
+        planned = await self._with_reference(number)
         return OpenEpisode(self, planned, await planned.prompt(self.experiment))
+
+    async def _with_reference(self, number: int) -> PlannedEpisode:
+        """Return an episode whose task has the expert's figures, which the reward needs."""
+        planned = self.planned[number]
+        if planned.task.task_id not in self._references:
+            analysis, agent = analysis_of(self.experiment.suite), self.experiment.agent
+            walk = await analysis.reference(planned.task, planned.graph.about, agent)
+            self._references[planned.task.task_id] = planned.task if walk is None else walk.added_to(planned.task)
+        return replace(planned, task=self._references[planned.task.task_id])
 
     async def expert(self, number: int) -> Reward:
         """Return the reward of the scripted expert, which is 1 for a valid task."""
-        planned = self.planned[number]
+        planned = await self._with_reference(number)
         experiment = self.experiment.of(planned.key.setting)
         async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
             walk = Episode(await planned.prompt(experiment), model, experiment.agent, experiment.options)
