@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.explained import explained
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.episodes.resolve import resolve
@@ -62,6 +63,6 @@ async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path)
     config = load_experiment(experiment, flags=flags, graphs=graphs)
     new = NewRun.make(config.name, tmp_path / "run")
     await start_run(resolve(config, Variables()), new, Progress())
-    now = digests(new.folder.records())
+    now = digests(explained(new.folder))
     changed = [part for part, digest in GOLDEN[name].items() if now.get(part) != digest]
     assert not changed, f"{name}: {', '.join(changed)} are no longer what they were; now: {json.dumps(now)}"
