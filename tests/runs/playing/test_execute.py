@@ -16,8 +16,6 @@ from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.suites.questions.suite import QuestionsSuite
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import Notes, experiment, records, resume, start, without_time
@@ -202,20 +200,7 @@ class Ending(Progress):
             raise RunLogError("enough")
 
 
-@pytest.fixture
-def slow_plans(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every graph takes a while to be planned, as large ones do."""
-    make = QuestionsSuite.tasks
-
-    async def tasks(self: QuestionsSuite, *given: Any) -> list[QuestionTask]:
-        await asyncio.sleep(0.3)
-        return await make(self, *given)
-
-    monkeypatch.setattr(QuestionsSuite, "tasks", tasks)
-
-
-@pytest.mark.usefixtures("slow_plans")
-async def test_the_first_graph_is_asked_about_while_others_are_planned(tmp_path: Path) -> None:
+async def test_the_plan_is_whole_before_the_first_episode(tmp_path: Path) -> None:
     events: list[str] = []
 
     class Watcher(Progress):
@@ -226,27 +211,20 @@ async def test_the_first_graph_is_asked_about_while_others_are_planned(tmp_path:
             events.append("finished")
 
     await start(tmp_path / "run", six_graphs(), progress=Watcher())
-    assert events.count("finished") == events.count("planned")
-    assert "planned" in events[events.index("finished") :]
-    assert RunFolder.open(tmp_path / "run").read_manifest()["fingerprint"]["episodes"] == events.count("finished")
+    assert events == ["planned"] * 6 + ["finished"] * 6
+    assert RunFolder.open(tmp_path / "run").planned_episodes() == 6
 
 
-@pytest.mark.usefixtures("slow_plans")
-async def test_a_run_that_ended_while_it_was_planned_goes_on(tmp_path: Path) -> None:
+async def test_a_run_that_ended_while_it_was_planned_is_begun_again(tmp_path: Path) -> None:
     with pytest.raises(RunLogError, match="enough"):
         await start(tmp_path / "run", six_graphs(), progress=Ending())
-    folder = RunFolder.open(tmp_path / "run")
-    assert folder.read_manifest()["fingerprint"]["episodes"] is None
-    assert "NOT FINISHED" in (report_of(folder).incomplete or "")
-    summary, whole = await resume(tmp_path / "run"), await start(tmp_path / "whole", six_graphs())
-    assert summary.finished == whole.finished == summary.episodes
-    ended, straight = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "whole"))
-    assert ended == straight
+    assert not (tmp_path / "run" / "run.json").exists()
+    summary = await start(tmp_path / "run", six_graphs())
+    assert summary.finished == summary.episodes == 6
 
 
 async def test_it_does_not_go_on_with_another_seed(tmp_path: Path) -> None:
-    with pytest.raises(RunLogError, match="enough"):
-        await start(tmp_path / "run", six_graphs(), progress=Ending())
+    await start(tmp_path / "run", six_graphs())
     folder = RunFolder.open(tmp_path / "run")
     manifest = folder.read_manifest()
     folder.write_manifest({**manifest, "config": {**manifest["config"], "seed": 99}})
