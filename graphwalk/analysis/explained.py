@@ -12,6 +12,7 @@ from functools import cache, partial
 from itertools import islice
 from multiprocessing import get_context
 from typing import Any
+from warnings import catch_warnings
 
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
 from graphwalk.errors import GraphwalkError
@@ -137,7 +138,7 @@ def _kept(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return the kept explanations of this code by `_identity`, and the expert's figures by task; None without any."""
     explanations: dict[str, Any] = {}
     references = None
-    with suppress(GraphwalkError, LookupError, TypeError):  # damaged: made again
+    with suppress(GraphwalkError, LookupError, TypeError), catch_warnings(action="ignore"):  # damaged: made again
         lines = read_lines(folder.path / "analysis.jsonl")
         head = next(lines, None)
         if head is not None and head["code"] == code_digest():

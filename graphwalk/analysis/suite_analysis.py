@@ -94,6 +94,12 @@ def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
     return analysis
 
 
+async def with_reference(analysis: SuiteAnalysis[T], task: T, about: LoadedGraph, agent: AgentConfig) -> T:
+    """Return a task with the figures of the expert's walk; unchanged without one. Raise OracleError as `reference`."""
+    walk = await analysis.reference(task, about, agent)
+    return task if walk is None else walk.added_to(task)
+
+
 def score_fields(suite: Suite[Any, Any]) -> list[str]:
     """Return the fields of a score that is joined with its explanation."""
     return [*suite.score_type.model_fields, *analysis_of(suite).explanation_type.model_fields]

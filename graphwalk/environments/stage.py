@@ -11,7 +11,7 @@ from typing import Any
 
 from graphwalk.agent import Episode, call_tools, limit_reached, run_episode
 from graphwalk.analysis.explained import explain_episode
-from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
@@ -101,8 +101,8 @@ class Stage:
         planned = self.planned[number]
         if planned.task.task_id not in self._references:
             analysis, agent = analysis_of(self.experiment.suite), self.experiment.agent
-            walk = await analysis.reference(planned.task, planned.graph.about, agent)
-            self._references[planned.task.task_id] = planned.task if walk is None else walk.added_to(planned.task)
+            task = await with_reference(analysis, planned.task, planned.graph.about, agent)
+            self._references[task.task_id] = task
         return replace(planned, task=self._references[planned.task.task_id])
 
     async def expert(self, number: int) -> Reward:

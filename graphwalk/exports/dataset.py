@@ -10,6 +10,7 @@ from uuid import UUID
 
 import yaml
 
+from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, counted
@@ -107,7 +108,8 @@ async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Ro
 
 
 async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str, Any]:
-    task, store = planned.task, planned.graph.about.store
+    store, analysis = planned.graph.about.store, analysis_of(experiment.suite)
+    task = await with_reference(analysis, planned.task, planned.graph.about, experiment.agent)
     prompt, agent = await planned.prompt(experiment), experiment.of(planned.key.setting).agent
     schema = None if store is None else schema_text(await store.schema(agent.schema_samples), agent)
     tools = [] if prompt.toolbox is None else [spec.as_openai() for spec in prompt.toolbox.specs]

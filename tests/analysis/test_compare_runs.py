@@ -9,9 +9,11 @@ import pytest
 
 import graphwalk
 from graphwalk.analysis.compare_runs import compare_runs
+from graphwalk.analysis.explained import explained
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.reports.formats import to_json, to_markdown
+from graphwalk.runs.folder.run_folder import RunFolder
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def test_runs_with_other_pages_have_the_same_tasks_and_another_par(played: Calla
     paged = played("paged", models=["scripted/expert"], graphs=1, agent={"result_tokens": 900})
     comparison = compare_runs([one(played), paged], models=["scripted/flawed", "scripted/expert"])
     assert any("agent.result_tokens: None → 900" in note for note in comparison.notes)
-    for result in read_lines(paged / "results.jsonl"):
+    for result in explained(RunFolder.open(paged)):
         assert result["task"]["reference_turns"] == len(result["trajectory"]["turns"])
 
 

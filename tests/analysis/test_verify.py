@@ -336,7 +336,7 @@ async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -
 async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     (mine / "prompts").mkdir(parents=True)
-    shipped = Path(__file__).parents[3]
+    shipped = Path(__file__).parents[2]
     for source, target in (
         ("templates/questions/node_count.yaml", "nodes_counted.yaml"),
         ("tools/get_node_by_property.yaml", "get_node_by_property.yaml"),
@@ -367,7 +367,7 @@ async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_pa
 
 @pytest.mark.parametrize("changed", ["questions/mine.yaml", "tools/get_node_by_property.yaml"])
 async def test_cypher_in_a_strangers_run_is_refused_before_anything_runs(tmp_path: Path, changed: str) -> None:
-    shipped = Path(__file__).parents[3]
+    shipped = Path(__file__).parents[2]
     question = yaml.safe_load((shipped / "templates/questions/node_count.yaml").read_text(encoding="utf-8"))
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({**question, "name": "mine"}))
     suite = {"name": "questions", "graphs": [GRAPH], "questions": [str(tmp_path / "mine.yaml")]}

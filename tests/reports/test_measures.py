@@ -20,6 +20,6 @@ def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["questions", "mazes", "graphwalks"])
 def test_every_cause_of_a_score_has_one_column(name: str) -> None:
-    suite = suite_named(name)
-    columns = [column.field for column in analysis_of(suite).report().causes]
-    assert sorted(columns) == sorted(causes_of(suite.score_type))
+    analysis = analysis_of(suite_named(name))
+    columns = [column.field for column in analysis.report().causes]
+    assert sorted(columns) == sorted(causes_of(analysis.explanation_type.model_fields))

@@ -75,8 +75,6 @@ class Plan:
     """Model and reason → number of episodes that a scripted agent cannot play."""
     task_notes: list[str] = field(default_factory=list)
     """The notes of the suite on the tasks."""
-    turn_limit: int | None = None
-    """Turns of an episode after which the answer is requested."""
 
     def notes(self) -> Iterator[str]:
         """Yield the notes of the suite, and a line for each question and episode that is left out."""
@@ -86,12 +84,6 @@ class Plan:
             name = instance.facts.get("name", instance.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in graph.left_out.items())
         yield from self.unplayed_notes()
-        turns = [task.reference_turns or 0 for task, _ in self.tasks]
-        if self.turn_limit is not None and (longer := [number for number in turns if number > self.turn_limit + 1]):
-            yield (
-                f"The expert needs more turns than agent.turn_limit ({self.turn_limit}) for {len(longer)} of "
-                f"{counted(len(turns), 'task')}, at most {max(longer)}: only the row expert (reference) solves them."
-            )
 
     def unplayed_notes(self) -> Iterator[str]:
         """Yield a line for each scripted agent that cannot play some episodes."""
@@ -119,7 +111,7 @@ def _asked_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Ite
 async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
     """Return the whole plan of an experiment, which is deterministic. `on_tasks` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
-    plan = Plan(turn_limit=experiment.agent.turn_limit)
+    plan = Plan()
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.variables):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break

@@ -46,6 +46,8 @@ async def start_run(
 
     def begin(plan: Plan) -> dict[str, Any]:
         manifest = new_manifest(experiment, plan, new.run_id, new.created)
+        if plan.unplayed:
+            manifest["unplayed"] = list(plan.unplayed_notes())
         if shard != WHOLE:
             manifest |= {"shard": str(shard), "shard_episodes": len(shard.part(plan))}
         return manifest

@@ -6,9 +6,12 @@ import threading
 import pytest
 
 import graphwalk
+from graphwalk.analysis.explained import explain_episode
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.evaluation.extraction import MOST_CHARACTERS
 from graphwalk.runs.episodes.episode import judge
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.registry import suite_named
 from graphwalk.types.chat import Message, Reply
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
@@ -54,4 +57,7 @@ def test_a_reply_that_is_too_long_is_no_answer() -> None:
         assert score is not None
         assert (score["extraction_stage"], score["correct"]) == (stage, stage != "too_long")
     assert answer is None
-    assert score["error_class"] == "unreadable"
+    assert (
+        explain_episode(analysis_of(suite_named("questions")), TASK, "tools", trajectory, answer, score)["error_class"]
+        == "unreadable"
+    )

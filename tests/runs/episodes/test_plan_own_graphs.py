@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
@@ -91,6 +92,6 @@ async def test_wrong_answers_on_a_graph_with_dates_are_explained(graph: Property
     new = NewRun.make("dates", tmp_path / "run")
     summary = await start_run(resolve(load_experiment(data), Variables()), new, Progress())
     assert summary.finished == summary.episodes
-    scores = [record["score"] for record in new.folder.records() if not record["score"]["correct"]]
+    scores = [record["score"] for record in explained(new.folder) if not record["score"]["correct"]]
     assert scores
     assert all(score["error_class"] for score in scores)

@@ -97,11 +97,3 @@ def scores(folder: Path, model: str | None = None) -> dict[str, Any]:
         for r in records(folder)
         if model in (None, r["model"])
     }
-
-
-async def test_plan_names_the_tasks_beyond_the_turn_limit() -> None:
-    flags = {"agent.turn_limit": 1, "models": ["scripted/expert"], "settings": ["tools"]}
-    notes = (await estimate_run(resolve(experiment(**flags), NOTHING_SET))).notes
-    assert any(note.startswith("The expert needs more turns than agent.turn_limit (1) for ") for note in notes)
-    notes = (await estimate_run(resolve(experiment(**flags | {"agent.turn_limit": 30}), NOTHING_SET))).notes
-    assert not any("needs more turns" in note for note in notes)

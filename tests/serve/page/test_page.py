@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from graphwalk.analysis.explained import explained
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, episode_content, index_of
 from tests.serve.page.browser import Browser
@@ -17,7 +18,7 @@ PageOf = Callable[..., str]
 @pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
 def test_index_and_episodes_have_the_values_of_the_log(suite: str) -> None:
     folder = RunFolder.open(RUNS / suite)
-    records = {(r["model"], r["setting"], r["task_id"], r["repeat"]): r for r in folder.named_records()}
+    records = {(r["model"], r["setting"], r["task_id"], r["repeat"]): r for r in explained(folder)}
     index = index_of([content_of(folder)])
     assert len(index["episodes"]) == len(records)
     for values in index["episodes"]:

@@ -40,7 +40,7 @@ async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[
         "setting": setting,
         "repeat": 0,
         "exit_status": str(trajectory.exit_status),
-        "score": score.model_dump(mode="json"),
+        "score": vars(score),
         "turns": len(trajectory.turns),
         "tool_calls": 0,
         "usage": {"input_tokens": 10, "output_tokens": 2},

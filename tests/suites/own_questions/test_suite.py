@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.estimate import estimate_run
+from graphwalk.analysis.explained import explained
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.verify import verify_run
 from graphwalk.errors import ConfigError, RunLogError
@@ -83,9 +84,9 @@ async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) ->
         assert correct == {"owner": True, "tons": True, "shares": True, "builder": False, "home": False}
         assert scores["builder", setting]["invented"]
         assert scores["home", setting]["abstained"]
-    assert scores["owner", "tools"]["grounded"] == 1
-    assert scores["owner", "no_tools"]["grounded"] is None
     folder = RunFolder.open(run)
+    grounded = {(one["task_id"], one["setting"]): one["score"]["grounded"] for one in explained(folder)}
+    assert (grounded["owner", "tools"], grounded["owner", "no_tools"]) == (1, None)
     verified = await verify_run(folder, Variables())
     assert verified.holds
     assert verified.checks["tasks"].verified == 5

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from graphwalk.config.scoring import Scoring
-from graphwalk.runs.episodes.episode import judge
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from tests.explained import explained_score
 
 
 def task(answers: list[Any], names: dict[str, tuple[str, ...]] | None = None) -> OwnQuestionTask:
@@ -37,9 +37,7 @@ def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str 
     turns = (*([Turn(Message("assistant", None), results=results)] if seen else []), Turn(Message("assistant", reply)))
     trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
     scoring = Scoring.model_validate({"text": text})
-    scored = judge(question_task, "tools", trajectory, scoring=scoring)[1]
-    assert scored is not None
-    return scored
+    return vars(explained_score(question_task, "tools", trajectory, question_task.read(reply), scoring))
 
 
 @pytest.mark.parametrize(
