@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
 from graphwalk.evaluation.statistics import compare, outcomes_of
 from graphwalk.reports.common_plots import against_size, series_of
@@ -48,7 +49,7 @@ def published(pattern: str) -> list[str]:
 def together(pattern: str) -> Report:
     """Measure all published runs that match a pattern as one."""
     folders = [RunFolder.open(RESULTS / f"{name}.zip") for name in published(pattern)]
-    return report_of(folders[0], chain.from_iterable(folder.records() for folder in folders))
+    return report_of(folders[0], chain.from_iterable(map(explained, folders)))
 
 
 def player(row: Row, which: str = "") -> Player:
