@@ -4,7 +4,7 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.testing import check_question
+from tests.contracts.extension_checks import check_question
 
 
 @pytest.mark.parametrize("name", shipped_kinds())

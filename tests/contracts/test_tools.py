@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from graphwalk.files.resources import data_path
-from graphwalk.testing import check_tool
 from graphwalk.tools.tool import tool_names
+from tests.contracts.extension_checks import check_tool
 
 GOOD = (data_path("tools") / "get_node_by_property.yaml").read_text(encoding="utf-8")
 PATTERN = "MATCH (n:{{ label | label }})"

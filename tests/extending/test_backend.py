@@ -29,7 +29,7 @@ def test_shipped_checks_of_a_backend(place: Place) -> None:
     check = """
 from graphwalk.variables import Variables
 from graphwalk.models.registry import open_model
-from graphwalk.testing import check_model
+from tests.contracts.extension_checks import check_model
 deaf = {"tool_result"}
 check_model(open_model("constant/yes", Variables()), without=deaf)
 check_model(open_model("constant/yes", Variables()))

@@ -1,13 +1,4 @@
-"""Checks for models, questions and tools of other packages, to run in your own tests.
-
-    from graphwalk.testing import check_question
-
-    def test_my_question():
-        check_question("templates/my_question.yaml")
-
-Each check is a plain function that raises AssertionError with the problem. None needs pytest. In asynchronous code,
-call it in a thread: `await asyncio.to_thread(check_question, …)`.
-"""
+"""Checks of models, questions and tools: each raises AssertionError with the problem."""
 
 import json
 import re
