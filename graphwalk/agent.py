@@ -101,6 +101,7 @@ async def run_episode(episode: Episode) -> Trajectory:
 def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
     """Return the graph of runs, compiled once; each invocation passes its `Episode` as the context."""
     from langgraph.graph import END, START, StateGraph
+    from langgraph.types import Command
     from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
     class AgentState(TypedDict, total=False):
@@ -108,29 +109,22 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
         exit_status: ExitStatus | None
         error: str | None
 
-    async def model(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
+    async def model(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
         episode, manager = runtime.context, manager_of_node(config)
         if manager is not None:
             episode = replace(episode, model=Reporting(episode.model, manager))
-        return (await model_turn(episode, state["turns"]))._asdict()
+        step = await model_turn(episode, state["turns"])
+        following = END if step.exit_status else "tools" if step.turns[-1].next_user is None else "model"
+        return Command(update=step._asdict(), goto=following)
 
-    async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
-        return (await tool_turn(runtime.context, state["turns"], manager_of_node(config)))._asdict()
-
-    async def after_model(state: AgentState) -> str:
-        if state["exit_status"]:
-            return END
-        return "tools" if state["turns"][-1].next_user is None else "model"
-
-    async def after_tools(state: AgentState) -> str:
-        return END if state["exit_status"] else "model"
+    async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
+        step = await tool_turn(runtime.context, state["turns"], manager_of_node(config))
+        return Command(update=step._asdict(), goto=END if step.exit_status else "model")
 
     graph: Any = StateGraph(AgentState, context_schema=Episode)
-    graph.add_node("model", model)
-    graph.add_node("tools", tools)
+    graph.add_node("model", model, destinations=("model", "tools", END))
+    graph.add_node("tools", tools, destinations=("model", END))
     graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", after_model, ["model", "tools", END])
-    graph.add_conditional_edges("tools", after_tools, ["model", END])
     compiled: CompiledStateGraph[Any, Episode, Any, Any] = graph.compile()
     return compiled
 

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from random import Random
 from typing import Any
 
@@ -236,6 +236,8 @@ class Cached(Wrapper):
         self._calls = 0
         self._digests: dict[Message, bytes] = {}
         """Digest of each message: a request repeats those of earlier ones."""
+        self._tools: tuple[Sequence[ToolSpec] | None, bytes] = (None, b"")
+        """The tools of the last request, and their digest."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         if self._cache is None:
@@ -254,15 +256,20 @@ class Cached(Wrapper):
     def next_key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
         """Return the key of the next request, SHA-256 in hexadecimal."""
         sha = self._episode.copy()
-        settings = asdict(replace(options, on_text=None))
+        settings = {name: getattr(options, name) for name in _SETTINGS} | {"on_text": None}
         sha.update(_canonical([self._calls, settings]))
         self._calls += 1
-        sha.update(_digest([tool.as_openai() for tool in tools]))
+        if self._tools[0] is not tools:
+            self._tools = (tools, _digest([tool.as_openai() for tool in tools]))
+        sha.update(self._tools[1])
         for message in messages:
             if (digest := self._digests.get(message)) is None:
                 digest = self._digests[message] = _digest(to_dict(message))
             sha.update(digest)
         return sha.hexdigest()
+
+
+_SETTINGS = [each.name for each in fields(CallOptions)]
 
 
 def wrap(
