@@ -91,7 +91,8 @@ async def test_episodes_at_once_are_trees_of_their_own(exporter: InMemorySpanExp
         result = results[about["task"]]
         assert (about["model"], about["setting"]) == ("python/together", "tools")
         assert about["question"] == result.task["question"]
-        assert (outcome["score"], outcome["answer"]) == (result.score, result.answer)
+        assert outcome["score"].items() <= json.loads(json.dumps(result.score)).items()
+        assert outcome["answer"] == result.answer
         tree = [s for s in exporter.get_finished_spans() if s.context.trace_id == root.context.trace_id]
         assert len(attributes_of(tree, "LLM")) == len(result.trajectory.turns) == 2
         (tool,), (called,) = attributes_of(tree, "TOOL"), result.trajectory.results
