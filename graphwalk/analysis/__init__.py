@@ -1,1 +1,1 @@
-"""Explain finished episodes: evidence, causes, expert, reports, comparisons, verification. Imports all below `runs`."""
+"""Explain finished episodes: evidence, causes, expert, reports, comparisons, verification. No run imports this."""

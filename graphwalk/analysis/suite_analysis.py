@@ -1,4 +1,4 @@
-"""What explains the episodes of a suite: evidence, causes, potentials, scenes, and the layout of its report.
+"""Explanations of the episodes of a suite: evidence, causes, potentials, scenes, and the layout of its report.
 
 To add one for a suite of another package, name its module in `Suite.analysis` and define a class `Analysis` in it.
 """
@@ -23,7 +23,7 @@ from graphwalk.types.episode import Score, Trajectory
 
 
 class Explanation(BaseModel):
-    """What explains a score, joined to its fields where someone reads them. Suites extend it.
+    """Fields that explain a score, joined to it where someone reads the run. Suites extend it.
 
     `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
     tools, no rows).
@@ -33,7 +33,7 @@ class Explanation(BaseModel):
 
     grounded: float | None = None
     missing: str = ""
-    """What an error prevented, for example "evidence missing: TypeError"."""
+    """Explanations that an error prevented, for example "evidence missing: TypeError"."""
 
 
 class SuiteAnalysis(Generic[T]):

@@ -1,1 +1,1 @@
-"""What reports, pages and rewards know about each suite: a class `Analysis` in a module with the suite's name."""
+"""The explanations of each suite: a class `Analysis` in a module with the suite's name."""
