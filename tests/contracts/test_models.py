@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from graphwalk import testing
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
@@ -19,6 +18,7 @@ from graphwalk.models.registry import open_model
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import CallOptions, Message
 from graphwalk.variables import Variables
+from tests.contracts import extension_checks as testing
 from tests.models.player import in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
