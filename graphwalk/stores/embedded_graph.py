@@ -139,7 +139,7 @@ class EmbeddedDialect(Dialect):
 
     def name(self, stored: str) -> str:
         """Return the original of a stored name."""
-        return self.true_names.get(stored) or _KEPT.get(stored, stored)
+        return self.true_names.get(stored, stored)
 
 
 def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
@@ -155,7 +155,9 @@ def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
         _number("p", filter(_is_odd, properties)) | {name: RESERVED_PREFIX + name for name in properties & RESERVED},
     )
     back = {stored: name for names in inside for name, stored in names.items()}
-    return EmbeddedDialect(several=several, labels=inside[0], types=inside[1], properties=inside[2], true_names=back)
+    return EmbeddedDialect(
+        several=several, labels=inside[0], types=inside[1], properties=inside[2], true_names={**_KEPT, **back}
+    )
 
 
 def _is_odd(name: str) -> bool:
@@ -215,14 +217,20 @@ def _create_relationships(engine: Any, graph: PropertyGraph, dialect: EmbeddedDi
         )
 
 
+_SCALARS = frozenset({int, float, bool, type(None)})
+
+
 def own_value(value: Any, dialect: EmbeddedDialect) -> Any:
     """Return a value of the engine under the names of the graph, without what the engine adds; lists become tuples."""
-    if isinstance(value, str):
+    kind = value.__class__
+    if kind is str:
         return decoded(value, dialect.name) if value.startswith(ESCAPED) else value
-    if isinstance(value, list):
+    if kind in _SCALARS:
+        return value
+    if kind is list:
         hidden = HIDDEN if NODE in value else ()
         return tuple([own_value(item, dialect) for item in value if not isinstance(item, str) or item not in hidden])
-    if not isinstance(value, dict):
+    if kind is not dict:
         return value
     if value.keys() == _NODE_KEYS:
         # Reserved names are renamed, so these are never data.
@@ -231,7 +239,8 @@ def own_value(value: Any, dialect: EmbeddedDialect) -> Any:
         return {"labels": labels, "properties": own_value(properties, dialect)}
     if value.keys() == _RELATIONSHIP_KEYS:
         return {"type": dialect.name(value["type"]), "properties": own_value(value["properties"], dialect)}
+    names = dialect.true_names
     own = {
-        dialect.name(n): own_value(v, dialect) for n, v in value.items() if n != "id" or not str(v).startswith(ID_MARK)
+        names.get(n, n): own_value(v, dialect) for n, v in value.items() if n != "id" or not str(v).startswith(ID_MARK)
     }
     return dict(sorted(own.items()))

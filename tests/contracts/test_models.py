@@ -18,7 +18,7 @@ from graphwalk.models.registry import open_model
 from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import CallOptions, Message
 from graphwalk.variables import Variables
-from tests.contracts import extension_checks as testing
+from tests.contracts import extension_checks
 from tests.models.player import in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
@@ -75,10 +75,10 @@ async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> 
 async def test_the_shipped_check_passes_and_names_what_is_wrong() -> None:
     async with ModelServer(clever) as server:
         model = open_model("openai-api/local/m", Variables({"LOCAL_BASE_URL": server.url}))
-        await asyncio.to_thread(testing.check_model, model)
+        await asyncio.to_thread(extension_checks.check_model, model)
         server.respond = lambda _: error(500, "ill")
         with pytest.raises(AssertionError, match=r"plain_text: .*ill"):
-            await asyncio.to_thread(testing.check_model, model)
+            await asyncio.to_thread(extension_checks.check_model, model)
         await asyncio.to_thread(run_in_background, model.close())
 
 
