@@ -219,7 +219,7 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
     if result.score is not None:
         table = Table.grid(padding=(0, 2, 0, 0))
         for name, value in result.score.items():
-            if name not in _SHOWN_ELSEWHERE and value not in (None, [], {}) and not isinstance(value, dict | list):
+            if name not in _SHOWN_ELSEWHERE and value not in (None, "", [], {}) and not isinstance(value, dict | list):
                 number = f"{value:.4g}" if isinstance(value, float) else plain(value)
                 table.add_row(Text(one_line(name), style="dim"), Text(one_line(number)))
         yield from _section("score", table)
