@@ -19,6 +19,7 @@ BLOCKS: list[dict[str, Any]] = [json.loads(text) for text in re.findall(r"```jso
 SERVERS = [server for block in BLOCKS for servers in block.values() for server in servers.values()]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("server", [server for server in SERVERS if "env" not in server][:1])
 async def test_the_settings_of_clients_start_a_server(server: dict[str, Any]) -> None:
     assert server["command"] == "graphwalk"
@@ -40,6 +41,7 @@ def command_line(package: dict[str, Any], **values: str) -> list[str]:
     return words
 
 
+@pytest.mark.extended
 async def test_the_registry_entry_starts_a_server() -> None:
     (package,) = json.loads((ROOT / "server.json").read_text())["packages"]
     words = ["-m", "graphwalk", *command_line(package, **{"--graph": "example"})]

@@ -17,6 +17,7 @@ def chains(place: Place) -> Place:
     return place
 
 
+@pytest.mark.extended
 def test_suite_run_has_a_report(chains: Place) -> None:
     done = chains.graphwalk("run", "chains.yaml", "--out", "first")
     assert done.returncode == 0, done.stderr
