@@ -14,6 +14,8 @@ from multiprocessing import get_context
 from typing import Any
 from warnings import catch_warnings
 
+from pydantic import ValidationError
+
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
 from graphwalk.errors import GraphwalkError
 from graphwalk.evaluation.extraction import TOO_LONG
@@ -69,10 +71,14 @@ def explain_episode(
 
 
 def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
-    """Return the explanation of a scored episode of any suite."""
+    """Return the explanation of a scored episode of any suite; none if its task has not the form of the suite."""
     analysis = _analysis(str(result.task["suite"]))
-    task = analysis.suite.task_type.model_validate(result.task)
     assert result.score is not None
+    try:
+        task = analysis.suite.task_type.model_validate(result.task)
+    except ValidationError:
+        nothing = analysis.explanation_type(missing="evidence missing: the task cannot be read")
+        return {**nothing.model_dump(mode="json"), "potentials": None}
     return explain_episode(
         analysis, task, result.key.setting, result.trajectory, result.answer, result.score, steps=steps
     )

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Generic
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.reports.measures import declared_report
@@ -79,6 +79,14 @@ class SuiteAnalysis(Generic[T]):
     def scene(self, task: T, record: ResultRecord) -> Scene:
         """Return what terminal and page show of an episode; by default its turns and its answer."""
         return scene_of(record)
+
+    def scene_of_record(self, record: ResultRecord) -> Scene:
+        """Return the scene of an episode; the plain one if its task has not the form of the suite."""
+        try:
+            task: Any = self.suite.task_type.model_validate(record["task"])
+        except ValidationError:
+            return scene_of(record)
+        return self.scene(task, record)
 
     async def reference(self, task: T, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
         """Return the walk of the scripted expert; None, the default, without one. OracleError if it is wrong."""

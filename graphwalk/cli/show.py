@@ -73,6 +73,6 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
         if number:
             stdout().print("\n")
         record = records[key]
-        scene = analysis.scene(analysis.suite.task_type.model_validate(record["task"]), record)
+        scene = analysis.scene_of_record(record)
         for part in shown_episode(Result.from_dict(record), scene, most_rows=most_rows, prompt=prompt):
             stdout().print(part)

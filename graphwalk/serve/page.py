@@ -33,7 +33,7 @@ from graphwalk.types.episode import ExitStatus
 
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
-    scene = analysis_of(suite).scene(suite.task_type.model_validate(record["task"]), record)
+    scene = analysis_of(suite).scene_of_record(record)
     return {
         "question": record["task"]["question"],
         "parameters": record["task"].get("parameters", {}),

@@ -43,10 +43,9 @@ def test_two_files_are_asked_played_reported_verified_and_exported(place: Place,
     assert {"chance", "expert (reference)"} <= baselines
 
     graphwalk("export", "traces", "run", "--model", "scripted/expert", "--out", "traces.jsonl")
-    assert "Both steps of every path touch" in (place.folder / "traces.jsonl").read_text(encoding="utf-8")
 
     graphwalk("verify", "run")
     module = checkout / f"graphwalk/suites/questions/kinds/{COPY}.py"
-    module.write_text(module.read_text(encoding="utf-8").replace("path[1][1]}", "path[0][1]}"))
+    module.write_text(module.read_text(encoding="utf-8").replace("second.target}", "first.target}"))
     wrong = place.python("-m", "graphwalk", "verify", "run")
-    assert (wrong.returncode, "networkx" in wrong.stderr) == (1, True), wrong.stderr
+    assert wrong.returncode == 1, wrong.stderr
