@@ -185,17 +185,17 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
     episodes: dict[tuple[str, str], list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:
         episodes[planned.key.model, planned.key.setting].append(planned)
-    by_setting = {setting: {one.key.task_id: one for one in asked} for (_, setting), asked in episodes.items()}
+    by_setting = {setting: {one.key.task_id: one for one in planned} for (_, setting), planned in episodes.items()}
     sampled = _sampled(plan, experiment.config.seed)
     counter = cache(_token_count)
     played: dict[str, dict[str, Figures]] = {}
-    for setting, asked in by_setting.items():
-        tasks = [task_id for task_id in asked if task_id in sampled] or [next(iter(asked))]
-        played[setting] = {task_id: await _of_expert(asked[task_id], experiment, counter) for task_id in tasks}
+    for setting, by_task in by_setting.items():
+        tasks = [task_id for task_id in by_task if task_id in sampled] or [next(iter(by_task))]
+        played[setting] = {task_id: await _of_expert(by_task[task_id], experiment, counter) for task_id in tasks}
     rows = []
-    for (model, setting), asked_by_model in episodes.items():
-        total = _extrapolated(asked_by_model, played[setting], by_setting[setting])
-        rows.append(ModelEstimate(model, setting, len(asked_by_model), total, _cost(experiment, model, total)))
+    for (model, setting), of_model in episodes.items():
+        total = _extrapolated(of_model, played[setting], by_setting[setting])
+        rows.append(ModelEstimate(model, setting, len(of_model), total, _cost(experiment, model, total)))
     pairs = sum(map(len, by_setting.values()))
     points, detectable = _detectable_effect(plan, experiment)
     return RunEstimate(
@@ -217,12 +217,12 @@ def _sampled(plan: Plan, seed: int) -> set[str]:
 
 
 def _extrapolated(
-    episodes: Sequence[PlannedEpisode], played: Mapping[str, Figures], asked: Mapping[str, PlannedEpisode]
+    episodes: Sequence[PlannedEpisode], played: Mapping[str, Figures], by_task: Mapping[str, PlannedEpisode]
 ) -> Figures:
     """Return the sum over episodes: of each, the mean of the played tasks that are most like it."""
     alike: dict[tuple[str, ...], list[Figures]] = defaultdict(list)
     for task_id, figures in played.items():
-        for kind in _kinds(asked[task_id]):
+        for kind in _kinds(by_task[task_id]):
             alike[kind].append(figures)
     means = {kind: mean(sample) for kind, sample in alike.items()}
     total = Figures()

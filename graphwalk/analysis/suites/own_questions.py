@@ -26,8 +26,9 @@ class Analysis(AskScenes[OwnQuestionTask]):
         seen = tool_evidence(trajectory)
         rows = (answer or [])[:_MOST_ROWS]
         texts = [row[field] for row in rows for field in task.fields if isinstance(row.get(field), str)]
-        known = texts and setting != "no_tools"
-        return Explanation(grounded=sum(map(seen.holds, texts)) / len(texts) if known else None)
+        if not texts or setting == "no_tools":
+            return Explanation()
+        return Explanation(grounded=sum(map(seen.holds, texts)) / len(texts))
 
     def potential(self, task: OwnQuestionTask, trajectory: Trajectory) -> float | None:
         """Return the share of the target's rows whose texts are in results of calls that do not name them.
