@@ -31,8 +31,8 @@ def __getattr__(name: str) -> Any:
         return ["__version__", *api.__all__]
     if name not in api.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(api, name)
-    return found
+    value = globals()[name] = getattr(api, name)
+    return value
 
 
 def __dir__() -> list[str]:

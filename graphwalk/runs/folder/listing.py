@@ -55,7 +55,7 @@ def listed(folder: RunFolder) -> ListedRun:
         key = key_of(record)
         scores[key], costs[key] = record["score"], record["usage"].get("cost")
     scored = sum(score is not None for score in scores.values())
-    known = [cost for cost in costs.values() if cost is not None]
+    reported = [cost for cost in costs.values() if cost is not None]
     return ListedRun(
         path=folder.path,
         state="finished" if scored >= episodes else "not finished",
@@ -64,7 +64,7 @@ def listed(folder: RunFolder) -> ListedRun:
         models=tuple(config["models"]),
         episodes=episodes,
         done=len(scores),
-        cost=sum(known) if known and len(known) == len(costs) else None,
+        cost=sum(reported) if reported and len(reported) == len(costs) else None,
         shard=shard_in_words(manifest),
         accuracy=_accuracy(scores),
     )
