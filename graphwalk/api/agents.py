@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode
-from graphwalk.api.graphs import Store
+from graphwalk.api.graphs import AnyGraph, open_store
 from graphwalk.api.langgraph_agent import compile_agent
-from graphwalk.api.questions import LOOK, AnyModel, as_model, handlers
+from graphwalk.api.questions import LOOK, AnyModel, as_model
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
@@ -28,7 +28,6 @@ from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
-from graphwalk.types.check_type import check_type, names_of
 from graphwalk.types.episode import ToolResult
 from graphwalk.variables import read_variables
 
@@ -36,14 +35,11 @@ if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
     from langgraph.graph.state import CompiledStateGraph
 
-Names = str | Iterable[str]
-
 
 def build_agent(
     model: AnyModel,
-    store: Store,
+    store: AnyGraph,
     *,
-    tools: Names = OWN_GRAPH_TOOLS,
     prompt: str | None = None,
     turn_limit: int = 30,
     checkpointer: Any = None,
@@ -61,45 +57,40 @@ def build_agent(
     The state has `messages`, `exit_status` ("answered", "no_answer", or a limit: "turn_limit", …) and `error`. `prompt`
     replaces the instructions of the system prompt, to which the schema is added; None: `schema_prompt(store)`. After
     `turn_limit` turns, or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`,
-    `interrupt_before` and `name` are those of `StateGraph.compile`. `callbacks`: as for `ask`. `tools` and `agent` as
+    `interrupt_before` and `name` are those of `StateGraph.compile`. `store` and `callbacks`: as for `ask`. `agent`: as
     for `openai_tools`. The model "scripted/look" looks up the words of a question, without a language model or a key.
 
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
-    check_type("store", store, Store)
-    own_handlers = handlers(callbacks)
-    episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
-    store.close_first(episode.model.close)
-    compiled = compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
-    return compiled.with_config(callbacks=own_handlers) if own_handlers else compiled
+    opened = open_store(store)
+    episode = opened.wait_for(_episode(model, opened.inner, _config({"turn_limit": turn_limit, **agent}), prompt))
+    opened.close_first(episode.model.close)
+    compiled = compile_agent(episode, opened, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    return compiled.with_config(callbacks=list(callbacks)) if callbacks else compiled
 
 
-def schema_prompt(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> str:
+def schema_prompt(store: AnyGraph, **agent: Any) -> str:
     """Return the system prompt of the agent: the schema of the graph, and how to work and answer with the tools.
 
-    `tools` and `agent` as for `openai_tools`; `schema_tokens` bounds the schema.
+    `agent`: as for `openai_tools`; `schema_tokens` bounds the schema.
     """
-    check_type("store", store, Store)
     config = _config(agent)
-    return _render(config, schema_text(store.schema(config.schema_samples), config), tools)
+    return _render(config, schema_text(open_store(store).schema(config.schema_samples), config))
 
 
-def _render(config: AgentConfig, schema: str, tools: Names) -> str:
-    search = any(tool.search for tool in load_tools(names_of("tools", tools)))
+def _render(config: AgentConfig, schema: str) -> str:
+    search = any(tool.search for tool in load_tools(config.tools or ()))
     return config.render("ask.j2", schema=schema, search=search)
 
 
-async def _episode(
-    model: AnyModel, store: GraphStore, tools: Names, prompt: str | None, agent: Mapping[str, Any]
-) -> Episode:
+async def _episode(model: AnyModel, store: GraphStore, config: AgentConfig, prompt: str | None) -> Episode:
     """Return the state shared by all conversations of an agent."""
-    config = _config(agent)
     if model == LOOK and config.tool_protocol in ("text", "json"):
         raise ConfigError(f"tool_protocol: {config.tool_protocol}: {LOOK} has native calls only", hint="leave it out")
     opened = with_tools(wrap(as_model(model, read_variables()), Limits(), budget=Budget()), config)
     schema = schema_text(await store.schema(config.schema_samples), config)
-    system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"
-    start = Prompt((Message("system", system),), await _toolbox(store, tools, agent))
+    system = _render(config, schema) if prompt is None else f"{prompt}\n\n{schema}"
+    start = Prompt((Message("system", system),), await _toolbox(store, config))
     return Episode(start, opened, config, CallOptions(parallel_tool_calls=config.parallel_tool_calls), raises=True)
 
 
@@ -123,35 +114,35 @@ class OpenAITools:
     run = blocking(arun)
 
 
-def openai_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> OpenAITools:
+def openai_tools(store: AnyGraph, **agent: Any) -> OpenAITools:
     """Return the tools over a graph as OpenAI functions, with a function that executes a call.
 
-    `tools`: one or several names (`graphwalk list tools` lists them) or paths of YAML files. `agent`: fields of an
-    experiment's agent, for example `result_tokens=2000`.
+    `store`: as for `ask`. `agent`: fields of an experiment's agent: `result_tokens=2000`, or `tools=[…]`, names
+    (`graphwalk list tools` lists them) or paths of YAML files.
 
         tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))
         reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
         messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
     """
-    check_type("store", store, Store)
-    toolbox = store.wait_for(_toolbox(store.inner, tools, agent))
-    return OpenAITools([spec.as_openai() for spec in toolbox.specs], lambda call: store.await_for(toolbox.call(call)))
+    opened = open_store(store)
+    toolbox = opened.wait_for(_toolbox(opened.inner, _config(agent)))
+    return OpenAITools([spec.as_openai() for spec in toolbox.specs], lambda call: opened.await_for(toolbox.call(call)))
 
 
-def langchain_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: Any) -> "list[StructuredTool]":
+def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
     """Return the tools over a graph for LangChain and LangGraph.
 
         agent = create_agent(model, graphwalk.langchain_tools(store), system_prompt=graphwalk.schema_prompt(store))
 
     Names, descriptions and JSON schemas are those of GraphWalk's agent. The tools work with `invoke` and `ainvoke`. The
     `artifact` of a result contains its rows. Invalid calls and database errors are returned as text with the status
-    "error". `tools` and `agent`: as for `openai_tools`. `tools=graphwalk.MAZE_TOOLS` walks one maze
+    "error". `store` and `agent`: as for `openai_tools`. `tools=graphwalk.MAZE_TOOLS` walks one maze
     (`graphwalk.generate_maze`) once: visited cells are remembered.
     """
     from langchain_core.tools import StructuredTool, ToolException
 
-    check_type("store", store, Store)
-    toolbox = store.wait_for(_toolbox(store.inner, tools, agent))
+    opened = open_store(store)
+    toolbox = opened.wait_for(_toolbox(opened.inner, _config(agent)))
 
     async def call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         try:
@@ -164,10 +155,10 @@ def langchain_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: An
 
     def structured_tool(spec: ToolSpec) -> StructuredTool:
         def run(**arguments: Any) -> tuple[str, Any]:
-            return store.wait_for(call(spec.name, arguments))
+            return opened.wait_for(call(spec.name, arguments))
 
         async def arun(**arguments: Any) -> tuple[str, Any]:
-            return await store.await_for(call(spec.name, arguments))
+            return await opened.await_for(call(spec.name, arguments))
 
         return StructuredTool(
             name=spec.name,
@@ -183,18 +174,17 @@ def langchain_tools(store: Store, *, tools: Names = OWN_GRAPH_TOOLS, **agent: An
 
 
 def _config(agent: Mapping[str, Any]) -> AgentConfig:
-    return validate(AgentConfig, {**FOREIGN, **agent}, "agent")
+    return validate(AgentConfig, {**FOREIGN, "tools": OWN_GRAPH_TOOLS, **agent}, "agent")
 
 
-async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) -> Toolbox:
-    config, names = _config(agent), names_of("tools", tools)
-    schema, loaded = await store.schema(config.schema_samples), load_tools(names)
-    if not set(names) & set(MAZE_TOOLS):
-        return tools_with_levers(GraphToolbox(store, schema, loaded, config), config)
+async def _toolbox(store: GraphStore, config: AgentConfig) -> Toolbox:
+    schema, tools = await store.schema(config.schema_samples), load_tools(config.tools or ())
+    if not {tool.name for tool in tools} & set(MAZE_TOOLS):
+        return tools_with_levers(GraphToolbox(store, schema, tools, config), config)
     if schema.node(CELL) is None:
         raise ConfigError(
             "MAZE_TOOLS require a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
         )
     cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
     size = math.isqrt((await store.run(cypher))[0]["cells"])
-    return MazeToolbox(store, size, agent=config, tools=loaded, schema=schema)
+    return MazeToolbox(store, size, agent=config, tools=tools, schema=schema)

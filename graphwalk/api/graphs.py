@@ -5,13 +5,13 @@ import secrets
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import finalize
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
+from graphwalk.errors import ConfigError
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
@@ -22,7 +22,6 @@ from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.types.check_type import GRAPH, PATH, check_type
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -38,9 +37,6 @@ def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, 
 
     Raise ConfigError for an invalid field or value.
     """
-    check_type("preset", preset, str, optional=True)
-    check_type("seed", seed, Integral)
-    check_type("index", index, Integral)
     spec_fields = fields if preset is None else {"preset": preset, **fields}
     return generate.generate_graph(validate(GraphSpec, spec_fields, "generate_graph"), seed, index)
 
@@ -53,8 +49,6 @@ def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze
 
     ConfigError for an impossible maze.
     """
-    check_type("seed", seed, Integral)
-    check_type("index", index, Integral)
     return mazes.generate_maze(validate(MazeSpec, fields, "generate_maze"), seed, index)
 
 
@@ -65,7 +59,6 @@ def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
 
     Raise ConfigError if the file is invalid.
     """
-    check_type("path", path, *PATH)
     return load_graph(path, undirected)
 
 
@@ -74,31 +67,45 @@ def write_graph(graph: PropertyGraph, path: Path | str) -> None:
 
     The same bytes for the same graph, and every file whole or not at all.
     """
-    check_type("graph", graph, PropertyGraph)
-    check_type("path", path, *PATH)
     save_graph(graph, path)
 
 
 T = TypeVar("T")
-AnyGraph = PropertyGraph | Path | str | Mapping[str, Any]
-"""A graph, the path of a file, or where a graph is: `{"neo4j": "movies"}`, `{"file": "movies.graphml"}`."""
+AnyGraph = Any
+"""A PropertyGraph, a networkx graph, the path of a file, where a graph is (`{"neo4j": "movies"}`), or an open store."""
+
+
+def as_graph(graph: AnyGraph) -> PropertyGraph:
+    """Return a graph in memory, or in a file, as a PropertyGraph. ConfigError for anything else."""
+    if isinstance(graph, PropertyGraph):
+        return graph
+    if isinstance(graph, str | Path):
+        return load_graph(graph)
+    if hasattr(graph, "is_multigraph"):
+        from graphwalk.graphs.conversion import from_networkx
+
+        return from_networkx(graph)
+    raise ConfigError(
+        f"{type(graph).__name__} is not a graph",
+        hint='pass a PropertyGraph, a networkx graph, a path, {"neo4j": "NAME"}, or a store of open_store',
+    )
 
 
 @asynccontextmanager
 async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> AsyncIterator[GraphStore]:
     """Await `open_store`; use with `async with`, and await `run` and `schema`."""
-    check_type("graph", graph, *GRAPH)
-    check_type("store", store, str)
     variables = replace(read_variables(), neo4j_auth=neo4j_auth)
     async with AsyncExitStack() as stack:
-        if isinstance(graph, Mapping):
+        if isinstance(graph, GraphStore):
+            opened = graph
+        elif isinstance(graph, Mapping):
             source = open_source(validate(GraphSource, dict(graph), "open_store"), variables)
             opened = (await stack.enter_async_context(source)).store
         else:
-            read = graph if isinstance(graph, PropertyGraph) else await asyncio.to_thread(load_graph, graph)
+            loaded = await asyncio.to_thread(as_graph, graph)
             database = await open_database(store, variables, run_id=secrets.token_hex(4))
             stack.push_async_callback(database.close)
-            opened = await database.load(read)
+            opened = await database.load(loaded)
             stack.push_async_callback(opened.drop)
         yield opened
 
@@ -135,13 +142,10 @@ class Store(AbstractContextManager["Store", None]):
 
         In a Neo4j with several graphs, write nodes as `(n{{ any_node }})` to query this graph only.
         """
-        check_type("cypher", cypher, str)
-        check_type("parameters", parameters, Mapping, optional=True)
         return run_in_background(self._store.run(self._store.render(cypher, {}), parameters))
 
     def schema(self, samples: int = 0) -> Schema:
         """Return labels, relationship types and properties, with up to `samples` values of each property."""
-        check_type("samples", samples, Integral)
         return run_in_background(self._store.schema(samples))
 
     def close(self) -> None:
@@ -169,9 +173,10 @@ def _end(opened: AsyncExitStack) -> None:
 def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> Store:
     """Open a graph to query it, ask about it, or walk it with tools.
 
-        open_store(graph)                       a graph of `generate_graph`, `read_graph`, `from_networkx`
+        open_store(graph)                       a PropertyGraph, or a graph of networkx
         open_store("movies.graphml")            a file
         open_store({"neo4j": "movies"})         an existing Neo4j database, read-only
+        open_store(store)                       itself, if it is open already
 
     `store`: where a graph or file is loaded, "embedded" (this process) or "neo4j" (NEO4J_URI, or the server of
     `graphwalk db up`). `neo4j_auth`: an auth object of the Neo4j driver instead of NEO4J_USERNAME and NEO4J_PASSWORD,
@@ -179,4 +184,4 @@ def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = No
 
     Raise ConfigError for an unknown store or invalid file, StoreError if the store cannot be reached.
     """
-    return Store(aopen_store(graph, store, neo4j_auth=neo4j_auth))
+    return graph if isinstance(graph, Store) else Store(aopen_store(graph, store, neo4j_auth=neo4j_auth))

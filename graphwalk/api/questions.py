@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from graphwalk.api.graphs import AnyGraph, Store, aopen_store
@@ -13,11 +12,8 @@ from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.scripted_chat import ScriptedChatModel
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.playing.background import blocking
-from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.players import look_in_words
 from graphwalk.suites.loaded_graph import GraphInstance
-from graphwalk.types.check_type import GRAPH, check_type
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables, read_variables
 
 AnyModel = Any
@@ -55,12 +51,6 @@ def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tupl
     return tuple(names), objects
 
 
-def handlers(callbacks: Iterable[Any] | None) -> list[Any]:
-    """Return handlers of LangChain as users pass them. Raise ConfigError for something else than a list."""
-    check_type("callbacks", callbacks, Iterable, optional=True)
-    return list(callbacks or ())
-
-
 def _name_of(model: Any) -> str:
     if not callable(getattr(model, "complete", None)) or isinstance(model, type):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} object"
@@ -78,7 +68,7 @@ def _name_of(model: Any) -> str:
 
 async def aask(
     question: str,
-    store: Store | GraphStore | AnyGraph,
+    store: AnyGraph,
     *,
     model: AnyModel = None,
     after: Answer | None = None,
@@ -87,8 +77,9 @@ async def aask(
 ) -> Answer:
     """Let a model answer a question about a graph by walking it, without writing a run folder.
 
-    `store`: a store of `open_store` or `aopen_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
-    "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
+    `store`: a store of `open_store` or `aopen_store`, or what these open: a graph, a file, `{"neo4j": "movies"}`.
+    `model`: "provider/model", "scripted/look" (no language model), or an object with
+    `async complete(messages, tools, options)`.
     `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
     tool calls are reported. `agent`: fields of an experiment's agent: `turn_limit=10`,
     `result_tokens=2000`, …
@@ -96,21 +87,17 @@ async def aask(
     The answer has `answer`, `steps`, `evidence`, `cost` and more, or an `error` if the model or the database
     failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
     """
-    check_type("question", question, str)
-    if not hasattr(store, "schema"):
-        check_type("store", store, Store, *GRAPH)
-    check_type("after", after, Answer, optional=True)
-    variables = replace(read_variables(), callbacks=handlers(callbacks))
-    arguments: dict[str, Any] = {"model": model, "after": after, "callbacks": variables.callbacks, **agent}
     if isinstance(store, Store):
+        arguments = {"model": model, "after": after, "callbacks": callbacks, **agent}
         return await store.await_for(aask(question, store.inner, **arguments))
-    if isinstance(store, PropertyGraph | Path | str | Mapping):
-        async with aopen_store(store) as opened:
-            return await aask(question, opened, **arguments)
+    variables = replace(read_variables(), callbacks=list(callbacks or ()))
     (name,), objects = named_models([model], variables)
     experiment = asking(None, name, variables, agent=agent, objects=objects)
     earlier = () if after is None else after.conversation
-    async with open_conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
+    async with (
+        aopen_store(store) as opened,
+        open_conversation(experiment, opened, GraphInstance("", None), earlier=earlier) as talk,
+    ):
         return Answer.of(await talk.ask(question))
 
 

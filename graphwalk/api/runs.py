@@ -2,10 +2,9 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +12,8 @@ from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import origin_of, report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.suite_analysis import score_fields
-from graphwalk.api.questions import AnyModel, handlers, named_models
+from graphwalk.api.graphs import AnyGraph, as_graph
+from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_latex, to_markdown
@@ -27,8 +27,6 @@ from graphwalk.runs.playing.run_progress import Progress, run_progress
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.task import Task
-from graphwalk.types.check_type import PATH, check_type, names_of
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
@@ -36,20 +34,16 @@ if TYPE_CHECKING:
 
 
 async def amake_tasks(
-    graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
+    graph: AnyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """Return `per_question` tasks of every question kind about a graph. `questions`: one or several kinds (None: all).
+    """Return `per_question` tasks of every question kind about a graph. `questions`: these kinds (None: all).
 
     A task has its `question`, the `target` (rows as dictionaries), the Cypher that computes it, and the number
     of the expert's calls (`reference_calls`).
 
     Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
     """
-    check_type("graph", graph, PropertyGraph)
-    check_type("seed", seed, Integral)
-    check_type("per_question", per_question, Integral)
-    names = None if questions is None else names_of("questions", questions)
-    return await tasks_on(graph, seed=seed, questions=names, per_question=per_question)
+    return await tasks_on(as_graph(graph), seed=seed, questions=questions, per_question=per_question)
 
 
 make_tasks = blocking(amake_tasks)
@@ -57,7 +51,7 @@ make_tasks = blocking(amake_tasks)
 
 async def aplay(
     task: Task,
-    graph: PropertyGraph,
+    graph: AnyGraph,
     *,
     model: AnyModel = None,
     setting: str = "tools",
@@ -78,13 +72,11 @@ async def aplay(
     `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls. Raise ConfigError for
     invalid arguments, StoreError if the store cannot be reached.
     """
-    check_type("task", task, Task)
-    check_type("graph", graph, PropertyGraph)
-    variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
+    variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=list(callbacks or ()))
     names, objects = named_models([model], variables)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
-    return await play_task(resolve(config, variables, objects=objects), task, graph)
+    return await play_task(resolve(config, variables, objects=objects), task, as_graph(graph))
 
 
 play = blocking(aplay)
@@ -150,9 +142,7 @@ class Run:
 
         Raise RunLogError if the configuration or the code has changed.
         """
-        check_type("models", models, Iterable)
-        check_type("on_result", on_result, Callable, optional=True)
-        variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
+        variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=list(callbacks or ()))
         _, objects = named_models(models, variables)
         with _progress(on_result) as progress:
             await resume_run(self._folder, variables, progress, limits, objects)
@@ -174,7 +164,6 @@ class Run:
 
 def open_run(path: Path | str) -> Run:
     """Open an existing run, finished or not. Raise RunLogError if the folder contains none."""
-    check_type("path", path, *PATH)
     return Run(RunFolder.open(Path(path)).path)
 
 
@@ -199,12 +188,7 @@ async def arun(
     Continue an interrupted run with `resume`. Raise ConfigError for an invalid experiment before any call. A failing
     model ends its episode, not the run.
     """
-    check_type("experiment", experiment, *PATH, Mapping)
-    check_type("models", models, Iterable, optional=True)
-    check_type("out", out, *PATH, optional=True)
-    check_type("graphs", graphs, Integral, optional=True)
-    check_type("on_result", on_result, Callable, optional=True)
-    variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
+    variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=list(callbacks or ()))
     names, objects = named_models(models or (), variables)
     flags = {} if models is None else {"models": names}
     for key, value in overrides.items():  # of a dictionary for a field its single fields
@@ -221,9 +205,7 @@ async def arun(
 run = blocking(arun)
 
 
-def compare(
-    *runs: Run | str | Path, models: str | Iterable[str] = (), settings: str | Iterable[str] = ()
-) -> dict[str, Any]:
+def compare(*runs: Run | str | Path, models: Sequence[str] = (), settings: Sequence[str] = ()) -> dict[str, Any]:
     """Compare all pairs of model and setting in one or more runs on the tasks that both played.
 
     `models` and `settings`: only these. Return the data of `graphwalk compare --json`: `overall` has a
@@ -237,8 +219,7 @@ def compare(
     from graphwalk.analysis.compare_runs import compare_runs  # brings scipy
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
-    compared = compare_runs(paths, models=names_of("models", models), settings=names_of("settings", settings))
-    return dict(json.loads(to_json(compared)))
+    return dict(json.loads(to_json(compare_runs(paths, models=models, settings=settings))))
 
 
 def _progress(on_result: OnResult | None) -> AbstractContextManager[Progress]:

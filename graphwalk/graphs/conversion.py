@@ -18,13 +18,11 @@ from graphwalk.graphs.formats.common import (
     relationship_attributes,
     relationship_from_attributes,
 )
-from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import PropertyGraph, Relationship
 
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
     """Return a MultiDiGraph whose nodes are the keys; `seed` and `spec` are attributes of the graph."""
-    check_type("graph", graph, PropertyGraph)
     result = nx.MultiDiGraph(seed=graph.seed, spec=dict(graph.spec))
     result.add_nodes_from((node.key, node_attributes(node)) for node in graph.nodes())
     result.add_edges_from((r.source, r.target, relationship_attributes(r)) for r in graph.relationships())
@@ -40,7 +38,6 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
     An undirected graph is refused, or with `undirected="both"` has every edge both ways. ConfigError if it
     cannot be used: two nodes have the same text, or a value is something else.
     """
-    check_type("graph", graph, nx.Graph)
     if not graph.is_directed() and undirected == "refuse":
         raise ConfigError(
             "the networkx graph is undirected, and a property graph has directions",

@@ -10,7 +10,6 @@ from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
-from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Trajectory
 
 
@@ -19,8 +18,6 @@ def potentials(task: Task, trajectory: Trajectory) -> list[float] | None:
 
     It is computed from the task and its tool results.
     """
-    check_type("task", task, Task)
-    check_type("trajectory", trajectory, Trajectory)
     return analysis_of(suite_named(task.suite)).potentials(task, trajectory)
 
 

@@ -23,7 +23,6 @@ from graphwalk.runs.episodes.episode import judge
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.tools.observed_values import tool_evidence, waste_of
-from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Trajectory, setting_of
 
 
@@ -65,9 +64,6 @@ def reward(
     `weights`: fields of `Weights` that differ from the default; {"waste": 0} disables one. The answer is read and
     scored by the suite of the task, as in a run. Raise ConfigError for an unknown or negative weight.
     """
-    check_type("task", task, Task)
-    check_type("trajectory", trajectory, Trajectory)
-    check_type("weights", weights, Mapping, optional=True)
     chosen = validate(Weights, dict(weights or {}), "weights")
     answer, score = judge(task, setting, trajectory)
     if score is None:

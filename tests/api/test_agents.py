@@ -124,17 +124,23 @@ async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer
 
 
 @pytest.mark.parametrize(
-    "make",
+    "use",
     [
-        lambda store: graphwalk.build_agent("scripted/look", store),
+        lambda graph: graphwalk.ask("Which film is Red Dust?", graph, model="scripted/look"),
+        lambda graph: graphwalk.build_agent("scripted/look", graph).invoke({"messages": [("user", "Red Dust?")]}),
         graphwalk.schema_prompt,
         graphwalk.openai_tools,
         graphwalk.langchain_tools,
     ],
 )
-def test_a_wrong_store_is_refused_with_what_is_accepted(make: Callable[[Any], object]) -> None:
-    with pytest.raises(graphwalk.ConfigError, match="store: must be a Store, not NoneType"):
-        make(None)
+async def test_every_form_of_a_graph_is_accepted_alike(use: Callable[[Any], object]) -> None:
+    graph = graphwalk.read_graph(FILMS)
+    async with graphwalk.aopen_store(graph) as awaited:
+        for form in (graph, FILMS, {"file": FILMS}, graphwalk.to_networkx(graph), graphwalk.open_store(graph), awaited):
+            assert use(form)
+    with pytest.raises(graphwalk.ConfigError, match="NoneType is not a graph") as error:
+        use(None)
+    assert "open_store" in error.value.hint
 
 
 def test_the_maze_tools_walk_a_maze() -> None:

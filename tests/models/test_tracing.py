@@ -174,7 +174,7 @@ async def test_handlers_that_fail_change_no_result(server: ModelServer, tmp_path
 
 async def test_play_ask_and_agents_take_handlers(server: ModelServer) -> None:
     graph = graphwalk.generate_graph("paper-100", seed=7)
-    (task,) = await graphwalk.amake_tasks(graph, questions="node_by_property", seed=7)
+    (task,) = await graphwalk.amake_tasks(graph, questions=["node_by_property"], seed=7)
     handlers = [Everything() for _ in range(4)]
     await graphwalk.aplay(task, graph, model="scripted/expert", callbacks=handlers[:1])
     await graphwalk.aask("What does s1 say?", GRAPH, model=MODEL, callbacks=handlers[1:2])

@@ -19,7 +19,6 @@ from graphwalk.graphs.conversion import to_networkx
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.tools.tool import distances_from, shortest_path
-from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
@@ -177,7 +176,6 @@ def maze_graph(maze: Maze) -> PropertyGraph:
 
     The distance is the length of the straight line to the goal in cells, with four decimals.
     """
-    check_type("maze", maze, Maze)
     size = maze.size
     nodes, relationships = [], []
     for cell in range(size**2):
