@@ -7,11 +7,10 @@ STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 # Each command compiles all packages again where bytecode is not written.
 export PYTHONDONTWRITEBYTECODE :=
-# uv installs in a fraction of pip's time. Where the machine has none, pip leaves compiling to the first import.
-UV := $(shell command -v uv 2>/dev/null)
+# uv installs in a fraction of pip's time.
 CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "GraphWalk needs Python 3.11 or newer; $(PYTHON) is %d.%d. Try: make $(MAKECMDGOALS) PYTHON=python3.12" % sys.version_info[:2])'
-CREATE_VENV := $(CHECK_PYTHON) && $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
-INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
+CREATE_VENV := $(CHECK_PYTHON) && $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
 .PHONY: help quickstart test test-all check style types layers words generated figures audit docs format lock release bench coverage soak truth bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
 
@@ -147,13 +146,13 @@ openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name;
 	PYTHONPATH=build/openai-2.44.0 $(BIN)/pytest tests/api/test_agents.py tests/models
 
 $(USER_STAMP): pyproject.toml ## Install what running takes
-	@test -d $(VENV) || { $(CREATE_VENV) $(VENV); }
+	@test -d $(VENV) || { $(CREATE_VENV); }
 	@echo "Installing into $(VENV) …"
 	@$(INSTALL) -e .
 	@touch $(USER_STAMP)
 
 $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes, in the locked versions
-	@test -d $(VENV) || { $(CREATE_VENV) $(VENV); }
+	@test -d $(VENV) || { $(CREATE_VENV); }
 	@echo "Installing what running, tests and documentation need into $(VENV) …"
 	@$(INSTALL) --require-hashes -r requirements/dev.txt
 	@$(INSTALL) --no-deps -e .

@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
 from graphwalk.evaluation.statistics import compare, outcomes_of
 from graphwalk.reports.common_plots import against_size, series_of
@@ -47,9 +46,9 @@ def published(pattern: str) -> list[str]:
 
 @cache
 def together(pattern: str) -> Report:
-    """Measure all published runs that match a pattern as one."""
+    """Measure all published runs that match a pattern as one, without explanations."""
     folders = [RunFolder.open(RESULTS / f"{name}.zip") for name in published(pattern)]
-    return report_of(folders[0], chain.from_iterable(map(explained, folders)))
+    return report_of(folders[0], chain.from_iterable(folder.records() for folder in folders))
 
 
 def player(row: Row, which: str = "") -> Player:
@@ -353,28 +352,27 @@ def untaught_table() -> str:
 
     def rows() -> Iterator[list[str]]:
         for name in UNTAUGHT:
-            report, what = together(name), name.partition("-")[0]
+            report, what = report_of(RunFolder.open(RESULTS / f"{name}.zip")), name.partition("-")[0]
             for row in report.rows:
-                yield [what, row["setting"], *cells(row, report)]
+                yield [what, row["setting"], *cells(name, row, report)]
             row = next((row for row in report.baselines if row["model"] == CHANCE), None)
             if row is not None:
                 yield [what, row["model"], str(row["tasks"]), number(row, "accuracy"), number(row, "f1", 2), *["–"] * 3]
 
-    def cells(row: Row, report: Report) -> Iterator[str]:
+    def cells(name: str, row: Row, report: Report) -> Iterator[str]:
         causes = {cause.text.lower(): row.get(cause.field) or 0 for cause in report.suite.causes}
         commonest = sorted(causes, key=lambda words: -causes[words])[:3]
         yield from (str(row["scored"]), number(row, "accuracy"), number(row, "f1", 2))
         yield "–" if row["setting"].startswith("no_tools") else str(row["tool_calls"])
-        yield str(refused_calls(report, row["setting"]))
+        yield str(refused_calls(name, row["setting"]))
         yield ", ".join(f"{words} {causes[words]}" for words in commonest if causes[words]) or "–"
 
     head = "task, setting, answers, correct %, F1, calls, refused, causes of wrong answers"
     return table(head.split(", "), rows())
 
 
-def refused_calls(report: Report, setting: str) -> int:
-    """Return the number of calls of a setting that were refused."""
-    name = next(name for name in UNTAUGHT if together(name) is report)
+def refused_calls(name: str, setting: str) -> int:
+    """Return the number of calls of a setting of a published run that were refused."""
     records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == setting)
     turns = chain.from_iterable(record["trajectory"]["turns"] for record in records)
     return sum(result.get("error") is not None for turn in turns for result in turn.get("results", ()))
