@@ -216,7 +216,7 @@ def _print_setup(experiment: "Experiment", as_json: bool) -> None:
     """Print for each setting how many tasks the scripted expert solves under this setup."""
     import json
 
-    from graphwalk.analysis.check_setup import check_setup
+    from graphwalk.analysis.estimate import check_setup
 
     with progress_bar("expert plays") as done:
         solved = run_async(check_setup(experiment, done))

@@ -23,8 +23,6 @@ _Name = TypeVar("_Name", bound=Hashable)
 CONFIDENCE = 0.95
 ALPHA = 0.05
 """Significance level of tests."""
-POWER = 0.8
-"""Statistical power of the minimum detectable effect."""
 MOST_UNITS_EXACT = 16
 """All 2^C assignments of signs are tried up to here."""
 DRAWS = 9_999
@@ -325,23 +323,6 @@ def least_p_value(units: int) -> float:
 def units_needed(least: float) -> int:
     """Return the number of graphs, or of questions on one graph, with which a p-value can be as small as `least`."""
     return ceil(log2(1 / least))
-
-
-def minimum_detectable_effect(
-    clusters: int, tasks: int, repeats: int, *, graph_correlation: float = 0.1
-) -> float | None:
-    """Return the smallest difference of two accuracies near one half that a comparison detects; None below 2 clusters.
-
-    Two-sided paired t test at α = 5 % with a power of 80 %: (t_{1−α/2} + t_{0.8}) · √(v / C), both t with C − 1 degrees
-    of freedom. v, the variance of a cluster's mean difference over its `tasks`, each played `repeats` times, follows
-    from assumed correlations; docs/statistics.md, Minimum detectable effect.
-    """
-    if clusters < 2:
-        return None
-    between_graphs, within = 0.25 * graph_correlation, 0.25 * (1 - graph_correlation)
-    variance = between_graphs + within * (0.5 + 1 / repeats) / tasks
-    quantiles = stdtrit(clusters - 1, 1 - ALPHA / 2) + stdtrit(clusters - 1, POWER)
-    return float(quantiles * np.sqrt(variance / clusters))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

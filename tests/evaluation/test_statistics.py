@@ -15,7 +15,6 @@ from graphwalk.evaluation.statistics import (
     estimate_shares,
     holm,
     least_p_value,
-    minimum_detectable_effect,
     outcomes_of,
     paired,
     sign_flips,
@@ -165,11 +164,3 @@ def test_all_right_is_not_taken_for_certain():
     assert estimate.high == 1.0
     assert estimate.low == pytest.approx(1 - (1 + stats.t.ppf(0.975, 5)) / 12)
     assert estimate.reason == ""
-
-
-@pytest.mark.parametrize("graphs", [5, 10, 30])
-def test_minimum_detectable_effect_has_its_power_by_the_noncentral_t_distribution(graphs):
-    difference = minimum_detectable_effect(graphs, 12, 2)
-    error = math.sqrt((0.025 + (0.1125 + 2 * 0.1125 / 2) / 12) / graphs)
-    reached = stats.nct.sf(stats.t.ppf(0.975, graphs - 1), graphs - 1, difference / error)
-    assert reached == pytest.approx(0.8, abs=0.025)
