@@ -4,28 +4,32 @@ import hashlib
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import chain, repeat, takewhile, zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.files.resources import quote
-from graphwalk.models.replay import OVER, ReplayModel
-from graphwalk.runs.episodes.episode import RunModels, judge, play
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget
+from graphwalk.models.replay import ReplayModel
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.wrappers import Cached
+from graphwalk.runs.episodes.episode import judge
 from graphwalk.runs.episodes.fingerprint import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, kept_experiment, per_episode
+from graphwalk.runs.episodes.resolve import Experiment, kept_experiment
 from graphwalk.runs.folder.result import EpisodeKey, Result
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import to_dict
 from graphwalk.variables import Variables
@@ -45,7 +49,6 @@ CHECKS: Mapping[str, str] = {
 }
 _SHOWN = 10
 """Differences in an error message; `--json` has all of them."""
-_NO_REPLY = "the reply is not in replies.jsonl"
 _AROUND = 30
 """Characters shown before and after the first difference of two texts."""
 
@@ -114,169 +117,172 @@ async def verify_run(
     `done` is called after each result. Raise ConfigError if this version cannot read the configuration, StoreError if
     an existing database of the run cannot be reached.
     """
-    manifest = folder.read_manifest()
+    then = folder.read_manifest()["fingerprint"]
     experiment = kept_experiment(folder, variables)
-    graphs = manifest["fingerprint"]["graphs"]
 
     async def without_queries() -> EmbeddedDatabase:
         return EmbeddedDatabase(takes_queries=False)
 
     # A run may come from a stranger: nothing is loaded into a database of the user because of it.
-    opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in graphs) else None
+    opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in then["graphs"]) else None
     in_place = variables if queries_in_place(experiment.config.store) else None
+    checks = {name: VerifyCheck() for name in CHECKS}
     async with GraphSources(opened, in_place) as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
+        _check_manifest(then, plan, checks)
+        _check_texts(folder, then, experiment, checks["texts"])
         with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
-            replies = Path(scratch) / "replies.jsonl"
-            with open_lines(folder.replies_path) as lines, replies.open("wb") as copy:
-                copy.writelines(lines)
-            models_called = tuple(spec for spec in experiment.models if not spec.startswith("replay/"))
-            unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
-            config = experiment.config.model_copy(update={"limits": unbound})
-            no_replies = Trajectory((), (), ExitStatus.MODEL_ERROR)
-            cached = {spec: ReplayModel(spec, no_replies) for spec in models_called if not per_episode(spec)}
-            without_models = replace(experiment, config=config, models=models_called, opened=cached)
-            async with RunModels(without_models, replies) as models:
-                then = manifest["fingerprint"]
-                planned = {episode.key: episode for episode in plan.episodes}
-                return await _VerifiedRun(folder, experiment, plan, models, then, planned).verified(done)
+            copy = Path(scratch) / folder.replies_path.name
+            with open_lines(folder.replies_path) as lines:
+                copy.write_bytes(b"".join(lines))
+            for _ in checked_lines(copy, checks["lines"]):
+                pass
+            with closing(ReplyCache(copy)) as cache:
+                run = _VerifiedRun(experiment, {one.key: one for one in plan.episodes}, cache, checks)
+                for where, record in checked_lines(folder.results_path, checks["lines"]):
+                    await run.check_line(where, record)
+                    done()
+        for key in run.planned:
+            if run.scored[key]:
+                checks["episodes"].verified += run.scored[key] == 1
+            else:
+                checks["episodes"].unverified["not finished"] += 1
+    return RunVerification(checks, _note(folder, then))
+
+
+def _check_manifest(then: Mapping[str, Any], plan: Plan, checks: Mapping[str, VerifyCheck]) -> None:
+    """Compare run.json with the graphs, tasks and episodes of the plan."""
+    for number, pair in enumerate(zip_longest(then["graphs"], _json([loaded.facts for loaded in plan.graphs]))):
+        checks["graphs"].compare(f"run.json: graph {number}", *pair)
+    digest = {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)}
+    checks["tasks"].compare("run.json: tasks", then["tasks"], digest, things=len(plan.tasks))
+    checks["episodes"].compare("run.json: episodes", then["episodes"], len(plan.episodes), things=0)
+
+
+def _check_texts(folder: RunFolder, then: Mapping[str, Any], experiment: Experiment, check: VerifyCheck) -> None:
+    """Compare the texts in the folder with their digests in run.json, and with those of this version."""
+    today = texts_of(experiment)
+    for name, digest in then["texts"].items():
+        text = folder.kept_text(name)
+        if text is None:
+            check.unverified["not text in the folder"] += 1
+            continue
+        check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(text.encode()).hexdigest())
+        if today.get(name) != text:
+            check.unverified["differs from the built-in text of this version"] += 1
+
+
+class _LoggedModel(Cached):
+    """The replies of an episode: of `replies.jsonl`, else of the log; the latter are counted as unverified."""
+
+    def __init__(self, logged: Model, replies: ReplyCache, unverified: Counter[str], key: EpisodeKey) -> None:
+        super().__init__(logged, replies, Budget(), f"{key.text}\x1fplayer")
+        self._replies, self._unverified = replies, unverified
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        logged = await self.inner.complete(messages, tools, options)
+        reply = self._replies.get(self.next_key(messages, tools, options))
+        if reply is None:
+            self._unverified["the reply is not in replies.jsonl"] += 1
+        return reply or logged
 
 
 @dataclass(frozen=True)
 class _VerifiedRun:
-    folder: RunFolder
     experiment: Experiment
-    plan: Plan
-    models: RunModels
-    then: Mapping[str, Any]
-    """The fingerprint in run.json."""
     planned: Mapping[EpisodeKey, PlannedEpisode]
-    checks: dict[str, VerifyCheck] = field(default_factory=lambda: {name: VerifyCheck() for name in CHECKS})
+    replies: ReplyCache
+    checks: Mapping[str, VerifyCheck]
     scored: Counter[EpisodeKey] = field(default_factory=Counter)
 
-    async def verified(self, done: Callable[[], object]) -> RunVerification:
-        self._check_manifest()
-        self._check_texts()
-        for _ in checked_lines(self.folder.replies_path, self.checks["lines"]):
-            pass
-        for where, record in checked_lines(self.folder.results_path, self.checks["lines"]):
-            try:
-                result = Result.from_dict(record)
-            except (KeyError, TypeError, ValueError) as error:
-                self.checks["lines"].differing.append(f"{where}: not a result: {type(error).__name__} {error}")
-                continue
-            await self._check_line(where, record, result)
-            done()
-        for key in self.planned:
-            if self.scored[key]:
-                self.checks["episodes"].verified += self.scored[key] == 1
-            else:
-                self.checks["episodes"].unverified["not finished"] += 1
-        return RunVerification(self.checks, self._note())
-
-    def _check_manifest(self) -> None:
-        """Compare run.json with the graphs, tasks and episodes of the plan."""
-        graphs, tasks = _json([loaded.facts for loaded in self.plan.graphs]), self.plan.tasks
-        for number, pair in enumerate(zip_longest(self.then["graphs"], graphs)):
-            self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
-        digest = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
-        self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], digest, things=len(tasks))
-        self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], len(self.plan.episodes), things=0)
-
-    def _check_texts(self) -> None:
-        """Compare the texts in the folder with their digests in run.json, and with those of this version."""
-        check, today = self.checks["texts"], texts_of(self.experiment)
-        for name, digest in self.then["texts"].items():
-            text = self.folder.kept_text(name)
-            if text is None:
-                check.unverified["not text in the folder"] += 1
-            else:
-                check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(text.encode()).hexdigest())
-                if today.get(name) != text:
-                    check.unverified["differs from the built-in text of this version"] += 1
-
-    async def _check_line(self, where: str, record: dict[str, Any], result: Result) -> None:
-        planned, key = self.planned.get(result.key), result.key
-        if planned is None:
-            self.checks["episodes"].differing.append(f"{where}: {key.in_words} is not part of the run")
-        elif result.score is not None and self.scored[key]:
-            self.checks["episodes"].differing.append(f"{where}: {key.in_words} is in an earlier line too")
-        self._check_score(where, record, result)
-        self._check_totals(where, record, result)
-        if planned is None:
-            return
-        self.scored[key] += not result.exit_status.infrastructure
-        self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"), things=0)
-        self.checks["graphs"].compare(where, record["graph"], _json(planned.graph.facts), things=0)
-        await self._check_episode(where, planned, result)
-        await self._check_replies(where, planned, result)
-
-    async def _check_episode(self, where: str, planned: PlannedEpisode, then: Result) -> None:
-        """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
-        experiment, logged = self.experiment.of(planned.key.setting), _wire(then.trajectory)
-        limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
-        tokens, usd = limits.episode_tokens, limits.episode_usd
-        prompt = await planned.prompt(experiment)
-        episode = Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd)
-        now = _wire(await run_episode(episode))
-        self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
-        for number, turn in enumerate(logged["turns"], 1):
-            again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
-            results_now = chain(again.get("results", ()), repeat(None))
-            for place, result in enumerate(turn.get("results", ()), 1):  # none if the store failed
-                call = f"{where}: turn {number}, call {place}"
-                self.checks["tool results"].compare(call, result, next(results_now))
-            courses = [
-                {"calls": len(one.get("results", ())), **{n: one.get(n) for n in ("next_user", "forced")}}
-                for one in (turn, again)
-            ]
-            self.checks["turns"].compare(f"{where}: turn {number}", *courses)
-        end = then.trajectory.exit_status
-        if end.infrastructure or end is ExitStatus.CONTEXT_OVERFLOW:
-            self.checks["turns"].unverified["ended by a failure of provider or store"] += 1
-        else:
-            self.checks["turns"].compare(f"{where}: exit_status", logged["exit_status"], now["exit_status"])
-
-    async def _check_replies(self, where: str, planned: PlannedEpisode, then: Result) -> None:
-        """Play an episode again and compare the replies."""
-        check, experiment, spec = self.checks["replies"], self.models.experiment, then.key.model
-        if spec not in experiment.models:
-            check.unverified[f"{spec.partition('/')[0]} models cannot be called again"] += len(then.trajectory.turns)
-            return
-        now = await play(planned, self.models, experiment)
-        if now.exit_status is ExitStatus.MODEL_ERROR and OVER in (now.trajectory.error or ""):
-            check.unverified[_NO_REPLY] += max(1, len(then.trajectory.turns) - len(now.trajectory.turns))
-        messages = [to_dict(turn.message) for turn in now.trajectory.turns]
-        for number, (turn, again) in enumerate(zip(then.trajectory.turns, messages, strict=False), 1):
-            check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
-
-    def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
+    async def check_line(self, where: str, record: dict[str, Any]) -> None:
+        """Play the episode of one line of the log again, score it, and compare all parts of the line."""
         try:
-            task = self.experiment.suite.task_type.model_validate(result.task)
-            scoring = self.experiment.config.scoring
-            answer, score = judge(task, result.key.setting, result.trajectory, result.extractor_reply, scoring)
-        except ValidationError as error:
-            self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
+            then = Result.from_dict(record)
+            task = self.experiment.suite.task_type.model_validate(then.task)
+        except (LookupError, TypeError, ValueError) as error:
+            self.checks["lines"].differing.append(f"{where}: not a result: {type(error).__name__} {error}")
             return
-        logged, now = {"answer": record["answer"], "score": record["score"]}, {"answer": answer, "score": score}
-        self.checks["scores"].compare(where, logged, _json(now))
+        planned, trajectory = self.planned.get(then.key), then.trajectory
+        if planned is None:
+            self.checks["episodes"].differing.append(f"{where}: {then.key.in_words} is not part of the run")
+            return
+        if then.score is not None and self.scored[then.key]:
+            self.checks["episodes"].differing.append(f"{where}: {then.key.in_words} is in an earlier line too")
+        self.scored[then.key] += not then.exit_status.infrastructure
+        scoring = self.experiment.config.scoring
+        answer, score = judge(task, then.key.setting, trajectory, then.extractor_reply, scoring)
+        alone = then.extractor_reply is None  # the extractor's share of tokens and seconds is not logged
+        now = replace(
+            then,
+            exit_status=trajectory.exit_status,
+            answer=answer,
+            score=score,
+            usage=trajectory.usage if alone else then.usage,
+            seconds=trajectory.seconds if alone else then.seconds,
+            task=planned.task.model_dump(mode="json"),
+            graph=planned.graph.facts,
+        )
+        again, unverified = await self._play_again(planned, then)
+        self.checks["replies"].unverified.update(unverified)
+        parts = _parts(record, to_dict(trajectory))
+        parts_now = _parts(_json(now.as_dict()), to_dict(again))
+        compared = tuple(parts)
+        if trajectory.exit_status.infrastructure:
+            compared = ("tasks", "graphs", "prompts", "totals")
+            self.checks["turns"].unverified["ended by a failure of provider or store"] += 1
+        if trajectory.exit_status is ExitStatus.CONTEXT_OVERFLOW:
+            parts_now["turns"][-1] = parts["turns"][-1]
+        numbers = {"tasks": 0, "graphs": 0, "tool results": len(parts["tool results"])}
+        numbers["replies"] = len(parts["replies"]) - unverified.total()
+        for name in compared:
+            self.checks[name].compare(where, parts[name], parts_now[name], things=numbers.get(name, 1))
 
-    def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
-        """Compare the totals of a line with its trajectory. The extractor's share is not logged."""
-        trajectory, names = result.trajectory, ["exit_status", "turns", "tool_calls"]
-        status, usage, seconds = trajectory.exit_status, trajectory.usage, trajectory.seconds
-        again = replace(result, exit_status=status, usage=usage, seconds=seconds).as_dict()
-        if result.extractor_reply is None:
-            names += ["usage", "seconds"]
-        self.checks["totals"].compare(where, {n: record[n] for n in names}, {n: again[n] for n in names})
+    async def _play_again(self, planned: PlannedEpisode, then: Result) -> tuple[Trajectory, Counter[str]]:
+        """Play an episode with the agent or the logged replies that played it; count replies that are not verified."""
+        experiment, spec, unverified = self.experiment.of(planned.key.setting), then.key.model, Counter[str]()
+        provider, _, name = spec.partition("/")
+        model: Model = ReplayModel(spec, then.trajectory)
+        if provider == "scripted":
+            model = await planned.scripted(name, experiment)
+        elif provider == "replay":
+            unverified["replay models cannot be called again"] = len(then.trajectory.turns)
+        else:
+            model = _LoggedModel(model, self.replies, unverified, then.key)
+        limits, prompt = experiment.config.limits, await planned.prompt(experiment)
+        tokens, usd = limits.episode_tokens, limits.episode_usd
+        again = await run_episode(Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd))
+        await model.close()
+        return again, unverified
 
-    def _note(self) -> str:
-        """Return a note if the run was made by another version or commit."""
-        then, now = self.folder.read_manifest(), {self.then.get("version"), self.then.get("scorer")}
-        if now == {code_version()} and then.get("commit") == commit():
-            return ""
-        made_by = f"GraphWalk {then['graphwalk_version']}, commit {then.get('commit')}"
-        return f"the run was made by {made_by}; verify it with that version"
+
+def _parts(record: Mapping[str, Any], trajectory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each check compares of a line and its trajectory, without the elapsed times of calls."""
+    turns = trajectory.get("turns", [])
+    results = [result for turn in turns for result in turn.get("results", [])]
+    courses = [
+        {"calls": len(turn.get("results", [])), **{name: turn.get(name) for name in ("next_user", "forced")}}
+        for turn in turns
+    ]
+    return {
+        "tasks": record["task"],
+        "graphs": record["graph"],
+        "prompts": trajectory.get("prompt", []),
+        "replies": [turn["message"] for turn in turns],
+        "tool results": [{k: v for k, v in result.items() if k != "seconds"} for result in results],
+        "turns": [*courses, trajectory["exit_status"]],
+        "scores": {"answer": record["answer"], "score": record["score"]},
+        "totals": {name: record[name] for name in ("exit_status", "turns", "tool_calls", "usage", "seconds")},
+    }
+
+
+def _note(folder: RunFolder, fingerprint: Mapping[str, Any]) -> str:
+    """Return a note if the run was made by another version or commit."""
+    then, now = folder.read_manifest(), {fingerprint.get("version"), fingerprint.get("scorer")}
+    if now == {code_version()} and then.get("commit") == commit():
+        return ""
+    made_by = f"GraphWalk {then['graphwalk_version']}, commit {then.get('commit')}"
+    return f"the run was made by {made_by}; verify it with that version"
 
 
 def _json(value: Any) -> Any:
@@ -298,15 +304,3 @@ def checked_lines(path: Path, check: VerifyCheck) -> Iterator[tuple[str, dict[st
                 continue
             check.verified += 1
             yield where, record
-
-
-def _wire(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as it is logged, without elapsed times."""
-    wire = to_dict(trajectory)
-    wire.setdefault("turns", [])
-    wire.setdefault("prompt", [])
-    for turn in wire["turns"]:
-        turn.pop("seconds", None)
-        for result in turn.get("results", ()):
-            result.pop("seconds", None)
-    return wire
