@@ -50,12 +50,12 @@ def main() -> None:
 
 def made_chats(options: argparse.Namespace, strategy: str) -> Path:
     """Return the training chats of a strategy: algorithms and sizes mixed."""
-    data: Path = options.folder / f"data-{strategy}"
-    if not data.exists():
+    chats: Path = options.folder / f"train-{strategy}.jsonl"
+    if not chats.exists():
         grid = [*_repeated("--algorithm", options.algorithm), *_repeated("--nodes", options.train_nodes)]
-        kind = ("--strategy", strategy, "--split", "train", "--mixed", "--protocol", options.protocol)
-        run_module("graphwalk", "export", "magma", data, *grid, *kind)
-    return data / "train.jsonl"
+        kind = ("--strategy", strategy, "--protocol", options.protocol)
+        run_module("graphwalk", "generate", "magma", "--out", chats, *grid, *kind)
+    return chats
 
 
 def ask(

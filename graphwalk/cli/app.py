@@ -17,8 +17,6 @@ from graphwalk.cli import (
     generate,
     init,
     lists,
-    magma,
-    mazes,
     mcp,
     report,
     run,
@@ -52,9 +50,6 @@ PANELS: dict[str, dict[str, Any]] = {
     "Set-up": {"init": init.init, "doctor": doctor.doctor},
 }
 """Title → command → its function or its group of commands."""
-generate.app.command("maze")(mazes.generate_maze_command)
-generate.app.command("magma")(magma.generate_magma_command)
-export.app.command("magma")(magma.export_magma_command)
 
 app = typer.Typer(
     name="graphwalk",

@@ -1,4 +1,4 @@
-"""`graphwalk generate`: graphs, anonymised copies, and training data."""
+"""`graphwalk generate`: graphs, anonymised copies, mazes, algorithm traces, and training data."""
 
 import hashlib
 import time
@@ -18,8 +18,17 @@ from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
 app = typer.Typer(help="Generate property graphs, mazes and algorithm traces.")
+RowsFile = Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet.")]
 ROW_FORMATS = (".jsonl", ".parquet")
-_COLUMNS = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "relationships": str}
+_GRAPH = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "relationships": str}
+_MAZE = {
+    **{"size": int, "walls": str, "start": int, "goal": int, "shortest_path_length": int},
+    **{"seed": int, "index": int, "digest": str},
+}
+_TRACE = {
+    **{"algorithm": str, "n": int, "p": float, "seed": int, "split": str, "index": int, "trace_id": str},
+    **{"edges": str, "weights": str, "source": int, "steps": str, "final": str},
+}
 
 
 @app.command("twin")
@@ -81,10 +90,10 @@ def graph(
     if count > 1 or (out is not None and out.suffix.lower() in ROW_FORMATS):
         from graphwalk.graphs.formats.json import json_document
 
-        if out is None or out.suffix.lower() not in ROW_FORMATS:
+        if out is None:
             raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
         rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
-        write_generated(rows, out, _COLUMNS, "graph", count)
+        _write(rows, out, _GRAPH, "graph", count)
         return
     if out is not None:
         graph_format(out)
@@ -99,6 +108,71 @@ def graph(
     print_size(property_graph)
     data(f"digest         {property_graph.digest}")
     data(f"seconds        {seconds:.3f}")
+
+
+@app.command("maze")
+def maze(
+    out: RowsFile,
+    size: Annotated[int, typer.Option(help="Cells per side.")] = 10,
+    walls: Annotated[float, typer.Option(help="Share of cells that are walls.")] = 0.5,
+    min_path: Annotated[int, typer.Option(help="Minimum steps from start to goal.")] = 15,
+    count: Annotated[int, typer.Option(min=1, help="Number of mazes.")] = 1,
+    seed: Seed = 0,
+    index: Annotated[int, typer.Option(min=0, help="Index of the first maze for this seed.")] = 0,
+) -> None:
+    """Generate solvable mazes with an exact number of walls and a minimum path length."""
+    from graphwalk.config.yaml_files import validate
+    from graphwalk.suites.mazes.config import MazeSpec
+    from graphwalk.suites.mazes.generate import generate_maze
+
+    spec = validate(MazeSpec, {"size": size, "walls": walls, "min_path": min_path}, "generate maze")
+    mazes = (generate_maze(spec, seed, number).as_json() for number in range(index, index + count))
+    _write(mazes, out, _MAZE, "maze", count)
+
+
+@app.command("magma")
+def magma(
+    out: RowsFile,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(help="Algorithm: bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all."),
+    ] = None,
+    nodes: Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")
+    ] = None,
+    seed: Seed = 0,
+    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")] = 0.5,
+    split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="Write chats for fine-tuning in this strategy, shuffled: io, is or ish. Default: traces."),
+    ] = None,
+    protocol: Annotated[
+        str, typer.Option(help="graphwalk, or paper: the prompts and states of a run with this protocol.")
+    ] = "graphwalk",
+) -> None:
+    """Generate step-by-step traces of graph algorithms, checked against networkx."""
+    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.seeds import stdlib_random
+    from graphwalk.suites.magma.generate import ALGORITHMS
+    from graphwalk.suites.magma.prompts import TRAINED, training_chat
+    from graphwalk.suites.magma.suite import MagmaSuite
+
+    if strategy not in (None, *TRAINED):
+        raise ConfigError(f"there are no chats of the strategy {strategy!r}", hint=f"strategies: {', '.join(TRAINED)}")
+    grid = {"algorithm": algorithm or ALGORITHMS, "nodes": nodes or (5,), "count": count, "p": p, "split": split}
+    suite = {"name": "magma", "traces": [grid]}
+    experiment = load_experiment({"name": "traces", "suite": suite, "protocol": protocol})
+    traces = (instance.source for instance in MagmaSuite().graphs(experiment.suite, seed))
+    if strategy is None:
+        _write((trace.as_json() for trace in traces), out, _TRACE, "trace", experiment.suite.graph_count)
+        return
+    explain = experiment.suite.explain
+    chats = [training_chat(trace, strategy, experiment.agent, explain=explain) for trace in traces]
+    stdlib_random(seed, "magma.export", split).shuffle(chats)
+    rows = [{"messages": [{"role": one.role, "content": one.content} for one in chat]} for chat in chats]
+    _write(rows, out, {"messages": list}, "chat", len(rows))
 
 
 @app.command("traces")
@@ -140,8 +214,10 @@ def traces(
     say(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")
 
 
-def write_generated(rows: Iterable[Row], out: Path, columns: Columns, name: str, total: int) -> None:
+def _write(rows: Iterable[Row], out: Path, columns: Columns, name: str, total: int) -> None:
     """Write rows with progress, and print their number and the seconds; `name` is what one row is."""
+    if out.suffix.lower() not in ROW_FORMATS:
+        raise ConfigError(f"{out.name}: expected one of {', '.join(ROW_FORMATS)}", hint=f"--out {out.stem}.jsonl")
     begun = time.perf_counter()
     with progress_bar(f"{name}s", total) as done:
         number = write_rows(done.each(rows), out, columns)

@@ -11,13 +11,18 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.evaluation.splits import check_splits
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generate import make_traces
+from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
+from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
 from graphwalk.training.traces import TraceOptions, export_traces
+from tests.commands import graphwalk
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
 
 
@@ -48,6 +53,53 @@ def test_a_row_of_a_trace_is_its_json(tmp_path: Path) -> None:
     specs = [MagmaSpec(algorithm=name, nodes=7, count=30, split="train") for name in ("dfs", "bfs")]
     traces = [trace.as_json() for spec in specs for trace in make_traces(spec, 3)]
     assert [json.loads(json.dumps(trace)) for trace in traces] == lines(out)
+
+
+@pytest.mark.parametrize(("protocol", "strategy"), [("graphwalk", "io"), ("paper", "is"), ("graphwalk", "ish")])
+def test_chats_of_magma_have_the_prompts_of_a_run_and_right_answers(
+    tmp_path: Path, protocol: str, strategy: str
+) -> None:
+    out, again = tmp_path / "chats.jsonl", tmp_path / "again.jsonl"
+    words = ("--nodes", 6, "--count", 2, "--seed", 4, "--strategy", strategy, "--protocol", protocol)
+    for path in (out, again):
+        assert generate("magma", *words, "--out", path).exit_code == 0
+    assert out.read_bytes() == again.read_bytes()
+    traces = [{"algorithm": list(ALGORITHMS), "nodes": 6, "count": 2, "split": "train"}]
+    config = load_experiment({"name": "run", "protocol": protocol, "suite": {"name": "magma", "traces": traces}})
+    suite = MagmaSuite()
+    chats = []
+    for instance in suite.graphs(config.suite, 4):
+        about = LoadedGraph(instance)
+        task = run(suite.tasks(about, config.suite, 4, config.agent)).asked[-1]
+        prompt = run(task.prompt(about, strategy, config.agent)).messages
+        chats.append([{"role": one.role, "content": one.content} for one in prompt])
+    written = [line["messages"] for line in lines(out)]
+    assert sorted(map(str, chats)) == sorted(str(chat[:-1]) for chat in written)
+    assert [chat[:-1] for chat in written] != chats  # shuffled
+    first, *_ = suite.graphs(config.suite, 4)
+    chat = next(chat for chat in written if str(chat[:-1]) == str(chats[0]))
+    assert read_answer("bfs", chat[-1]["content"]).answer == first.source.final
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (("maze", "--out", "m.png"), "expected one of .jsonl, .parquet"),
+        (("maze", "--size", "3", "--out", "m.jsonl"), "min_path 15 is impossible"),
+        (("magma", "--strategy", "cot", "--out", "m.jsonl"), "there are no chats of the strategy 'cot'"),
+        (("magma", "--protocol", "papers", "--out", "m.jsonl"), "there is no protocol 'papers'"),
+        (("magma", "--count", "200", "--split", "test", "--out", "m.jsonl"), "the test split has 112 distinct dfs"),
+    ],
+)
+def test_mistakes_are_named(
+    words: tuple[str, ...], cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = graphwalk("generate", *words)
+    assert refused.returncode == 2
+    assert cause in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_row_of_a_maze_is_its_json(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
+from graphwalk.suites.magma.answers import PREFIXES, write_answer
 from graphwalk.suites.magma.generate import Instance, MagmaTrace, Step
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
@@ -20,7 +20,8 @@ STRATEGIES = {
 """Abbreviation in the paper → full name."""
 STEPWISE = ("is", "ish", "tools")
 """Strategies that ask for every state in turn: without hints, with hints, and without edges in the prompt."""
-
+TRAINED = ("io", "is", "ish")
+"""Strategies of chats for fine-tuning."""
 
 _GRAPH = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
 
@@ -93,11 +94,12 @@ def conversation(
     return tuple(messages)
 
 
-def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> str:
-    """Return a worked solution with the final answer, for training in the "io_reasoning" strategy."""
-    steps = [{"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)} for step in trace.steps]
-    final = write_answer(trace.algorithm, trace.final)
-    return agent.render("magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=final).strip()
+def training_chat(
+    trace: MagmaTrace, strategy: str, agent: AgentConfig = AgentConfig(), *, explain: bool = True
+) -> list[Message]:
+    """Return the chat of a trace: one answer in the strategy "io", else one per step."""
+    prompt = conversation(trace, strategy, len(trace.steps), agent, explain=explain)
+    return [*prompt, Message("assistant", write_answer(trace.algorithm, trace.final))]
 
 
 def _hint(step: Step) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import pytest
 from graphwalk.environments.stage import Stage
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.exports.magma import STRATEGIES
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.magma.prompts import STRATEGIES
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
 from graphwalk.types.episode import ExitStatus, Trajectory
