@@ -21,7 +21,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.mazes import generate as mazes
-from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generate import MazeSpec
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row

@@ -122,8 +122,7 @@ def maze(
 ) -> None:
     """Generate solvable mazes with an exact number of walls and a minimum path length."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.suites.mazes.config import MazeSpec
-    from graphwalk.suites.mazes.generate import generate_maze
+    from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 
     spec = validate(MazeSpec, {"size": size, "walls": walls, "min_path": min_path}, "generate maze")
     mazes = (generate_maze(spec, seed, number).as_json() for number in range(index, index + count))

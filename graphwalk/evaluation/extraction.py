@@ -68,7 +68,7 @@ class Extraction(NamedTuple):
         return self.answer is not None and not self.lossy
 
 
-class AnswerForm(NamedTuple):
+class ReplyForm(NamedTuple):
     """The form of the answers of a task.
 
     `read` returns the answer in a value, or None. `member`: name of the object's member that holds the answer in the
@@ -83,7 +83,7 @@ class AnswerForm(NamedTuple):
     read_other: Callable[[Any], Extraction | None] | None = None
 
 
-def extract(reply: str, form: AnswerForm) -> Extraction:
+def extract(reply: str, form: ReplyForm) -> Extraction:
     """Return the answer in a reply. Typographic quotes and `form.read_other` are tried where nothing else is found."""
     text = reply.strip().lstrip("\ufeff")
     text = text if parse_answer(text) is not None else visible_text(reply)
@@ -96,7 +96,7 @@ def extract(reply: str, form: AnswerForm) -> Extraction:
     return Extraction() if extraction.answer is None else extraction
 
 
-def _extract(text: str, form: AnswerForm) -> Extraction:
+def _extract(text: str, form: ReplyForm) -> Extraction:
     values, lossy = find_values(text)
     readings = [(value, _fit(value.value, form)) for value in values]
     answers = [(value, fit) for value, fit in readings if fit is not None and _start(text, value, form) is not None]
@@ -152,7 +152,7 @@ def is_doubtful(text: str) -> bool:
     return _DOUBT.search(text) is not None
 
 
-def _fit(value: Any, form: AnswerForm) -> Extraction | None:
+def _fit(value: Any, form: ReplyForm) -> Extraction | None:
     """Return the answer in a value, or in the member of an object that holds it."""
     fit = form.read(value)
     if fit is not None or not isinstance(value, dict):
@@ -170,7 +170,7 @@ def _fit(value: Any, form: AnswerForm) -> Extraction | None:
     return chosen and chosen._replace(lossy=chosen.lossy or lossy)
 
 
-def _start(text: str, value: Value, form: AnswerForm) -> int | None:
+def _start(text: str, value: Value, form: ReplyForm) -> int | None:
     """Return where the answer in a value begins, with its prefix; None if it lacks the prefix."""
     if form.prefix is None:
         return value.start
@@ -178,13 +178,13 @@ def _start(text: str, value: Value, form: AnswerForm) -> int | None:
     return next((match.start() for match in before if match.end() == value.start), None)
 
 
-def _stage(text: str, value: Value, form: AnswerForm) -> str:
+def _stage(text: str, value: Value, form: ReplyForm) -> str:
     if form.prefix is None:
         return value.stage
     return "embedded" if (text[: _start(text, value, form)] + text[value.end :]).strip() else "strict"
 
 
-def _items(answer: Sequence[Any], form: AnswerForm) -> frozenset[tuple[str, ...]]:
+def _items(answer: Sequence[Any], form: ReplyForm) -> frozenset[tuple[str, ...]]:
     """Return the items of an answer as words; of rows only the fields."""
     return frozenset(
         tuple(str(item.get(field)) for field in form.fields) if isinstance(item, dict) else (str(item),)

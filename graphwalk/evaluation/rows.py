@@ -8,7 +8,7 @@ from itertools import chain
 from operator import ne
 from typing import Any
 
-from graphwalk.evaluation.extraction import AnswerForm, Extraction, is_doubtful
+from graphwalk.evaluation.extraction import Extraction, ReplyForm, is_doubtful
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import PLAIN, Row, shown
@@ -18,7 +18,7 @@ _NEAR = 5e-12
 """Largest relative difference of numbers that agree in 12 digits."""
 
 
-def row_form(fields: Sequence[str]) -> AnswerForm:
+def row_form(fields: Sequence[str]) -> ReplyForm:
     """Return the form of a list of rows with some of these fields.
 
     "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row is
@@ -72,7 +72,7 @@ def row_form(fields: Sequence[str]) -> AnswerForm:
             return None
         return Extraction([{fields[0]: item} for item in items])
 
-    return AnswerForm(read, fields=tuple(fields), read_other=read_other)
+    return ReplyForm(read, fields=tuple(fields), read_other=read_other)
 
 
 @dataclass(frozen=True, slots=True)

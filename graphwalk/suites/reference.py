@@ -5,13 +5,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.errors import OracleError
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
+from graphwalk.seeds import stdlib_random
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.suite import Player
+from graphwalk.suites.task import Task
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import TaskRecord, ToolResult
+from graphwalk.types.episode import ExitStatus, TaskRecord, ToolResult, Trajectory, Turn
 
 T = TypeVar("T", bound=TaskRecord)
+TaskT = TypeVar("TaskT", bound=Task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,20 @@ class CachedTools:
         if key not in self._results:
             self._results[key] = replace(await self._toolbox.call(call), data=None)  # walks read the text
         return self._results[key]
+
+
+async def expert_walk(expert: Player[TaskT], task: TaskT, about: LoadedGraph) -> ReferenceWalk:
+    """Return the expert's walk with the default tools. Raise OracleError if its answer is wrong."""
+    prompt = await task.prompt(about, "tools", AgentConfig())
+    assert prompt.toolbox is not None
+    policy = expert.policy(task, "tools", None, stdlib_random(0, "expert"))
+    walk = await drive(policy, prompt.toolbox, prompt.messages)
+    trajectory = Trajectory((), (Turn(Message("assistant", walk.answer)),), ExitStatus.ANSWERED)
+    if not task.score("tools", trajectory, task.read(walk.answer), Scoring()).correct:
+        raise OracleError(
+            f"the expert's answer to {task.task_id} is wrong\n  target: {task.target}\n  expert: {walk.answer}"
+        )
+    return walk
 
 
 async def drive(

@@ -19,8 +19,7 @@ from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
 from graphwalk.suites.magma.suite import MagmaSuite
-from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import generate_maze
+from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.commands import graphwalk
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded

@@ -16,7 +16,7 @@ from graphwalk.evaluation.extraction import Extraction
 from graphwalk.evaluation.rows import compare_rows, row_form
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.score import judge
-from graphwalk.suites.mazes.score import extract_path
+from graphwalk.suites.mazes.task import extract_path
 
 FILE = Path(__file__).parents[1] / "data" / "replies.yaml"
 FIELDS = {

@@ -9,7 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.extraction import Extraction, extract, extract_with_model, strip_thinking, visible_text
 from graphwalk.evaluation.rows import row_form
 from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.mazes.score import extract_path
+from graphwalk.suites.mazes.task import extract_path
 from graphwalk.types.chat import CallOptions, Message, Reply, Usage
 
 KEY = ("node_key",)

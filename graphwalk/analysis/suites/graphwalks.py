@@ -10,13 +10,9 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.extraction import visible_text
 from graphwalk.reports.scene import Fate, Scene, trajectory_of
 from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
-from graphwalk.seeds import stdlib_random
-from graphwalk.suites.graph_prompts import graph_prompt
-from graphwalk.suites.graphwalks.players import expert
-from graphwalk.suites.graphwalks.suite import agree
-from graphwalk.suites.graphwalks.task import GraphwalksTask
+from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.episode import Trajectory
 
@@ -79,12 +75,7 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         return walked_scene(record, trajectory_of(record), {str(task.parameters["node"])}, fates)
 
     async def reference(self, task: GraphwalksTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk:
-        policy = expert(task, "tools", None, stdlib_random(task.seed, "policy", task.task_id))
-        prompt = await graph_prompt(task.question, about, "tools", AgentConfig())
-        assert prompt.toolbox is not None
-        walk = await drive(policy, prompt.toolbox, prompt.messages)
-        agree("the expert", task.read(walk.answer).answer, task)
-        return walk
+        return await expert_walk(EXPERT, task, about)
 
 
 def _problem(result: ResultRecord) -> str:

@@ -1,29 +1,31 @@
 """Mazes: evidence, errors of paths, scenes and report (docs/method.md, Mazes)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
 from graphwalk.analysis.baselines import expert_result, paper_figures
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.analysis.suites.maze_scene import maze_scene
+from graphwalk.analysis.walked import scene_texts
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import strip_thinking
-from graphwalk.reports.scene import Scene
+from graphwalk.reports.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport
-from graphwalk.seeds import stdlib_random
-from graphwalk.stores.base import GraphStore
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.players import expert
-from graphwalk.suites.mazes.score import PathError, called_cell, extract_path, path_cells, path_error
-from graphwalk.suites.mazes.task import MazeTask, tools_prompt
-from graphwalk.suites.mazes.toolbox import MazeToolbox
-from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.suites.mazes.suite import EXPERT
+from graphwalk.suites.mazes.task import (
+    MazeTask,
+    PathError,
+    called_cell,
+    path_cells,
+    path_error,
+)
+from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.tools.observed_values import shows_data
 from graphwalk.types.encodings import read_rows
-from graphwalk.types.episode import Trajectory
+from graphwalk.types.episode import ToolResult, Trajectory
 
 ErrorClass = Literal[PathError, "no_answer", "unreadable"]
 
@@ -57,11 +59,6 @@ def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None,
     return {**row, **right, **calls, "seconds_per_question": mean_seconds}
 
 
-def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    """Yield the baseline that needs no run: the expert."""
-    yield from expert_result(result, {"correct": True, "strict_correct": True})
-
-
 class MazeExplanation(Explanation):
     """`grounded`: share of the steps of a path that tool results show. `error_class`: the first error along it."""
 
@@ -82,7 +79,7 @@ class Analysis(SuiteAnalysis[MazeTask]):
                 Grouping("min_path", "minimum steps", _of_graph("min_path")),
             ),
             references={"table_1_mazes": table_1},
-            baselines=baselines,
+            baselines=partial(expert_result, score={"correct": True, "strict_correct": True}),
         )
 
     def explain(
@@ -114,7 +111,7 @@ class Analysis(SuiteAnalysis[MazeTask]):
         return maze_scene(task.maze, record)
 
     async def reference(self, task: MazeTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
-        return None if about.store is None else await expert_walk(task, about.store)
+        return None if about.store is None else await expert_walk(EXPERT, task, about)
 
 
 def _grounded_share(maze: Maze, path: Sequence[int], trajectory: Trajectory) -> float | None:
@@ -132,15 +129,33 @@ def _grounded_share(maze: Maze, path: Sequence[int], trajectory: Trajectory) -> 
     return sum(other in shown.get(one, ()) or one in shown.get(other, ()) for one, other in steps) / len(steps)
 
 
-async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
-    """Return the expert's walk with the tools. Raise OracleError if its path is wrong."""
-    start, goal = str(task.start), str(task.goal)
-    toolbox = MazeToolbox(store, task.size)
-    prompt = tools_prompt(task, await store.schema(), AgentConfig())
-    played = await drive(expert(start, goal, stdlib_random(0, "expert")), toolbox, prompt)
-    path = [int(key) for key in extract_path(played.answer).answer or ()]
-    if not path or path_error(task.maze, path):
-        raise OracleError(
-            f"the expert's path through {task.task_id} is wrong\n  target: {task.target}\n  expert: {played.answer}"
-        )
-    return played
+def maze_scene(maze: Maze, record: ResultRecord) -> Scene:
+    """Return the grid with the visited cells, the walls that were called, and the answered path."""
+    trajectory, score = trajectory_of(record), record["score"]
+    if score is None:
+        outcome = f"failed: {record['exit_status']}"
+    else:
+        outcome = "valid path" if score["correct"] else score["error_class"].replace("_", " ")
+    calls = [(turn, result) for turn, one in enumerate(trajectory.turns, 1) for result in one.results]
+    steps = [_step(maze, turn, number, result) for number, (turn, result) in enumerate(calls, 1)]
+    steps.append(SceneStep(f"answer: {outcome}", len(trajectory.turns), sort="answer"))
+    fate: Fate = "right" if score is not None and score["correct"] else "wrong"
+    rows = ((fate, " ".join(record["answer"])),) if record["answer"] else ()
+    note = f"Every valid path is correct; a shortest one has {maze.shortest_path_length} steps."
+    return scene_of(
+        record,
+        trajectory,
+        StateTable(("path",), rows, note),
+        steps=tuple(steps),
+        grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, tuple(path_cells(maze, record["answer"]))),
+        legend=scene_texts("mazes")["legend"],
+    )
+
+
+def _step(maze: Maze, turn: int, number: int, result: ToolResult) -> SceneStep:
+    cell = called_cell(maze, result)
+    if cell is not None and result.error is None:
+        return SceneStep(f"visits cell {cell}", turn, number, cell=cell, sort="visit")
+    if cell is not None and result.error == "wall":
+        return SceneStep(f"calls cell {cell}, a wall", turn, number, cell=cell, sort="wall")
+    return SceneStep("call refused" if result.error else f"calls {result.call.name}", turn, number)

@@ -1,17 +1,23 @@
-"""Problems of GraphWalks: generated, or read from the data set openai/graphwalks; and the own evaluator."""
+"""Configuration and problems of GraphWalks: generated, or read from the data set openai/graphwalks; and the answers."""
 
 import hashlib
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any, ClassVar, Literal
 
+from pydantic import Field, PositiveInt, model_validator
+
+from graphwalk.config.strict import ExistingFile, Spec, SuiteConfig
 from graphwalk.files.bulk import Row
 from graphwalk.seeds import generator
-from graphwalk.suites.graphwalks.config import GraphwalksConfig, Operation, ProblemSpec
+from graphwalk.suites.graph_prompts import query_texts
 from graphwalk.suites.questions.tasks.graph_index import distances
 from graphwalk.types.graph import PropertyGraph
 
+Operation = Literal["bfs", "parents"]
 LABEL, TYPE = "Node", "EDGE"
 COLUMNS = ("prompt", "answer_nodes", "problem_type")
 _MARKER, _EDGES, _OPERATION = "Here is the graph to operate on:", "The graph has the following edges:", "Operation:"
@@ -22,6 +28,41 @@ _WORDS = {
     ),
     "parents": re.compile(r"Find the parents of node (\S+?)()\.?"),
 }
+
+
+class ProblemSpec(Spec):
+    """Random graphs of `nodes` nodes with exactly `out_degree` edges from each, and one problem per operation."""
+
+    nodes: int = Field(default=40, ge=1, le=100_000)
+    """Nodes of the graph."""
+    out_degree: int = Field(default=3, ge=1, le=50)
+    """Edges from each node; parallel edges and self-loops occur."""
+    depth: PositiveInt = 2
+    """Depth of the breadth-first search."""
+    operations: tuple[Operation, ...] = Field(default=("bfs", "parents"), min_length=1)
+    """Operations on each graph: breadth-first search, or parents of a node."""
+
+
+class GraphwalksConfig(SuiteConfig):
+    """The suite `graphwalks`: a breadth-first search, or the parents of a node, on generated or published graphs."""
+
+    graphs_field: ClassVar[str] = "problems"
+
+    name: Literal["graphwalks"] = "graphwalks"
+    problems: tuple[ProblemSpec, ...] = (ProblemSpec(count=5),)
+    """Problems to generate; by default none if `file` is set."""
+    file: ExistingFile | None = None
+    """Published problems: a .parquet or .jsonl file of the data set openai/graphwalks."""
+    max_chars: PositiveInt | None = None
+    """Of a file: only prompts of at most this number of characters."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _generate_nothing_beside_a_file(cls, data: Any) -> Any:
+        return {"problems": (), **data} if isinstance(data, dict) and data.get("file") is not None else data
+
+    def texts(self) -> Mapping[str, str]:
+        return query_texts()
 
 
 @dataclass(frozen=True)

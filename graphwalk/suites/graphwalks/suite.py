@@ -1,26 +1,154 @@
 """Suite of OpenAI's benchmark GraphWalks: read the graph, or walk it (docs/method.md, GraphWalks)."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
+from random import Random
+
+from pydantic import Field
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
 from graphwalk.errors import OracleError
+from graphwalk.evaluation.extraction import Extraction, visible_text
+from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.files.bulk import usable_rows
+from graphwalk.models.scripted import Policy
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
-from graphwalk.suites.graphwalks.config import GraphwalksConfig
-from graphwalk.suites.graphwalks.players import PLAYERS
-from graphwalk.suites.graphwalks.problems import COLUMNS, LABEL, TYPE, Problem, answer_of, generated, read_problem
-from graphwalk.suites.graphwalks.task import GraphwalksScore, GraphwalksTask
+from graphwalk.suites.flawed import flawed, player_with
+from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt
+from graphwalk.suites.graphwalks.problems import (
+    COLUMNS,
+    LABEL,
+    TYPE,
+    GraphwalksConfig,
+    Operation,
+    Problem,
+    answer_of,
+    generated,
+    read_problem,
+)
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import Tasks
+from graphwalk.suites.questions.agents.walker import Steps, neighborhood, read
+from graphwalk.suites.suite import Player, Suite
+from graphwalk.suites.task import AnswerForm, Prompt, Task, Tasks, keys_as_answer
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import Score, Trajectory
+from graphwalk.types.schema import Schema
 
+ANSWER = re.compile(r"final answer:[\s*_`]*\[(.*)\]", re.IGNORECASE)
+_PUBLISHED = re.compile(r"Final Answer: ?\[(.*)\]")
 _LEVEL = """
 MATCH (a:{{ label | label }})-[:{{ type | type }}]->(b:{{ label | label }}) WHERE {{ near | key_of }} IN $keys
 RETURN DISTINCT {{ far | key_of }} AS key
 """
+
+
+class GraphwalksScore(Score):
+    """The score of the nodes in the last line that has `Final Answer: […]`.
+
+    `published_f1` is from the last line alone and against the target of the file; two empty sets give 1, a reply
+    without the line 0.
+    """
+
+    published_f1: float = Field(ge=0, le=1)
+
+
+class GraphwalksTask(Task):
+    """A problem with its sorted target. `prompt_chars`: length of its prompt without tools."""
+
+    template: Operation
+    target: list[str]
+    prompt_chars: int = 0
+    row: int | None = None
+    """Row of the file, from 1 on."""
+    published_target: list[str] | None = None
+    """Target of the file, if it differs."""
+
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return the prompt of a graph with tools, or that of the data set as it is, or our own words."""
+        if setting != "no_tools":
+            return await graph_prompt(self.question, about, setting, agent)
+        return Prompt((whole_prompt(self.question, about.instance, agent),))
+
+    def read(self, reply: str) -> Extraction:
+        """Extract the last line with `Final Answer: […]`; "strict" if it is the last line of the reply."""
+        for number, line in enumerate(reversed(visible_text(reply).splitlines())):
+            if match := ANSWER.search(line):
+                keys = (key.strip(" \t\"'`*") for key in match[1].split(","))
+                return Extraction([*dict.fromkeys(filter(None, keys))], "embedded" if number else "strict")
+        return Extraction()
+
+    def answer_form(self, setting: str) -> AnswerForm:
+        return keys_as_answer(answer_text)
+
+    def answer_format(self, agent: AgentConfig) -> str:
+        return agent.render("graphwalks_format.j2").strip()
+
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> GraphwalksScore:
+        target, last_line = {*self.target}, published_answer(trajectory.reply)
+        theirs = {*(self.target if self.published_target is None else self.published_target)}
+        answer: set[str] | None = None if extraction.answer is None else {*extraction.answer}
+        compared = NOTHING_RIGHT if answer is None else compare_sets(answer, target)
+        return GraphwalksScore(
+            **asdict(compared),
+            extraction_stage=extraction.stage,
+            published_f1=0.0 if last_line is None else compare_sets(last_line, theirs).f1,
+        )
+
+
+def whole_prompt(question: str, instance: GraphInstance, agent: AgentConfig) -> Message:
+    """Return the prompt without tools: that of the row, else the edges and the question."""
+    assert instance.graph is not None
+    text = next((problem.prompt for problem in instance.source or ()), None)
+    if text is None:
+        edges = "\n".join(f"{source} -> {target}" for source, target in instance.graph.edges())
+        text = agent.render("graphwalks_no_tools.j2", edges=edges, question=question).strip()
+    return Message("user", text)
+
+
+def answer_text(keys: Iterable[str]) -> str:
+    return f"Final Answer: [{', '.join(keys)}]"
+
+
+def published_answer(reply: str) -> set[str] | None:
+    """Return the nodes in the last line by the published rule, or None; blank lines at the end are ignored."""
+    match = _PUBLISHED.search(reply.rstrip().rpartition("\n")[2])
+    return match and {key.strip() for key in match[1].split(",") if key.strip()}
+
+
+def search(task: GraphwalksTask, depth: int) -> Steps[list[str]]:
+    """Return the nodes at a depth; the nodes of a level are looked up in parallel calls."""
+    side = "outgoing" if task.template == "bfs" else "incoming"
+    levels = [{str(task.parameters["node"])}]
+    for _ in range(depth):
+        results = yield from read([neighborhood("Node", "key", key) for key in sorted(levels[-1])])
+        rows = (row for rows in results for row in rows if row.get("direction", side) == side)
+        levels.append({row["neighbor_properties"]["key"] for row in rows}.difference(*levels))
+    return sorted(levels[-1] - levels[0])
+
+
+def expert(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Search to the depth and answer with the nodes there."""
+    return answer_text((yield from search(task, int(task.parameters["depth"]))))
+
+
+def any_nodes(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Stop at any depth and name any nodes there."""
+    keys = yield from search(task, random.randint(1, int(task.parameters["depth"])))
+    return answer_text(random.sample(keys, random.randint(0, len(keys))))
+
+
+EXPERT = Player(expert, default=True)
+PLAYERS: Mapping[str, Player[GraphwalksTask]] = {
+    "expert": EXPERT,
+    "flawed": player_with(EXPERT, flawed),
+    "random": Player(any_nodes, default=True),
+}
 
 
 class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
@@ -50,33 +178,39 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
     ) -> Tasks[GraphwalksTask]:
         """Return a task per problem. Raise OracleError if Cypher finds other nodes than the evaluator."""
         assert about.store is not None
-        tasks, notes = [], []
-        for problem in about.instance.source:
-            target = answer_of(problem, about.graph)
+        instance, tasks, notes = about.instance, list[GraphwalksTask](), list[str]()
+        for problem in instance.source:
+            target, by_cypher = answer_of(problem, about.graph), await nodes_by_cypher(problem, about.store)
             values = {"node": problem.node, "depth": problem.depth}
-            place = problem.row or f"{about.instance.facts['entry']}-{about.instance.facts['index']}"
+            question = agent.render("graphwalks_question.j2", operation=problem.operation, **values).strip()
+            place = problem.row or f"{instance.facts['entry']}-{instance.facts['index']}"
+            task_id = f"{instance.digest[:12]}-{problem.operation}-{place}"
+            if by_cypher != target:
+                raise OracleError(
+                    f"Cypher ({about.store.kind}) finds other nodes than the evaluator: {task_id} {values}"
+                )
+            differs = problem.target not in (None, tuple(target))
             task = GraphwalksTask(
-                task_id=f"{about.instance.digest[:12]}-{problem.operation}-{place}",
+                task_id=task_id,
                 suite=self.name,
                 template=problem.operation,
-                question=agent.render("graphwalks_question.j2", operation=problem.operation, **values).strip(),
+                question=question,
                 parameters=values,
                 target=target,
                 target_size=len(target),
                 seed=seed,
-                graph_digest=about.instance.digest,
+                graph_digest=instance.digest,
+                prompt_chars=len(whole_prompt(question, instance, agent).content or ""),
                 row=problem.row,
-                published_target=None if problem.target in (None, tuple(target)) else list(problem.target),
+                published_target=list(problem.target or ()) if differs else None,
             )
-            agree(f"Cypher ({about.store.kind})", await _by_cypher(problem, about.store), task)
-            characters = len(task.whole_prompt(about.instance, agent).content or "")
-            tasks.append(task.model_copy(update={"prompt_chars": characters}))
-            if task.published_target is not None:
+            tasks.append(task)
+            if differs:
                 notes.append(f"Row {task.row}: the target differs from the file's; both are scored.")
         return Tasks(tasks, notes=notes)
 
 
-async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
+async def nodes_by_cypher(problem: Problem, store: GraphStore) -> list[str]:
     """Return the nodes that the store finds, with one query per level."""
     ends = {"near": "a", "far": "b"} if problem.operation == "bfs" else {"near": "b", "far": "a"}
     query = store.render(_LEVEL, {"label": LABEL, "type": TYPE, **ends})
@@ -84,9 +218,4 @@ async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
     while levels[-1] and len(levels) <= problem.depth:
         rows = await store.run(query, {"keys": sorted(levels[-1])})
         levels.append({str(row["key"]) for row in rows}.difference(*levels))
-    return levels[-1] - levels[0]
-
-
-def agree(oracle: str, nodes: Iterable[str], task: GraphwalksTask) -> None:
-    if sorted(nodes) != task.target:
-        raise OracleError(f"{oracle} finds other nodes than the evaluator: {task.task_id} {task.parameters}")
+    return sorted(levels[-1] - levels[0])

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-from graphwalk.evaluation.extraction import AnswerForm, Extraction, extract, visible_text
+from graphwalk.evaluation.extraction import Extraction, ReplyForm, extract, visible_text
 from graphwalk.evaluation.values import parse_answer, parse_literal
 
 PREFIXES = {
@@ -37,7 +37,7 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     be read is split into items, of which the unreadable ones stay text (lossy), and so does text in place of a list.
     """
     text = visible_text(reply)
-    form = AnswerForm(lambda value: Extraction(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
+    form = ReplyForm(lambda value: Extraction(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
     extraction, prefixes = extract(text, form), list(_prefix(algorithm).finditer(text))
     if not prefixes:
         return Extraction()

@@ -1,39 +1,69 @@
-"""Maze generation: walls, pairs of start and goal, and the graph of a maze."""
+"""Mazes: their specification, generation, graph, and the check of a path."""
 
 import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import accumulate
-from math import dist
+from math import ceil, dist, floor
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, PositiveInt, model_validator
 
+from graphwalk.config.strict import Spec
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.conversion import to_networkx
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.tools.tool import distances_from, shortest_path
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
+CELL = "Cell"
+ADJACENT = "ADJACENT"
+WALL_DISTANCE = -1_000_000.0
+"""Distance to the goal of a wall; no tool shows it."""
 _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
+_CELLS_DRAWN = 1_000_000
+"""Total cells of the grids tried in a search."""
+
+
+class MazeSpec(Spec):
+    """A grid maze: exactly floor(walls · size²) cells are walls, start and goal at least `min_path` steps apart."""
+
+    size: int = Field(default=10, ge=2, le=50)
+    """Cells per side."""
+    walls: float = Field(default=0.5, ge=0, lt=1)
+    """Share of cells that are walls."""
+    min_path: PositiveInt = 15
+    """Minimum steps from start to goal."""
+
+    @property
+    def wall_count(self) -> int:
+        """Return the number of walls. The decimal ratio counts: 0.29 of 100 cells are 29, not 28 as in binary."""
+        return floor(Fraction(repr(self.walls)) * self.size**2)
+
+    @model_validator(mode="after")
+    def _check_possible(self) -> Self:
+        open_cells = self.size**2 - self.wall_count
+        # A shortest path has at most three cells in each square of 2 × 2, or it could be shorter.
+        most = min(open_cells, 3 * ceil(self.size / 2) ** 2) - 1
+        if self.min_path > most:
+            raise ValueError(
+                f"min_path {self.min_path} is impossible: with {open_cells} open cells on a grid of "
+                f"{self.size} × {self.size} a shortest path has at most {most} steps; choose a larger size, "
+                "fewer walls or a lower min_path"
+            )
+        return self
 
 
 def neighbours(cell: int, size: int) -> list[int]:
     """Return the cells that share an edge with this one in ascending order."""
     row, column = divmod(cell, size)
     return [cell + r * size + c for r, c in _SIDES if 0 <= row + r < size and 0 <= column + c < size]
-
-
-_LARGEST_LISTED = 24
-"""Up to this size all pairs are listed; in larger grids pairs are drawn until one is far enough apart."""
-_DRAWS = 100
-"""Pairs tried per large grid."""
 
 
 @lru_cache(maxsize=16)
@@ -43,51 +73,20 @@ def _neighbour_pairs(size: int) -> NDArray[np.intp]:
 
 
 def draw_pair(size: int, walls: Iterable[int], min_path: int, random: Random) -> tuple[int, int, int] | None:
-    """Return a uniformly random (start, goal, steps) with at least `min_path` steps from start to goal, or None.
-
-    In large grids with very few such pairs, None may be returned although one exists.
-    """
+    """Return a uniformly random (start, goal, steps) with at least `min_path` steps from start to goal, or None."""
     from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components, dijkstra
+    from scipy.sparse.csgraph import dijkstra
 
     cells = size * size
     is_open = np.ones(cells, dtype=bool)
     is_open[list(walls)] = False
     ones, others = np.compress(is_open[_neighbour_pairs(size)].all(axis=0), _neighbour_pairs(size), axis=1)
-    starts = np.searchsorted(ones, np.arange(cells + 1))
-    graph = csr_array((np.ones(others.size), others, starts), shape=(cells, cells))
-
-    if size <= _LARGEST_LISTED:
-        steps = dijkstra(graph, unweighted=True)
-        far = np.flatnonzero((steps >= min_path) & np.isfinite(steps))
-        if not far.size:
-            return None
-        start, goal = divmod(int(far[random.randrange(far.size)]), cells)
-        return start, goal, int(steps[start, goal])
-
-    # Draw a component by its number of pairs, then two of its cells, until they are far enough apart. No pair is
-    # farther apart than twice the eccentricity of any one cell of the component.
-    count, component = connected_components(graph, directed=False)
-    sizes, lowest = np.bincount(component), np.unique(component, return_index=True)[1]
-    eccentricity = np.zeros(count)
-    np.maximum.at(eccentricity, component, dijkstra(graph, indices=lowest, unweighted=True, min_only=True))
-    large = np.flatnonzero((sizes > min_path) & (2 * eccentricity >= min_path))
-    parts = [np.flatnonzero(component == number) for number in large]
-    if not parts:
+    steps = dijkstra(csr_array((np.ones(others.size), (ones, others)), shape=(cells, cells)), unweighted=True)
+    far = np.flatnonzero((steps >= min_path) & np.isfinite(steps))
+    if not far.size:
         return None
-    weights = list(accumulate(part.size**2 for part in parts))
-    for _ in range(_DRAWS):
-        part = random.choices(parts, cum_weights=weights)[0]
-        start, goal = (int(part[random.randrange(part.size)]) for _ in range(2))
-        steps = dijkstra(graph, indices=start, unweighted=True)[goal]
-        if steps >= min_path:
-            return start, goal, int(steps)
-    return None
-
-
-_CELLS_DRAWN = 1_000_000
-"""Total cells of the grids tried in a search, which tries at least `_FEWEST_GRIDS` grids."""
-_FEWEST_GRIDS = 25
+    start, goal = divmod(int(far[random.randrange(far.size)]), cells)
+    return start, goal, int(steps[start, goal])
 
 
 @dataclass(frozen=True)
@@ -121,14 +120,10 @@ class Maze:
         """Return True if both cells are in the grid and share an edge."""
         return 0 <= one < self.size**2 and other in neighbours(one, self.size)
 
-    def distances(self, cell: int) -> dict[int, int]:
-        """Return the steps from a cell to each cell that can be reached."""
-        return distances_from(cell, self.open_neighbours)
-
     @cached_property
     def distances_to_goal(self) -> dict[int, int]:
-        """Return the steps from each cell to the goal."""
-        return self.distances(self.goal)
+        """Return the steps to the goal from each cell that can reach it."""
+        return distances_from(self.goal, self.open_neighbours)
 
     def shortest_path(self) -> list[int]:
         """Return the lexicographically first shortest path from start to goal, or [] if there is none."""
@@ -152,7 +147,7 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
     """
     size, walls, min_path = spec.size, spec.wall_count, spec.min_path
     random = stdlib_random(seed, "maze", "random", size, walls, min_path, index)
-    tries = max(_FEWEST_GRIDS, _CELLS_DRAWN // size**2)
+    tries = _CELLS_DRAWN // size**2
     for _ in range(tries):
         drawn = random.sample(range(size * size), walls)
         pair = draw_pair(size, drawn, min_path, random)
@@ -163,12 +158,6 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
         f"no start and goal are {min_path} steps apart",
         hint="choose a lower min_path, another share of walls or a larger size",
     )
-
-
-CELL = "Cell"
-ADJACENT = "ADJACENT"
-WALL_DISTANCE = -1_000_000.0
-"""Distance to the goal of a wall; no tool shows it."""
 
 
 def maze_graph(maze: Maze) -> PropertyGraph:

@@ -1,18 +1,102 @@
-"""Suite of mazes, the paper's first experiment."""
+"""Suite of mazes, the paper's first experiment, and the scripted agents that walk them."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import fields
+from random import Random
+from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.models.scripted import AnswerNow, Ask, Policy
+from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, check_path, generate_maze, maze_graph
-from graphwalk.suites.mazes.players import PLAYERS
-from graphwalk.suites.mazes.score import MazeScore
-from graphwalk.suites.mazes.task import MazeTask
-from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
-from graphwalk.suites.suite import Suite
+from graphwalk.suites.mazes.task import MazesConfig, MazeScore, MazeTask
+from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, MAZE_TOOLS, NEXT_CELLS
+from graphwalk.suites.suite import Player, Suite
 from graphwalk.suites.task import Tasks
+from graphwalk.types.encodings import read_rows
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
+
+
+def depth_first(start: str, goal: str, order: Callable[[Row], Any]) -> Policy:
+    """Explore depth-first to the goal, then answer with the path that the tool returns.
+
+    `order` is the sort key that decides which adjacent cell to try first. If the goal is unreachable or the turns end,
+    answer with the path to the current cell.
+    """
+    trail = [start]
+    untried: dict[str, list[str]] = {}
+    try:
+        while trail and goal not in untried:
+            here = trail[-1]
+            if here not in untried:
+                rows = yield from _visit(here)
+                untried[here] = [str(row["key"]) for row in sorted(rows, key=order)]
+            fresh = [key for key in untried[here] if key not in untried]
+            untried[here] = fresh[1:]
+            if here != goal:
+                trail[-1:] = [here, fresh[0]] if fresh else []
+        if goal in untried:
+            return (yield from _connected_path(trail))
+    except AnswerNow:
+        pass
+    return _answer([key for key in trail if key in untried])
+
+
+def random_walk(task: MazeTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Walk randomly to the goal or the end of the turns, and answer with the path without loops."""
+    trail = [str(task.start)]
+    try:
+        while True:
+            rows = yield from _visit(trail[-1])
+            if trail[-1] == str(task.goal):
+                return (yield from _connected_path(trail))
+            if not rows:
+                return _answer(trail)
+            step = str(random.choice(rows)["key"])
+            trail = trail[: trail.index(step) + 1] if step in trail else [*trail, step]
+    except AnswerNow:
+        return _answer(trail)
+
+
+def _visit(key: str) -> Generator[list[Ask], list[str], list[Row]]:
+    """Return the adjacent open cells, or an empty list if the call was refused."""
+    (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
+    return [{**row, "key": str(row["key"])} for row in read_rows(text) or [] if "key" in row]
+
+
+def _connected_path(trail: Sequence[str]) -> Policy:
+    """Answer with the tool's path from the first to the last visited cell, or with the trail."""
+    (text,) = yield [Ask(CONNECTED_PATH, {})]
+    try:
+        return _answer(json.loads(text) or trail)
+    except ValueError:
+        return _answer(trail)
+
+
+def _answer(path: Sequence[str]) -> str:
+    return json.dumps({"path": list(path)})
+
+
+def expert(task: MazeTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Explore depth-first, the cell nearest to the goal first."""
+    return depth_first(str(task.start), str(task.goal), lambda row: (row["euclidean_distance"], int(row["key"])))
+
+
+def lowest_first(task: MazeTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Explore depth-first, the cell with the lowest number first."""
+    return depth_first(str(task.start), str(task.goal), lambda row: int(row["key"]))
+
+
+EXPERT = Player(expert, default=True)
+PLAYERS: Mapping[str, Player[MazeTask]] = {
+    "expert": EXPERT,
+    "depth_first": Player(lowest_first, default=True),
+    "random": Player(random_walk, default=True),
+    "flawed": player_with(EXPERT, flawed),
+}
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from graphwalk.suites.graphwalks.task import GraphwalksTask
+from graphwalk.suites.graphwalks.suite import GraphwalksTask
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.explained import explained_score

@@ -19,8 +19,7 @@ from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
-from graphwalk.suites.graphwalks.problems import Problem
+from graphwalk.suites.graphwalks.problems import GraphwalksConfig, Problem, ProblemSpec
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.types.graph import PropertyGraph

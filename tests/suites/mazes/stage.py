@@ -8,10 +8,9 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.mazes.config import Layout, MazesConfig, MazeSpec
-from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
+from graphwalk.suites.mazes.generate import Maze, MazeSpec, generate_maze, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
-from graphwalk.suites.mazes.task import MazeScore, MazeTask
+from graphwalk.suites.mazes.task import Layout, MazesConfig, MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory

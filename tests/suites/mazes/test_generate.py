@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.mazes import generate as maze_pairs
-from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import Maze, generate_maze
+from graphwalk.suites.mazes.generate import Maze, MazeSpec, draw_pair, generate_maze
 
 
 def as_networkx(maze: Maze) -> nx.Graph:
@@ -64,16 +62,13 @@ def test_a_maze_depends_on_its_index_and_not_on_those_before_it() -> None:
     assert len({maze.digest for maze in series}) == 5
 
 
-@pytest.mark.parametrize("listed", [True, False], ids=["all pairs listed", "pairs tried"])
-def test_every_pair_far_enough_apart_is_equally_likely(listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maze_pairs, "_LARGEST_LISTED", 24 if listed else 1)
-    monkeypatch.setattr(maze_pairs, "_DRAWS", 10_000)
+def test_every_pair_far_enough_apart_is_equally_likely() -> None:
     maze = generate_maze(MazeSpec(size=6, walls=0.4, min_path=7), seed=9)
     lengths = dict(nx.all_pairs_shortest_path_length(as_networkx(maze)))
     far = {(6 * a + b, 6 * c + d) for (a, b), ends in lengths.items() for (c, d), n in ends.items() if n >= 7}
     random = stdlib_random(1, "pairs")
     draws = 200 * len(far)
-    drawn = [maze_pairs.draw_pair(6, maze.walls, 7, random) for _ in range(draws)]
+    drawn = [draw_pair(6, maze.walls, 7, random) for _ in range(draws)]
     seen = Counter(pair[:2] for pair in drawn if pair)
     assert seen.keys() == far
     assert {lengths[divmod(start, 6)][divmod(goal, 6)] - steps for start, goal, steps in filter(None, drawn)} == {0}
@@ -88,11 +83,6 @@ def test_the_shortest_path_prefers_low_numbers() -> None:
         ends = divmod(maze_of_series.start, 8), divmod(maze_of_series.goal, 8)
         every = nx.all_shortest_paths(as_networkx(maze_of_series), *ends)
         assert maze_of_series.shortest_path() == min([8 * row + column for row, column in path] for path in every)
-
-
-def test_large_mazes() -> None:
-    for spec in (MazeSpec(size=200), MazeSpec(size=120, walls=0.35, min_path=150)):
-        check(generate_maze(spec, seed=11), spec)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +101,7 @@ def test_impossible_mazes_are_errors_before_drawing(impossible: dict[str, float]
 
 @pytest.mark.extended
 @pytest.mark.parametrize(
-    "unlikely", [MazeSpec(size=10, walls=0.0, min_path=19), MazeSpec(size=60, walls=0.6, min_path=900)], ids=str
+    "unlikely", [MazeSpec(size=10, walls=0.0, min_path=19), MazeSpec(size=40, walls=0.6, min_path=500)], ids=str
 )
 def test_a_search_in_vain_ends(unlikely: MazeSpec) -> None:
     with pytest.raises(ConfigError, match="no maze found in") as error:

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.suites.mazes import expert_walk
 from graphwalk.config.agent import AgentConfig
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.mazes.suite import EXPERT
+from graphwalk.suites.reference import expert_walk
 from graphwalk.types.episode import ExitStatus
 from tests.suites.mazes.stage import random_stage, stage
 
@@ -25,7 +27,7 @@ async def test_explorers_are_always_right_within_the_turns_they_need(walker: str
         assert len({*calls}) == len(calls)
         assert {error for _, error in calls} == {None}
         if walker == "expert":
-            played = await expert_walk(here.task, here.store)
+            played = await expert_walk(EXPERT, here.task, LoadedGraph(here.instance, here.store))
             assert (len(trajectory.turns), len(calls)) == (played.turns, played.calls)
             again, _ = await here.play(walker, agent=AgentConfig(turn_limit=played.turns))
             assert again.strict_correct

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.suites.mazes import expert_walk
 from graphwalk.errors import OracleError
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
-from graphwalk.suites.mazes.suite import MazesSuite
+from graphwalk.suites.mazes.suite import EXPERT, MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
+from graphwalk.suites.reference import expert_walk
 
 
 def config(*mazes: dict[str, Any], **more: Any) -> AnyExperiment:
@@ -38,8 +38,10 @@ async def test_one_task_per_maze_with_the_calls_of_the_expert() -> None:
     assert tasks[0].maze == tasks[4].maze
     assert MazesSuite.players["expert"].settings == ("tools",)
     for task in tasks:
-        assert task.graph_digest == maze_graph(task.maze).digest
-        walk = await expert_walk(task, await EmbeddedDatabase().load(maze_graph(task.maze)))
+        graph = maze_graph(task.maze)
+        assert task.graph_digest == graph.digest
+        about = LoadedGraph(GraphInstance.of(graph), await EmbeddedDatabase().load(graph))
+        walk = await expert_walk(EXPERT, task, about)
         assert walk.input_tokens > walk.output_tokens > walk.calls
         # every step of the way is a visit, then come the call for the path, and the answer
         assert walk.turns == walk.calls + 1 >= task.shortest_path_length + 3

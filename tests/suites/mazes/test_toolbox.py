@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from graphwalk.stores.base import Database
-from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import generate_maze
+from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.tools.tool import connected_path
 from graphwalk.types.chat import ToolCall
