@@ -12,8 +12,9 @@ from graphwalk.evaluation.values import parse_object
 from graphwalk.files.resources import data_path
 from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode
+from graphwalk.tools.observed import ObservedGraph, name_of
 from graphwalk.types.episode import Trajectory
+from graphwalk.types.graph import KEY, Node
 
 _LONGEST_PATH = 6
 _MOST_STARTS = 60
@@ -80,7 +81,7 @@ def _steps(trajectory: Trajectory, seen: ObservedGraph, since: Mapping[str, list
         yield SceneStep(f"{result.call.name}({text}) → {outcome}", turn_number, step, focus, shown)
 
 
-def _texts(key: str, node: ObservedNode) -> set[str]:
+def _texts(key: str, node: Node) -> set[str]:
     """Return the key and the text properties of a node."""
     return {key, *(text for text in node.properties.values() if isinstance(text, str))}
 
@@ -109,7 +110,7 @@ def paths_to_nearest(
     """
     import networkx as nx
 
-    graph: nx.Graph[str] = nx.Graph((link.source, link.target) for link in seen.relationships.values())
+    graph: nx.Graph[str] = nx.Graph((link.source, link.target) for link in seen.relationships)
     graph.add_nodes_from(starts)
     for start in starts if goals else ():
         paths = nx.single_source_shortest_path(graph, start, longest)
@@ -119,11 +120,11 @@ def paths_to_nearest(
 
 
 def _nodes(seen: ObservedGraph, steps: Sequence[int], fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
-    names = Counter(node.name for node in seen.nodes.values())
+    names = Counter(name_of(node) for node in seen.nodes.values())
     show_names = len(names) >= _UNIQUE_NAMES * len(seen.nodes)
     for (key, node), step in zip(seen.nodes.items(), steps, strict=True):
         about = {KEY: key, **node.properties}
-        name = node.name if show_names and names[node.name] == 1 else key
+        name = name_of(node) if show_names and names[name_of(node)] == 1 else key
         yield SceneNode(name, ":".join(node.labels), about, step, fates[key])
 
 
@@ -132,7 +133,7 @@ def _links(
 ) -> Iterator[SceneLink]:
     """Yield the relationships; one is used if both its nodes are, or if the answer has one of its values."""
     positions = {key: position for position, key in enumerate(seen.nodes)}
-    for link, step in zip(seen.relationships.values(), steps, strict=True):
+    for link, step in zip(seen.relationships, steps, strict=True):
         own: Fate = next((answered[str(v)] for v in link.properties.values() if str(v) in answered), "")
         used: Fate = "way" if fates[link.source] and fates[link.target] else ""
         yield SceneLink(positions[link.source], positions[link.target], link.type, link.properties, step, own or used)

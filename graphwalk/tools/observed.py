@@ -8,19 +8,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import count, pairwise, takewhile
+from itertools import chain, count, pairwise, product, repeat, takewhile
 from typing import Any
 
 from graphwalk.evaluation.values import parse_object
 from graphwalk.tools.tool import shipped_declaration
 from graphwalk.types.encodings import read_rows, split_notes
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import value_order
-from graphwalk.types.values import Row, Value
+from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.values import SCALARS, Row, Value
 
-KEY = "key"
 NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
 FIRST_PAGE = 1
 _NAMING = ("name", "title", "label", "caption")
@@ -29,21 +28,20 @@ _QUERIED = (("neighbor_properties", "relationships"), ("properties", "nodes"), (
 """Column of a query's result → what its rows are read as."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
 
+Pair = tuple[str, str, str]
+"""Label of the source, type, label of the target: what the schema allows."""
+
 
 def is_key(field: str) -> bool:
     """Return True if a column or a field of an answer has this name because it holds keys of nodes."""
     return field == KEY or field.endswith(("_key", ".key"))
 
 
-Pair = tuple[str, str, str]
-"""Label of the source, type, label of the target: what the schema allows."""
-
-
-def rows_of(result: ToolResult) -> list[Row] | None:
-    """Return the rows that a result shows, in a log from its text; None for mistakes and notes."""
-    if result.error is not None or result.is_note:
-        return None
-    return read_rows(result.content) if result.data is None else result.data
+def name_of(node: Node) -> str:
+    """Return the name of a node for a reader: a property with such a name, else the first text, else the key."""
+    texts = {name: value for name, value in node.properties.items() if isinstance(value, str) and value.strip()}
+    named = next((text for wanted in _NAMING for name, text in texts.items() if name.lower() == wanted), None)
+    return named or next(iter(texts.values()), node.key)
 
 
 @dataclass(slots=True, eq=False)
@@ -66,7 +64,6 @@ class RelationshipRow:
     """The centre is the source."""
     directed: bool = True
     """False where the row hides the direction and the schema allows both or neither."""
-    properties_shown: bool = True
 
     @property
     def centre(self) -> str:
@@ -97,12 +94,11 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
     else:
         outgoing = any((label, type_, one) in pairs for one in neighbor_labels)
         directed = outgoing != any((one, type_, label) in pairs for one in neighbor_labels)
-    properties = row.get("relationship_properties")
-    shows = isinstance(properties, dict)
-    properties = properties if isinstance(properties, dict) else {}
+    shown = row.get("relationship_properties")
+    properties = shown if isinstance(shown, dict) else {}
     if outgoing:
-        return RelationshipRow(centre, own, type_, str(key), others, properties, other, True, directed, shows)
-    return RelationshipRow(str(key), others, type_, centre, own, properties, other, False, directed, shows)
+        return RelationshipRow(centre, own, type_, str(key), others, properties, other, True, directed)
+    return RelationshipRow(str(key), others, type_, centre, own, properties, other, False, directed)
 
 
 def labels_in(row: Row, name: str) -> list[str] | None:
@@ -117,36 +113,6 @@ def _as_labels(value: Any) -> list[str] | None:
 
 
 @dataclass
-class ObservedNode:
-    """A node as results show it. Labels and properties that no call asked for are missing."""
-
-    key: str
-    labels: tuple[str, ...] = ()
-    """Sorted."""
-    properties: dict[str, Any] = field(default_factory=dict)
-    """Without the key."""
-
-    @property
-    def name(self) -> str:
-        """Return the name for a reader: a property with such a name, else the first text, else the key."""
-        texts = {name: value for name, value in self.properties.items() if isinstance(value, str) and value.strip()}
-        named = next((text for wanted in _NAMING for name, text in texts.items() if name.lower() == wanted), None)
-        return named or next(iter(texts.values()), self.key)
-
-
-@dataclass(slots=True)
-class ObservedRelationship:
-    """A relationship; `source` and `target` are keys. `count`: how many parallel ones are alike."""
-
-    type: str
-    source: str
-    target: str
-    properties: Mapping[str, Any]
-    properties_shown: bool = True
-    count: int = 0
-
-
-@dataclass
 class _Call:
     """One tool call, its pages put together. `total`: rows on all pages."""
 
@@ -158,7 +124,7 @@ class _Call:
     rows_on: dict[int, int] = field(default_factory=dict)
     centres_on: dict[int, list[str]] = field(default_factory=dict)
     """Keys of the centres of each page, in the order of the rows, without repetitions."""
-    counts: Counter[tuple[Any, bool]] = field(default_factory=Counter)
+    parallel: Counter[tuple[int, bool]] = field(default_factory=Counter)
     """Rows that show the same relationship from the same end."""
     understood: bool = True
     value: Any = None
@@ -185,23 +151,38 @@ class _Call:
 class ObservedGraph:
     """All nodes and relationships that results show, in that order; results are added one by one.
 
-    `pairs`: what the schema of the prompt allows, for results that hide directions. `hidden_direction`: some
+    `pairs`: what the schema of the prompt allows, for results that hide directions. `hides_directions`: some
     relationship is left out because its direction was not shown.
     """
 
     def __init__(self, pairs: frozenset[Pair] = frozenset()) -> None:
         self.pairs = pairs
-        self.nodes: dict[str, ObservedNode] = {}
-        self.relationships: dict[Any, ObservedRelationship] = {}
-        """By their content: two results that show the same show one relationship."""
-        self._joined: set[Pair] = set()
+        self.nodes: dict[str, Node] = {}
+        """Without the labels and properties that no call asked for."""
+        self.relationships: list[Relationship] = []
+        """Parallel ones that look alike once."""
+        self.parallel: list[int] = []
+        """How many there are of each of `relationships`."""
+        self.hides_directions = False
+        self._places: dict[tuple[str, str, str, str | None], int] = {}
+        """Type, source, target, and text of the properties, None if they were not shown → place in `relationships`."""
+        self._joined: set[tuple[str, str, str]] = set()
         """Type, source and target of all relationships."""
-        self._only_on_paths: dict[Pair, ObservedRelationship] = {}
-        self._completed: dict[Any, ObservedRelationship] = {}
-        """By their content, those of paths whose properties another result has shown."""
-        self.hidden_direction = False
         self._unread = False
         self._calls: dict[tuple[str, str], _Call] = {}
+
+    def graph(self) -> PropertyGraph:
+        """Return what results show as a graph, without lists, which no question compares."""
+        nodes = (
+            replace(node, properties={name: v for name, v in node.properties.items() if isinstance(v, SCALARS)})
+            for node in self.nodes.values()
+        )
+        return PropertyGraph.from_rows(nodes, chain.from_iterable(map(repeat, self.relationships, self.parallel)))
+
+    @property
+    def hides_properties(self) -> bool:
+        """Return True if the properties of some relationship were not shown."""
+        return any(properties is None for *_, properties in self._places)
 
     @property
     def understood(self) -> bool:
@@ -239,9 +220,11 @@ class ObservedGraph:
 
     def add(self, result: ToolResult) -> None:
         """Add what a result shows. Mistakes, notes and answers show nothing."""
-        rows = None if result.final else rows_of(result)
+        if result.final or result.error is not None:
+            return
+        rows = None if result.is_note else read_rows(result.content) if result.data is None else result.data
         if rows is None:
-            self._unread |= not result.final and result.error is None and bool(result.rows)
+            self._unread |= bool(result.rows)
             return
         arguments = parse_object(result.call.arguments)
         page = arguments.pop("page", FIRST_PAGE)
@@ -267,7 +250,7 @@ class ObservedGraph:
         if shows == "query":
             shows = next((kind for column, kind in _QUERIED if column in row), shows)
         if shows == "relationships":
-            return self._add_relationship(row, call, centres)
+            return self._add_relationship_row(row, call, centres)
         if shows == "path":
             return self._add_path(row)
         if shows == "nodes":
@@ -283,7 +266,7 @@ class ObservedGraph:
             self._add_node({KEY: row["values"]}, [label])
         return "values" in row and (label is None or _is_key(row["values"]))
 
-    def _add_relationship(self, row: Row, call: _Call, centres: dict[str, None]) -> bool:
+    def _add_relationship_row(self, row: Row, call: _Call, centres: dict[str, None]) -> bool:
         label, name = row.get("center_label", call.text("label") or ""), call.text("property_name")
         read = relationship_in(row, label, self.pairs) if isinstance(label, str) else None
         if read is None:
@@ -292,28 +275,20 @@ class ObservedGraph:
             centres[read.centre] = None
             looked_up = {} if name is None or name == KEY or call.in_list else {name: call.value}
             self._add_node({KEY: read.centre, **looked_up}, [label] if label else [])
-        self._add_node(read.neighbor, read.target_labels if read.outgoing else read.source_labels)
+        self._add_node(read.neighbor, read.other_end[1])
         if not read.directed:
-            self.hidden_direction = self.hidden_direction or "direction" not in row
+            self.hides_directions |= "direction" not in row
             return True
-        ends = read.type, read.source, read.target
-        content = *ends, str(sorted(read.properties.items())) if read.properties_shown else None
-        relationship = self.relationships.get(content) or self._completed.get(content)
-        if relationship is None and read.properties_shown and (on_path := self._only_on_paths.pop(ends, None)):
-            on_path.properties, on_path.properties_shown = read.properties, True
-            relationship = self._completed[content] = on_path
-        if relationship is None:
-            self._joined.add(ends)
-            relationship = self.relationships[content] = ObservedRelationship(
-                read.type, read.source, read.target, read.properties, read.properties_shown
-            )
-        call.counts[content, read.outgoing] += 1
-        # Both ends of a relationship may show it, and several calls: it is the same one.
-        relationship.count = max(relationship.count, call.counts[content, read.outgoing])
+        properties = read.properties if isinstance(row.get("relationship_properties"), dict) else None
+        place = self._add_relationship(read.type, read.source, read.target, properties)
+        if place is not None:
+            call.parallel[place, read.outgoing] += 1
+            # Both ends of a relationship may show it, and several calls: it is the same one.
+            self.parallel[place] = max(self.parallel[place], call.parallel[place, read.outgoing])
         return True
 
     def _add_path(self, row: Row) -> bool:
-        """Add the nodes and relationships of a path. A relationship of which more is known is not added again."""
+        """Add the nodes and relationships of a path."""
         columns: list[Any] = [row.get(name) for name in ("keys", "types", "labels")]
         if not all(isinstance(column, list) for column in columns):
             return False
@@ -328,22 +303,39 @@ class ObservedGraph:
             self._add_node({KEY: key}, its_labels)
         for type_, pair, direction in zip(types, pairwise(map(str, keys)), directions, strict=True):
             source, target = pair if direction == "outgoing" else pair[::-1]
-            if (ends := (type_, source, target)) not in self._joined:
-                self._joined.add(ends)
-                link = ObservedRelationship(*ends, {}, properties_shown=False, count=1)
-                self.relationships[*ends, None] = self._only_on_paths[ends] = link
+            self._add_relationship(type_, source, target, None)
         return True
+
+    def _add_relationship(
+        self, type_: str, source: str, target: str, properties: Mapping[str, Value] | None
+    ) -> int | None:
+        """Add a relationship if it is new, or its properties. Return its place; None if more of it is known."""
+        ends = (type_, source, target)
+        content = (*ends, None if properties is None else str(sorted(properties.items())))
+        if content in self._places:
+            return self._places[content]
+        if properties is None and ends in self._joined:
+            return None
+        self._joined.add(ends)
+        relationship = Relationship(*ends, properties or {})
+        place = self._places.pop((*ends, None), None)
+        if place is None:
+            place = len(self.relationships)
+            self.relationships.append(relationship)
+            self.parallel.append(1)
+        else:
+            self.relationships[place] = relationship
+        self._places[content] = place
+        return place
 
     def _add_node(self, properties: Any, labels: Iterable[str] | None) -> bool:
         key = properties.get(KEY) if isinstance(properties, dict) else None
         if not _is_key(key):
             return False
-        node = self.nodes.get(str(key))
-        if node is None:
-            node = self.nodes[str(key)] = ObservedNode(str(key))
-        if labels and not set(labels).issubset(node.labels):
-            node.labels = tuple(sorted({*node.labels, *labels}))
-        node.properties |= {name: value for name, value in properties.items() if name != KEY and value is not None}
+        node = self.nodes.get(str(key)) or Node(str(key), (), {})
+        shown = {name: value for name, value in properties.items() if name != KEY and value is not None}
+        merged = tuple(sorted({*node.labels, *(labels or ())}))
+        self.nodes[node.key] = Node(node.key, merged, {**node.properties, **shown})
         return labels is not None
 
 
@@ -358,7 +350,8 @@ def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedG
 @lru_cache(maxsize=256)
 def schema_pairs(prompt: str) -> frozenset[Pair]:
     """Return what can be joined according to the Cypher patterns in a prompt."""
-    return frozenset(_PATTERN.findall(prompt))
+    patterns = _PATTERN.findall(prompt)
+    return frozenset(pair for ends in patterns for pair in product(ends[0].split("|"), ends[1:2], ends[2].split("|")))
 
 
 @lru_cache(maxsize=4096)

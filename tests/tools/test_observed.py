@@ -32,7 +32,8 @@ def near(*rows: dict[str, Any], **arguments: Any) -> ToolResult:
 
 
 def counts(observed: ObservedGraph) -> list[tuple[str, str, str, int]]:
-    return [(one.type, one.source, one.target, one.count) for one in observed.relationships.values()]
+    pairs = zip(observed.relationships, observed.parallel, strict=True)
+    return [(one.type, one.source, one.target, number) for one, number in pairs]
 
 
 def test_all_that_results_show_of_a_node_is_put_together() -> None:
@@ -60,7 +61,7 @@ def test_a_hidden_direction_is_that_of_the_schema() -> None:
     assert counts(observed_graph([near(row)], one_way)) == [("DIRECTED", "p1", "f1", 1)]
     for prompt in ("", f"{one_way} {both}"):
         observed = observed_graph([near(row)], prompt)
-        assert (counts(observed), observed.hidden_direction) == ([], True)
+        assert (counts(observed), observed.hides_directions) == ([], True)
     read = relationship_in(row, "Film", schema_pairs(f"{one_way} {both}"))
     assert read is not None
     assert (read.source, read.outgoing, read.directed) == ("f1", True, False)

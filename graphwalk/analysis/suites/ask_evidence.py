@@ -10,10 +10,11 @@ from graphwalk.analysis.walked import paths_to_nearest
 from graphwalk.reports.scene import MOST_USED
 from graphwalk.stores.search import folded, words_of
 from graphwalk.suites.ask.task import CITED, cited_keys
-from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
+from graphwalk.tools.observed import ObservedGraph
 from graphwalk.tools.observed_values import Evidence, shows_data
 from graphwalk.types.encodings import split_notes
 from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import KEY, Node, Relationship
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n[-*\s]*")
 EVERY_LOOK_UP_FAILED = "every look-up failed"
@@ -27,13 +28,13 @@ _SHORTEST_NAME = 2
 class AnswerEvidence:
     """Observed nodes and relationships behind an answer; `more` further nodes are left out."""
 
-    nodes: tuple[ObservedNode, ...] = ()
-    relationships: tuple[ObservedRelationship, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
     more: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "nodes": [{KEY: n.key, "labels": list(n.labels), "properties": n.properties} for n in self.nodes],
+            "nodes": [{KEY: n.key, "labels": list(n.labels), "properties": dict(n.properties)} for n in self.nodes],
             "relationships": [
                 {"type": r.type, "source": r.source, "target": r.target, "properties": dict(r.properties)}
                 for r in self.relationships
@@ -55,7 +56,7 @@ def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> lis
     for path in paths_to_nearest(seen, answered, set(asked_about), _LONGEST_PATH):
         chosen |= dict.fromkeys(reversed(path))
     in_answer = Evidence([answer])
-    for link in seen.relationships.values():
+    for link in seen.relationships:
         touches = link.source in chosen or link.target in chosen
         specific = (value for value in link.properties.values() if not isinstance(value, bool) and value != "")
         if touches and any(isinstance(v, int | float | str) and in_answer.holds(v) for v in specific):
@@ -67,7 +68,7 @@ def evidence_of(question: str, answer: str | None, seen: ObservedGraph) -> Answe
     """Return the nodes of `evidence_keys`, as many as are shown, and the relationships between them."""
     keys = evidence_keys(question, answer, seen)
     shown = keys[:MOST_USED]
-    among = [link for link in seen.relationships.values() if link.source in shown and link.target in shown]
+    among = [link for link in seen.relationships if link.source in shown and link.target in shown]
     return AnswerEvidence(tuple(seen.nodes[key] for key in shown), tuple(among), len(keys) - len(shown))
 
 
@@ -82,7 +83,7 @@ def named_in(text: str, seen: ObservedGraph) -> list[str]:
     ]
 
 
-def _names(node: ObservedNode) -> Iterator[str]:
+def _names(node: Node) -> Iterator[str]:
     for value in (node.key, *node.properties.values()):
         if isinstance(value, str) and len(value) >= _SHORTEST_NAME and not value.strip("+-.").isdigit():
             yield value

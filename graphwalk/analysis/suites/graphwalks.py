@@ -57,7 +57,7 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         """
         observed = observed_graph(trajectory.results)
         complete = observed.complete_nodes()
-        ends = [(link.source, link.target) for link in observed.relationships.values()]
+        ends = [(link.source, link.target) for link in observed.relationships]
         ends = ends if task.template == "bfs" else [(target, source) for source, target in ends]
         level, earlier, share, depth = {str(task.parameters["node"])}, set[str](), 1.0, int(task.parameters["depth"])
         total = 0.0

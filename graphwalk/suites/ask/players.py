@@ -15,10 +15,11 @@ from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.stores.search import MATCHES, folded, words_of
 from graphwalk.suites.suite import Player
 from graphwalk.suites.task import Task
-from graphwalk.tools.observed import KEY, NEIGHBORS, ObservedGraph, labels_in, observed_graph
+from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, labels_in, name_of, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -68,13 +69,13 @@ def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], 
     words = set(words_of(folded(question))).difference(words_of(folded(value)))
     properties = seen.nodes[key].properties if key in seen.nodes else {}
     values = {name: held for name, held in properties.items() if _names_one_of(words, name)}
-    links = [link for link in seen.relationships.values() if key in (link.source, link.target)]
+    links = [link for link in seen.relationships if key in (link.source, link.target)]
     named = [link for link in links if _names_one_of(words, link.type)]
     lines = [f"{value} is the {row['property']} of {with_article(labels or 'node')}."]
     lines += [f"- {name}: {held}" for name, held in values.items()]
     for link in named or links:
         source, target = seen.nodes[link.source], seen.nodes[link.target]
-        lines.append(f"- {source.name} [{source.key}] {link.type} {target.name} [{target.key}]")
+        lines.append(f"- {name_of(source)} [{source.key}] {link.type} {name_of(target)} [{target.key}]")
     items = [item for held in values.values() for item in (held if isinstance(held, list) else [held])]
     ends = [seen.nodes[link.target if link.source == key else link.source] for link in named]
     return lines, items, [end.properties.get("name", end.key) for end in ends]

@@ -197,6 +197,5 @@ class Question:
             starts = [str(values[first["key"]])]
         elif "value" in first and parameters[of := str(parameters[first["value"]].of)].of == first["label"]:
             starts = index.keys_with(str(values[first["label"]]), str(values[of]), values[first["value"]])
-        followed = index.both_ways if both_ways else index
-        walks = followed.walks(max(steps, int(str(values.get(first.get("hops", ""), 1)))))
+        walks = index.walks(max(steps, int(str(values.get(first.get("hops", ""), 1)))), both_ways)
         return len(starts) + sum(walks[key] for key in starts)

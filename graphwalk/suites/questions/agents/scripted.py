@@ -14,8 +14,9 @@ from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Player
-from graphwalk.tools.observed import KEY, labels_in
+from graphwalk.tools.observed import labels_in
 from graphwalk.types.encodings import read_rows
+from graphwalk.types.graph import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphwalk.models.scripted import Ask
 from graphwalk.suites.questions.tasks.graph_index import distances
-from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
+from graphwalk.tools.observed import RelationshipRow, relationship_in
 from graphwalk.types.encodings import next_pages, read_rows
-from graphwalk.types.graph import value_order
+from graphwalk.types.graph import KEY, value_order
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.tools.observed import KEY
+from graphwalk.types.graph import KEY
 from graphwalk.types.values import Row
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.tools.observed import KEY
+from graphwalk.types.graph import KEY
 from graphwalk.types.values import Row, Value
 
 
@@ -19,10 +19,9 @@ class Part(PythonPart):
 
     def rows(self, index: GraphIndex) -> Iterator[Row]:
         # A relationship taken twice leads back to the start, which does not count.
-        beside = index.both_ways.outgoing
         for a in index.with_key(self.source_label, self.key):
-            middles = {r.target for r in beside[a] if index.has_label(r.target, self.middle_label)}
-            for b in {r.target for middle in middles for r in beside[middle]} - {a}:
+            middles = {key for key in index.neighbors[a] if index.has_label(key, self.middle_label)}
+            for b in {key for middle in middles for key in index.neighbors[middle]} - {a}:
                 if index.has_label(b, self.target_label):
                     yield {"target_node_key": b}
 

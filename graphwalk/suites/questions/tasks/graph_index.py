@@ -1,16 +1,14 @@
-"""In-memory index of a property graph for the reference evaluators.
+"""Index of a property graph for the evaluators: a whole graph, or what an episode has seen of one.
 
 A node with several labels is listed under each of them; a node without labels under none.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from typing import Literal
 
-from graphwalk.types.graph import Node, PropertyGraph, Relationship, identity
+from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, identity
 from graphwalk.types.values import Value
 
 EntityType = Literal["node", "relationship"]
@@ -45,23 +43,17 @@ class GraphIndex:
 
     def __init__(self, graph: PropertyGraph) -> None:
         self.graph = graph
-        self._arrange(graph.nodes(), graph.relationships())
-
-    def _arrange(self, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
-        self.nodes: dict[str, Node] = {node.key: node for node in nodes}
-        keys_by_label: dict[str, list[str]] = defaultdict(list)
-        relationships_of: dict[str, list[Relationship]] = defaultdict(list)
-        outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
+        self.nodes: dict[str, Node] = {node.key: node for node in graph.nodes()}
+        self.keys_by_label: dict[str, list[str]] = defaultdict(list)
+        self.relationships_of: dict[str, list[Relationship]] = defaultdict(list)
+        self.outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
         for node in self.nodes.values():
             for label in node.labels:
-                keys_by_label[label].append(node.key)
-        for relationship in relationships:
-            relationships_of[relationship.type].append(relationship)
-            outgoing[relationship.source].append(relationship)
-        self.keys_by_label: Mapping[str, list[str]] = keys_by_label
-        self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
-        self.outgoing: Mapping[str, list[Relationship]] = outgoing
-        self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
+                self.keys_by_label[label].append(node.key)
+        for relationship in graph.relationships():
+            self.relationships_of[relationship.type].append(relationship)
+            self.outgoing[relationship.source].append(relationship)
+        self._walks: dict[bool, list[dict[str, int]]] = {}
         # Caches for drawing parameters.
         self._names: dict[tuple[EntityType, str], list[str]] = {}
         self._keys_with: dict[tuple[str, str], Mapping[Value | None, list[str]]] = {}
@@ -82,16 +74,14 @@ class GraphIndex:
         return labels_of
 
     @cached_property
-    def both_ways(self) -> "GraphIndex":
-        """Return an index in which every relationship also leads from its target to its source."""
-        relationships = list(chain.from_iterable(self.outgoing.values()))
-        turned = (replace(r, source=r.target, target=r.source) for r in relationships)
-        return PartialIndex(self.nodes.values(), [*relationships, *turned])
-
-    @cached_property
-    def all_labelled(self) -> bool:
-        """Return False if a node has no label, so that no tool can look it up."""
-        return all(node.labels for node in self.nodes.values())
+    def neighbors(self) -> Mapping[str, list[str]]:
+        """Return key → keys of the other ends of its relationships in both directions, one for each."""
+        ends: dict[str, list[str]] = {key: [] for key in self.nodes}
+        for outgoing in self.outgoing.values():
+            for relationship in outgoing:
+                ends[relationship.source].append(relationship.target)
+                ends[relationship.target].append(relationship.source)
+        return ends
 
     def has_label(self, key: str, label: str) -> bool:
         return label in self.nodes[key].labels
@@ -105,7 +95,7 @@ class GraphIndex:
 
     def keys_with(self, label: str, name: str, value: Value) -> list[str]:
         """Return the keys of the nodes with this label and property value, compared like Cypher's `=`."""
-        if name == "key":
+        if name == KEY:
             return self.with_key(label, value) if isinstance(value, str) else []
         if (label, name) not in self._keys_with:
             keys: defaultdict[Value | None, list[str]] = defaultdict(list)
@@ -118,7 +108,7 @@ class GraphIndex:
 
     def property(self, key: str, name: str) -> Value | None:
         """Return a property of a node or its `key`; None if it is missing."""
-        return key if name == "key" else self.nodes[key].properties.get(name)
+        return key if name == KEY else self.nodes[key].properties.get(name)
 
     def property_names(self, kind: EntityType, owner: str) -> list[str]:
         """Return the sorted property names of nodes with a label, without `key`, or of relationships of a type."""
@@ -137,19 +127,13 @@ class GraphIndex:
             return (self.nodes[key] for key in self.keys_of(owner))
         return self.relationships_of.get(owner, ())
 
-    def walks(self, longest: int) -> Mapping[str, int]:
+    def walks(self, longest: int, both_ways: bool = False) -> Mapping[str, int]:
         """Return key → number of walks of 1 … `longest` steps from it; relationships may repeat."""
-        while len(self._walks) <= longest:
-            shorter = self._walks[-1]
-            self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
-        return self._walks[longest]
+        counts = self._walks.setdefault(both_ways, [dict.fromkeys(self.nodes, 0)])
+        while len(counts) <= longest:
+            ends = self.neighbors if both_ways else {key: [r.target for r in out] for key, out in self.outgoing.items()}
+            counts.append({key: sum(1 + counts[-1][end] for end in ends[key]) for key in self.nodes})
+        return counts[longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
         return distances(start, limit, self.successors)
-
-
-class PartialIndex(GraphIndex):
-    """An index of nodes and relationships that belong to no graph; it has no `graph`."""
-
-    def __init__(self, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
-        self._arrange(nodes, relationships)

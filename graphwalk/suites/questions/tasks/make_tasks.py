@@ -244,11 +244,12 @@ class TaskMaker:
             computed=None if usual else template.computed,
         )
         # Where nodes have no label, tools may not reach what the oracles see.
-        if kind.python is not None and (self.pages is not None or not self.index.all_labelled):
+        unlabelled = any(not table.labels for table in self.index.graph.node_tables)
+        if kind.python is not None and (self.pages is not None or unlabelled):
             try:
                 walk = await self._expert(task)
             except OracleError as error:
-                if self.index.all_labelled:
+                if not unlabelled:
                     raise
                 reason = "its paths need nodes without a label, which tools cannot look up"
                 hint = "give the nodes a label, or omit the question"
