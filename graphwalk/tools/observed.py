@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, count, pairwise, product, repeat, takewhile
+from itertools import chain, pairwise, product, repeat
 from typing import Any
 
 from graphwalk.evaluation.values import parse_object
 from graphwalk.tools.tool import shipped_declaration
-from graphwalk.types.encodings import read_rows, split_notes
+from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import SCALARS, Row, Value
@@ -119,11 +119,10 @@ class _Call:
     tool: str
     arguments: dict[str, Any]
     total: int
-    read: set[tuple[int, str]] = field(default_factory=set)
-    """Pages with the text of their rows: a page that is asked for again shows nothing more."""
     rows_on: dict[int, int] = field(default_factory=dict)
-    centres_on: dict[int, list[str]] = field(default_factory=dict)
-    """Keys of the centres of each page, in the order of the rows, without repetitions."""
+    """Page → number of its rows."""
+    centres: set[str] = field(default_factory=set)
+    """Keys of the nodes that the rows of relationships are about."""
     parallel: Counter[tuple[int, bool]] = field(default_factory=Counter)
     """Rows that show the same relationship from the same end."""
     understood: bool = True
@@ -198,24 +197,20 @@ class ObservedGraph:
     def complete_nodes(self) -> set[str]:
         """Return the keys of the nodes all of whose relationships were shown."""
         keys: set[str] = set()
-        looked_up: set[tuple[str, str, Any]] = set()
+        looked_up: set[tuple[str | None, str | None, Any]] = set()
         for call in self._calls.values():
-            label, name, value = call.text("label"), call.text("property_name"), call.value
             filtered = call.text("relationship_type") or call.text("direction")
-            is_look_up = not filtered and label is not None and name and isinstance(value, str | int | float)
-            if call.tool == NEIGHBORS and call.understood and is_look_up:
-                centres: dict[str, None] = {}
-                for page in takewhile(call.centres_on.__contains__, count(FIRST_PAGE)):
-                    centres |= dict.fromkeys(call.centres_on[page])
-                keys.update(list(centres)[: None if call.complete else -1])  # rows of one centre follow each other
-                if call.complete:
-                    looked_up.add((str(label), str(name), value_order(value)))
-        names = {name for _, name, _ in looked_up}
+            if call.tool == NEIGHBORS and call.understood and call.complete and not filtered:
+                keys |= call.centres
+                if isinstance(call.value, SCALARS):
+                    looked_up.add((call.text("label"), call.text("property_name"), value_order(call.value)))
+        # Nodes without relationships have no rows.
         for node in self.nodes.values():
-            values = ((name, node.key if name == KEY else node.properties.get(name)) for name in names)
-            own = [(name, value_order(value)) for name, value in values if value is not None]
-            if any((label, *one) in looked_up for label in node.labels for one in own):
-                keys.add(node.key)
+            for name, value in {**node.properties, KEY: node.key}.items():
+                if isinstance(value, SCALARS) and any(
+                    (one, name, value_order(value)) in looked_up for one in node.labels
+                ):
+                    keys.add(node.key)
         return keys
 
     def add(self, result: ToolResult) -> None:
@@ -231,26 +226,22 @@ class ObservedGraph:
         page = page if isinstance(page, int) else FIRST_PAGE
         identity = result.call.name, json.dumps(arguments, sort_keys=True)
         call = self._calls.setdefault(identity, _Call(result.call.name, arguments, result.rows or 0))
-        _, text = split_notes(result.content)
-        if (page, text) in call.read:
+        if page in call.rows_on:
             return
-        call.read.add((page, text))
         call.rows_on[page] = len(rows)
         call.value = (result.tried or {}).get("property_value", arguments.get("property_value"))
         call.in_list = result.in_list
-        centres: dict[str, None] = {}
         declared = result.shows or shipped_declaration(result.call.name)
         for row in rows:
-            read = declared is not None and self._add_row(row, declared, call, centres)
+            read = declared is not None and self._add_row(row, declared, call)
             call.understood = call.understood and read
-        call.centres_on[page] = list(centres)
 
-    def _add_row(self, row: Row, shows: str, call: _Call, centres: dict[str, None]) -> bool:
+    def _add_row(self, row: Row, shows: str, call: _Call) -> bool:
         """Add what a row shows. Return False for a row of another form than declared."""
         if shows == "query":
             shows = next((kind for column, kind in _QUERIED if column in row), shows)
         if shows == "relationships":
-            return self._add_relationship_row(row, call, centres)
+            return self._add_relationship_row(row, call)
         if shows == "path":
             return self._add_path(row)
         if shows == "nodes":
@@ -266,13 +257,13 @@ class ObservedGraph:
             self._add_node({KEY: row["values"]}, [label])
         return "values" in row and (label is None or _is_key(row["values"]))
 
-    def _add_relationship_row(self, row: Row, call: _Call, centres: dict[str, None]) -> bool:
+    def _add_relationship_row(self, row: Row, call: _Call) -> bool:
         label, name = row.get("center_label", call.text("label") or ""), call.text("property_name")
         read = relationship_in(row, label, self.pairs) if isinstance(label, str) else None
         if read is None:
             return False
-        if read.centre not in centres:
-            centres[read.centre] = None
+        if read.centre not in call.centres:
+            call.centres.add(read.centre)
             looked_up = {} if name is None or name == KEY or call.in_list else {name: call.value}
             self._add_node({KEY: read.centre, **looked_up}, [label] if label else [])
         self._add_node(read.neighbor, read.other_end[1])

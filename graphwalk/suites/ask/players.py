@@ -67,7 +67,7 @@ def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], 
     key, labels = row[KEY], ":".join(labels_in(row, "label") or ())
     value = row["value"] if isinstance(row["value"], str) else key
     words = set(words_of(folded(question))).difference(words_of(folded(value)))
-    properties = seen.nodes[key].properties if key in seen.nodes else {}
+    properties: Mapping[str, Any] = seen.nodes[key].properties if key in seen.nodes else {}
     values = {name: held for name, held in properties.items() if _names_one_of(words, name)}
     links = [link for link in seen.relationships if key in (link.source, link.target)]
     named = [link for link in links if _names_one_of(words, link.type)]

@@ -31,7 +31,10 @@ def seen() -> ObservedGraph:
         [
             result(rows, "get_all_nearest_neighbors", **film),
             result([{"label": "Film", "properties": {"key": "f1", "year": 1999, "genre": "noir"}}]),
-            result([{"label": "Film", "properties": {"key": f"n{i}", "genre": "noir"}} for i in range(9)]),
+            result(
+                [{"label": "Film", "properties": {"key": f"n{i}", "genre": "noir"}} for i in range(9)],
+                property_name="genre",
+            ),
         ]
     )
 
