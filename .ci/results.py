@@ -94,13 +94,12 @@ def chance(runs: str, setting: str = "") -> str:
 def lead(first: tuple[str, str], second: tuple[str, str], measure: str = "accuracy") -> str:
     """Return first − second on the tasks of both, in percentage points with the 95 % interval.
 
-    A player is a pattern of runs with a name. Of `step_exact` the mean of each trace counts, over the states of both.
+    A player is a pattern of runs with a name.
     """
     values = [outcomes_by_task(runs, who, measure) for runs, who in (first, second)]
     tasks = [task for task in values[0] if task in values[1]]
-    names = [task.rpartition("-")[0] if measure == "step_exact" else task for task in tasks]
     graphs = [values[0][task][1] for task in tasks]
-    outcomes = (outcomes_of([by_task[task][0] for task in tasks], graphs, names) for by_task in values)
+    outcomes = (outcomes_of([by_task[task][0] for task in tasks], graphs, tasks) for by_task in values)
     difference = compare(*outcomes, seed=0)[0].difference.scaled(100)
     ends = f" ({difference.low:+.1f} to {difference.high:+.1f})" if difference.low is not None else ""
     return f"{difference.value:+.1f}{ends}"
@@ -131,15 +130,6 @@ def outcomes_by_task(runs: str, who: str, measure: str) -> dict[str, tuple[float
 
 
 COPYING = ("magma-*", f"repeat the previous state {BASELINE}")
-
-
-def copied_states() -> str:
-    """Return the share of all states that are equal to the state before; the first of a trace has none before it."""
-    copied, states = (outcomes_by_task(runs, who, "step_exact") for runs, who in (COPYING, ("magma-is-0", "is-0 is")))
-    traces: dict[str, list[float]] = {}
-    for task in states:
-        traces.setdefault(task.rpartition("-")[0], []).append(copied[task][0] if task in copied else 0.0)
-    return f"{100 * fmean(map(fmean, traces.values())):.0f}"
 
 
 @cache
@@ -310,7 +300,8 @@ def differences() -> str:
             tasks = values[0].keys() & values[1].keys()
             graphs = len({values[0][task][1] for task in tasks})
             in_magma = runs.startswith("magma")
-            states = lead((runs, first), (others, second), "step_exact") if in_magma else "–"
+            measure = "later_exact" if second == COPYING[1] else "trajectory_exact"
+            states = lead((runs, first), (others, second), measure) if in_magma else "–"
             guesses = chance(runs, first.rpartition(" ")[2])
             final = lead((runs, first), (others, second))
             yield [f"`{first}`", f"`{second}`", str(len(tasks)), str(graphs), guesses, final, states]

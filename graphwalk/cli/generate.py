@@ -145,7 +145,7 @@ def magma(
     split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
     strategy: Annotated[
         str | None,
-        typer.Option(help="Write chats for fine-tuning in this strategy, shuffled: io, is or ish. Default: traces."),
+        typer.Option(help="Write chats in this strategy, shuffled: io, io_reasoning, is or ish. Default: traces."),
     ] = None,
     protocol: Annotated[
         str, typer.Option(help="graphwalk, or paper: the prompts and states of a run with this protocol.")
@@ -155,11 +155,11 @@ def magma(
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.seeds import stdlib_random
     from graphwalk.suites.magma.generate import ALGORITHMS
-    from graphwalk.suites.magma.prompts import TRAINED, training_chat
+    from graphwalk.suites.magma.prompts import STRATEGIES, training_chat
     from graphwalk.suites.magma.suite import MagmaSuite
 
-    if strategy not in (None, *TRAINED):
-        raise ConfigError(f"there are no chats of the strategy {strategy!r}", hint=f"strategies: {', '.join(TRAINED)}")
+    if strategy not in (None, *STRATEGIES):
+        raise ConfigError(f"there is no strategy {strategy!r}", hint=f"strategies: {', '.join(STRATEGIES)}")
     grid = {"algorithm": algorithm or ALGORITHMS, "nodes": nodes or (5,), "count": count, "p": p, "split": split}
     suite = {"name": "magma", "traces": [grid]}
     experiment = load_experiment({"name": "traces", "suite": suite, "protocol": protocol})

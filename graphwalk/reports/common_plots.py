@@ -36,11 +36,11 @@ def player_name(row: Mapping[str, Any], settings: int = 2) -> str:
     return one_line(row["model"]) + (f"{AND}{one_line(row['setting'])}" if settings > 1 else "")
 
 
-def by_group(report: "Report", grouping: str, title: str) -> Plot:
+def by_group(report: "Report", grouping: str, title: str, measure: str = "accuracy") -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
     groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
     published = [row for row in report.published.groups.get(grouping, ()) if str(row[grouping]) in groups]
-    series = _ours_and(published, report, grouping, "accuracy", one_line)
+    series = _ours_and(published, report, grouping, measure, one_line)
     name = f"accuracy-by-{grouping.replace('_', '-')}"
     about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if report.reference else "")
     return Plot(name, title, "dots", (Panel(series),), y="accuracy in %", about=about, percent=True)

@@ -54,7 +54,9 @@ def test_a_row_of_a_trace_is_its_json(tmp_path: Path) -> None:
     assert [json.loads(json.dumps(trace)) for trace in traces] == lines(out)
 
 
-@pytest.mark.parametrize(("protocol", "strategy"), [("graphwalk", "io"), ("paper", "is"), ("graphwalk", "ish")])
+@pytest.mark.parametrize(
+    ("protocol", "strategy"), [("graphwalk", "io"), ("paper", "is"), ("graphwalk", "io_reasoning")]
+)
 def test_chats_of_magma_have_the_prompts_of_a_run_and_right_answers(
     tmp_path: Path, protocol: str, strategy: str
 ) -> None:
@@ -85,7 +87,7 @@ def test_chats_of_magma_have_the_prompts_of_a_run_and_right_answers(
     [
         (("maze", "--out", "m.png"), "expected one of .jsonl, .parquet"),
         (("maze", "--size", "3", "--out", "m.jsonl"), "min_path 15 is impossible"),
-        (("magma", "--strategy", "cot", "--out", "m.jsonl"), "there are no chats of the strategy 'cot'"),
+        (("magma", "--strategy", "cot", "--out", "m.jsonl"), "there is no strategy 'cot'"),
         (("magma", "--protocol", "papers", "--out", "m.jsonl"), "there is no protocol 'papers'"),
         (("magma", "--count", "200", "--split", "test", "--out", "m.jsonl"), "the test split has 112 distinct dfs"),
     ],

@@ -88,6 +88,6 @@ def export_count(episodes, out):
     assert (done.stdout, done.stderr.strip()) == ("", "2 episodes written to n.txt")
     assert "How many episodes there are." in place.graphwalk("export", "--help").stdout
     shown = graphwalk("export", "--help").stdout
-    assert all(name in shown for name in ("csv", "parquet", "magma"))
+    assert all(name in shown for name in ("csv", "parquet", "dataset"))
     wrong = graphwalk("export", "csv", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
     assert (wrong.returncode, "no episode with model 'nobody'" in wrong.stderr) == (2, True)

@@ -1,31 +1,37 @@
-"""Report of MAGMA: measures, tables, and the figures of the paper."""
+"""MAGMA: results per trace, the report beside the paper's figures, and scenes (docs/method.md, MAGMA)."""
 
 import csv
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from graphwalk.analysis.baselines import baseline_result
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
-from graphwalk.analysis.suites.magma_plots import magma_plots
-from graphwalk.analysis.suites.magma_scene import magma_scene
-from graphwalk.analysis.suites.magma_traces import (
-    STEP,
-    TRACE,
-    case,
-    cluster_of,
-    repeat_baseline,
-    size_tables,
-    trace_records,
-)
+from graphwalk.analysis.walked import scene_texts
 from graphwalk.files.resources import data_path
-from graphwalk.reports.measures import layout
+from graphwalk.reports.common_plots import by_group
+from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import Report
-from graphwalk.reports.scene import Scene
-from graphwalk.reports.suite_report import PLAYER, Grouping, Reader, Reference, ResultRecord, SuiteReport
-from graphwalk.reports.text_table import Column, TextTable, table_of
+from graphwalk.reports.scene import (
+    Fate,
+    Scene,
+    SceneLink,
+    SceneNode,
+    SceneStep,
+    StateTable,
+    marked_items,
+    scene_of,
+    trajectory_of,
+)
+from graphwalk.reports.suite_report import Cluster, Grouping, Reference, ResultRecord, SuiteReport
+from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.score import ERRORS
+from graphwalk.suites.magma.prompts import STEPWISE, read_problem
+from graphwalk.suites.magma.score import ERRORS, canonical, judge
 from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.types.episode import ExitStatus, setting_of
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _NOTES = (
@@ -34,7 +40,154 @@ _NOTES = (
     "Its graphs have an edge probability of 0.25 in effect, and part of its labels is wrong.",
     "In the published code the chats of IO hold the correct earlier states too; here the io strategies see none.",
 )
-_ZERO_SHOT = "gpt-4o"
+_EXACT = {
+    "accuracy": ("final-average", "Final state exact, over all sizes", "final states exact, in %"),
+    "intermediate_exact": ("earlier-average", "Earlier states exact, over all sizes", "earlier states exact, in %"),
+    "trajectory_exact": ("states-average", "All states exact, over all sizes", "states exact, in %"),
+}
+_KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
+_KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
+Scores = Mapping[int, Mapping[str, Any]]
+"""Step → score of its state."""
+
+
+class Analysis(SuiteAnalysis[MagmaTask]):
+    """The explanations of MAGMA."""
+
+    def report(self) -> SuiteReport:
+        return self.declared(
+            groupings=(
+                Grouping("algorithm", "algorithm", lambda record: record["task"]["algorithm"], ALGORITHMS),
+                Grouping("n", "nodes", lambda record: record["task"]["n"]),
+                Grouping("case", "algorithm and size", lambda r: case(r["task"]["algorithm"], r["task"]["n"])),
+            ),
+            baselines=repeat_baseline,
+            references={"magma-paper": paper_figures},
+            records=trace_records,
+            cluster=cluster_of,
+            plots=plots,
+        )
+
+    def scene(self, task: MagmaTask, record: ResultRecord) -> Scene:
+        return magma_scene(task, record)
+
+
+def case(algorithm: str, n: int) -> str:
+    """Return the group of algorithm and size, padded so that groups sort by size."""
+    return f"{algorithm} {n:>3}"
+
+
+def cluster_of(task_id: str, task: Mapping[str, Any]) -> Cluster:
+    """Return the edges, which traces of several algorithms may share, and the trace."""
+    instance = read_problem(task["question"], task["n"]) if "question" in task else None
+    # A custom prompt may list the edges in another form, then the digest identifies the graph; so it does in a record.
+    return Cluster(f"{instance.n}: {instance.edges}" if instance else task["graph_digest"], task["trace_id"])
+
+
+def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
+    """Yield one record per trace; the last result of a repeated episode counts.
+
+    A trace with failed episodes is scored by the others, and keeps the status of the failure. `copied` is the score of
+    the baseline that repeats the previous state.
+    """
+    traces: dict[tuple[str, str, int, str], dict[int, ResultRecord]] = {}
+    graphs: dict[str, str] = {}
+    copies: dict[str, dict[int, Mapping[str, Any]]] = {}
+    stepwise = set(STEPWISE)
+    for result in results:
+        task = result["task"]
+        trace, step, setting = task["trace_id"], task["step"], result["setting"]
+        if trace not in graphs:
+            graphs[trace] = cluster_of(result["task_id"], task).graph
+        if step != task["total_steps"]:
+            stepwise.add(setting)
+        scores = copies.setdefault(trace, {})
+        if setting_of(setting) in STEPWISE and step not in scores and (score := _score_of_previous(result)):
+            scores[step] = score
+        # Most of the trajectory is left out: it is too large to keep.
+        traces.setdefault((result["model"], setting, result["repeat"], trace), {})[step] = {
+            **{name: result[name] for name in _KEPT},
+            "task": {**{name: task[name] for name in _KEPT_OF_TASK}, "graph_digest": graphs[trace]},
+            "trajectory": {"error": result.get("trajectory", {}).get("error")},
+        }
+    for (_, setting, _, trace), episodes in traces.items():
+        copied = _trace_score(copies[trace], episodes, stepwise=True)
+        yield _record(episodes, setting in stepwise, copied)
+
+
+def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
+    """Yield the baseline that repeats the previous state of the prompt, for a trace that has one."""
+    if record["copied"]:
+        yield baseline_result(record, "repeat the previous state", record["copied"])
+
+
+def _score_of_previous(result: ResultRecord) -> dict[str, Any] | None:
+    """Return the score of the last state in the prompt of a result; None for the first step."""
+    task, prompt = result["task"], result.get("trajectory", {}).get("prompt", ())
+    states = [message["content"] for message in prompt if message["role"] == "assistant"]
+    if not states:
+        return None
+    return judge(task["algorithm"], read_answer(task["algorithm"], states[-1]), task["gold"]).model_dump()
+
+
+def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mapping[str, Any] | None) -> ResultRecord:
+    """Return the record of a trace; `stepwise` means that every state is requested."""
+    first, *_ = every = list(episodes.values())
+    scores = {step: episode["score"] for step, episode in episodes.items() if episode["score"]}
+    failed = next((one for one in every if ExitStatus(one["exit_status"]).infrastructure), first)
+    return {
+        **first,
+        "task_id": first["task"]["trace_id"],
+        "exit_status": failed["exit_status"],
+        "trajectory": failed["trajectory"],
+        "score": _trace_score(scores, episodes, stepwise),
+        "copied": copied,
+        "turns": sum(episode["turns"] for episode in every),
+        "tool_calls": sum(episode["tool_calls"] for episode in every),
+        "usage": _sums(episode["usage"] for episode in every),
+        "seconds": _sums({"seconds": episode["seconds"]} for episode in every).get("seconds"),
+    }
+
+
+def _trace_score(scores: Scores, episodes: Mapping[int, ResultRecord], stepwise: bool) -> dict[str, Any] | None:
+    """Return the scores of a trace, None without one; without `stepwise` only the final state is known."""
+    if not scores:
+        return None
+    total, first = next(iter(episodes.values()))["task"]["total_steps"], min(episodes)
+    final = scores.get(total, {})
+    every = list(scores.values()) if stepwise else []
+    earlier = [score for step, score in scores.items() if step < total]
+    later = [score for step, score in scores.items() if step > first]
+    return {
+        **{name: final.get(name) for name in ("correct", "precision", "recall", "f1")},
+        "false_positives": sum(score["hallucinations"] for score in scores.values()),
+        "intermediate_exact": _mean(earlier, "correct"),
+        "intermediate_f1": _mean(earlier, "f1"),
+        "trajectory_exact": _mean(every, "correct"),
+        "trajectory_f1": _mean(every, "f1"),
+        "later_exact": _mean(later, "correct"),
+        "replies": len(scores),
+        **{name: sum(score[name] for score in scores.values()) for name in ERRORS},
+        **{f"{name}_per_reply": _mean(list(scores.values()), name) for name in ERRORS},
+    }
+
+
+def _mean(scores: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    return sum(score[name] for score in scores) / len(scores) if scores else None
+
+
+def _sums(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return sums by name, without None."""
+    sums = Counter[str]()
+    for count in counts:
+        sums.update({name: value for name, value in count.items() if value is not None})
+    return dict(sums)
+
+
+def plots(report: Report) -> Iterator[Plot]:
+    """Yield the shares of exact states by algorithm (the paper's Figures 6 to 8)."""
+    for measure, (name, title, y) in _EXACT.items():
+        yield replace(by_group(report, "algorithm", title, measure), name=name, y=y)
 
 
 def paper_figures() -> Reference:
@@ -42,74 +195,69 @@ def paper_figures() -> Reference:
 
     Two rows of the paper with the same label are omitted: they cannot be distinguished.
     """
-    return Reference(
-        "Taylor et al., arXiv 2410.22597, exact match by graph size",
-        _NOTES,
-        groups={"case": tuple(_paper_rows())},
-    )
-
-
-def _paper_rows() -> Iterator[dict[str, Any]]:
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     with (data_path("templates") / "reports" / "magma-paper.csv").open(encoding="utf-8", newline="") as file:
         lines = [line for line in csv.DictReader(file) if not line["row_note"]]
     for line in lines:
-        model, setting = line["model"].replace("GPT-4o", "gpt-4o"), _STRATEGIES[line["strategy"]]
-        note = "zero-shot" if model == _ZERO_SHOT else "fine-tuned"
+        kind = "zero-shot" if line["model"] == "GPT-4o" else "fine-tuned"
+        model, setting = f"{line['model'].replace('GPT-4o', 'gpt-4o')}, {kind}", _STRATEGIES[line["strategy"]]
         for n in (int(name[1:]) for name in line if name[0] == "n"):
-            group = case(line["algorithm"], n)
-            names = {"model": model, "setting": setting, "case": group, "note": note}
-            rows.setdefault((group, setting, model), names)[line["metric"]] = float(line[f"n{n}"])
-    yield from rows.values()
+            names = {"model": model, "setting": setting, "case": case(line["algorithm"], n)}
+            rows.setdefault((model, setting, names["case"]), dict(names))[line["metric"]] = float(line[f"n{n}"])
+    source = "Taylor et al., arXiv 2410.22597, exact match by graph size"
+    return Reference(source, _NOTES, groups={"case": tuple(rows.values())})
 
 
-def more_tables(report: Report) -> Iterator[TextTable]:
-    """Yield the tables that have figures."""
-    yield from size_tables(report)
-    if rows := report.groups.get("algorithm"):
-        shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["errors"])
-        yield table_of("Errors per reply", shown, rows)
+def magma_scene(task: MagmaTask, record: ResultRecord) -> Scene:
+    """Return the graph with the model's state marked."""
+    trajectory, links = trajectory_of(record), _links(task)
+    marked = list(marked_items(record["answer"] or (), task.target, partial(canonical, task.algorithm)))
+    fates: dict[int, Fate] = {int(task.parameters["source"]): "asked"} if "source" in task.parameters else {}
+    on_links: dict[frozenset[int], Fate] = {}
+    for fate, item in reversed(marked):
+        ends = _ends(item, task.n)
+        if task.algorithm != "floyd_warshall":
+            fates |= dict.fromkeys(ends[1:] if task.algorithm == "dijkstra" else ends, fate)
+        if task.algorithm == "mst_prim":
+            on_links[frozenset(ends)] = fate
+    caption = f"state after step {task.step} of {task.total_steps}" if task.step else "state 0, before the first step"
+    return scene_of(
+        record,
+        trajectory,
+        _table(task.algorithm, marked),
+        steps=(SceneStep(caption, len(trajectory.turns)),),
+        nodes=tuple(SceneNode(str(node), fate=fates.get(node, "")) for node in range(task.n)),
+        links=tuple(replace(one, fate=on_links.get(frozenset((one.source, one.target)), "")) for one in links),
+        layout="circle",
+        legend=scene_texts("magma")["legend"],
+    )
 
 
-def _at(level: str, value: Reader) -> Reader:
-    """Return a reader of `value` from records of one level only. A trace without a score is still one."""
-    return lambda record: value(record) if (record["score"] or {}).get("level", TRACE) == level else None
+def _ends(item: Any, n: int) -> list[int]:
+    """Return the nodes of an item: the first two numbers of a triple, else all numbers."""
+    values = item[:2] if isinstance(item, list) and len(item) == 3 and not isinstance(item[2], int) else item
+    listed = values if isinstance(values, list) else [values]
+    return [v for v in listed if isinstance(v, int) and not isinstance(v, bool) and 0 <= v < n]
 
 
-def _of_case(record: ResultRecord) -> str:
-    return case(record["task"]["algorithm"], record["task"]["n"])
+def _table(algorithm: str, marked: Sequence[tuple[Fate, Any]]) -> StateTable:
+    names = {"bfs": ("node",), "dfs": ("component",), "mst_prim": ("from", "to", "weight")}
+    columns = names.get(algorithm, ("from", "to", "distance"))
+    rows = (
+        (fate, *item) if isinstance(item, list) and len(item) == len(columns) > 1 else (fate, item)
+        for fate, item in marked
+    )
+    return StateTable(columns, tuple(rows))
 
 
-def _of_step(record: ResultRecord) -> str | None:
-    step = (record["score"] or {}).get("step")
-    return None if step is None else f"{_of_case(record)} {step:>3}"
-
-
-_OF_STEPS = {"replies", "step_exact", "step_f1", *ERRORS, *(f"{name}_per_reply" for name in ERRORS)}
-"""Measures over replies; the others are over traces."""
-
-
-class Analysis(SuiteAnalysis[MagmaTask]):
-    """The explanations of MAGMA."""
-
-    def report(self) -> SuiteReport:
-        report = self.declared(
-            {"replies": lambda record: 1.0},
-            groupings=(
-                Grouping("algorithm", "algorithm", lambda r: r["task"]["algorithm"], ALGORITHMS),
-                Grouping("n", "nodes", lambda r: r["task"]["n"]),
-                Grouping("case", "algorithm and size", _of_case, shown=False),
-                Grouping("step", "algorithm, size and step", _of_step, shown=False),
-            ),
-            baselines=repeat_baseline,
-            references={"magma-paper": paper_figures},
-            records=trace_records,
-            cluster=cluster_of,
-            tables=more_tables,
-            plots=magma_plots,
-        )
-        levels = ((one, STEP if one.name in _OF_STEPS else TRACE) for one in report.measures)
-        return replace(report, measures=tuple(replace(one, value=_at(level, one.value)) for one, level in levels))
-
-    def scene(self, task: MagmaTask, record: ResultRecord) -> Scene:
-        return magma_scene(task, record)
+def _links(task: MagmaTask) -> list[SceneLink]:
+    """Return the edges of the problem statement; empty if a custom prompt lists them in another form."""
+    instance = read_problem(task.question, task.n)
+    if instance is None:
+        return []
+    labels = [""] * len(instance.edges) if instance.weights is None else [f"{w:g}" for w in instance.weights]
+    return [
+        SceneLink(i, j, label, directed=False)
+        for (i, j), label in zip(instance.edges, labels, strict=True)
+        if i < task.n and j < task.n
+    ]

@@ -25,9 +25,13 @@ _LONGEST_ITEM = 200
 """Characters kept of an unreadable item."""
 
 
+def write_list(algorithm: str, items: list[Any]) -> str:
+    """Return the list of an answer, with triples in round brackets."""
+    return str([tuple(item) for item in items]) if algorithm in TRIPLES else str(items)
+
+
 def write_answer(algorithm: str, items: list[Any]) -> str:
-    """Return the prefix and the list, with triples in round brackets."""
-    return f"{PREFIXES[algorithm]} {[tuple(item) for item in items] if algorithm in TRIPLES else items}"
+    return f"{PREFIXES[algorithm]} {write_list(algorithm, items)}"
 
 
 def read_answer(algorithm: str, reply: str) -> Extraction:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.magma.answers import PREFIXES, write_answer
+from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
 from graphwalk.suites.magma.generate import Instance, MagmaTrace, Step
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
@@ -20,8 +20,6 @@ STRATEGIES = {
 """Abbreviation in the paper → full name."""
 STEPWISE = ("is", "ish", "tools")
 """Strategies that ask for every state in turn: without hints, with hints, and without edges in the prompt."""
-TRAINED = ("io", "is", "ish")
-"""Strategies of chats for fine-tuning."""
 
 _GRAPH = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
 
@@ -97,9 +95,13 @@ def conversation(
 def training_chat(
     trace: MagmaTrace, strategy: str, agent: AgentConfig = AgentConfig(), *, explain: bool = True
 ) -> list[Message]:
-    """Return the chat of a trace: one answer in the strategy "io", else one per step."""
+    """Return the chat of a trace: one answer in input–output strategies, with a worked solution if reasoned."""
     prompt = conversation(trace, strategy, len(trace.steps), agent, explain=explain)
-    return [*prompt, Message("assistant", write_answer(trace.algorithm, trace.final))]
+    answer = write_answer(trace.algorithm, trace.final)
+    if strategy == "io_reasoning":
+        steps = [{"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)} for step in trace.steps]
+        answer = agent.render("magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=answer).strip()
+    return [*prompt, Message("assistant", answer)]
 
 
 def _hint(step: Step) -> dict[str, Any]:

@@ -2,16 +2,16 @@
 
 import asyncio
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import pytest
 
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.analysis.suites.magma_traces import case, trace_records
+from graphwalk.analysis.suites.magma import case, trace_records
 from graphwalk.reports.formats import to_markdown
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import ReportRow
-from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.reports.results import build_report
 from tests.suites.magma.logged_runs import logged as episodes
@@ -48,7 +48,8 @@ def test_means_are_over_traces() -> None:
     states = {"bfs 5 1": [True, True], "bfs 5 2": [False] * 4}
     only = build_report(episodes(states, setting="is"), DECLARED).rows[0]
     assert (only["trajectory_exact"], only["intermediate_exact"], only["accuracy"]) == (50, 50, 50)
-    assert only["step_exact"] == pytest.approx(100 / 3)
+    assert only["later_exact"] == 50
+    assert only["replies"] == 6
 
 
 def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
@@ -93,39 +94,26 @@ def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states() -> 
         (baseline,) = (r for r in declared.baseline_groups["algorithm"] if r["algorithm"] == algorithm)
         assert (baseline["model"], baseline["setting"]) == ("repeat the previous state", "baseline")
         assert baseline["replies"] == sum(map(len, same))
-        assert baseline["step_exact"] == pytest.approx(100 * sum(map(sum, same)) / sum(map(len, same)))
+        assert baseline["later_exact"] == pytest.approx(100 * fmean(map(fmean, same)))
         assert baseline["accuracy"] == pytest.approx(100 * sum(each[-1] for each in same) / len(same))
     assert "| repeat the previous state | baseline |" in to_markdown(declared)
 
 
-def sizes_table(algorithm: str, results: list[dict[str, Any]]) -> TextTable:
-    """Return the table of an algorithm by size, and check that no other algorithm has one."""
-    report = build_report(results, DECLARED, reference=PAPER)
-    (table,) = (table for table in report.tables if table.title.endswith("exact match in % by number of nodes"))
-    assert table.title.startswith(algorithm)
-    return table
-
-
-def texts(table: TextTable) -> list[list[str]]:
-    return [[cell.text for cell in row] for row in table.rows]
-
-
-def test_a_table_per_algorithm_with_sizes_as_columns_and_the_papers_rows_below_ours() -> None:
+def test_the_table_by_size_has_the_papers_rows_below_ours() -> None:
     states = {"bfs 5 0": [True, False], "bfs 5 1": [True, True, True, True], "bfs 50 2": [False, True]}
-    sizes = sizes_table("bfs", episodes(states))
-    assert [header.title for header in sizes.headers] == ["setting", "model", "states", "5", "50"]
-    rows = texts(sizes)
-    assert rows[0] == ["io_reasoning", "us/gpt-4o", "final", "50.0", "100.0"]
-    assert rows[1] == ["io_reasoning", "us/gpt-4o", "earlier", "100.0", "0.0"]
-    published = [row for row in rows if row[2] == "earlier"][1:]
-    assert len(published) == 5
-    assert ["io_reasoning", "gpt-4o (paper, zero-shot)", "earlier"] in [row[:3] for row in published]
-    assert sum("(paper, fine-tuned)" in row[1] for row in published) == 4
+    report = build_report(episodes(states), DECLARED, reference=PAPER)
+    small, large = (row(report.groups["case"], "us/gpt-4o", "io_reasoning", case=case("bfs", n)) for n in (5, 50))
+    assert (small["accuracy"], small["intermediate_exact"], small["scored"]) == (50, 100, 2)
+    assert (large["accuracy"], large["intermediate_exact"]) == (100, 0)
+    (table,) = (table for table in report.tables if "algorithm and size" in table.title)
+    models = {cell.text for line in table.rows for cell in line if "(paper)" in cell.text}
+    assert len(models) == 5
+    assert {"gpt-4o, zero-shot (paper)", "Mistral, fine-tuned (paper)"} <= models
 
 
 def test_the_papers_figures() -> None:
     cases = PAPER.groups["case"]
     assert len(cases) == 13 * 12 * 5
-    gpt = next(r for r in cases if (r["case"], r["model"]) == (case("mst_prim", 5), "gpt-4o"))
-    assert (gpt["setting"], gpt["intermediate_exact"], gpt["note"]) == ("io_reasoning", 12.56, "zero-shot")
+    gpt = next(r for r in cases if (r["case"], r["model"]) == (case("mst_prim", 5), "gpt-4o, zero-shot"))
+    assert (gpt["setting"], gpt["intermediate_exact"]) == ("io_reasoning", 12.56)
     assert "accuracy" not in gpt

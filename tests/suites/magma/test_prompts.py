@@ -69,6 +69,7 @@ CASES: dict[str, Callable[[], str]] = {
     "hint bfs": lambda: last_part(chat(trace("bfs"), "ish", 1)),
     "hint dfs": lambda: last_part(chat(trace("dfs"), "ish", 1)),
     "hint floyd_warshall": lambda: last_part(chat(trace("floyd_warshall"), "ish", 1)),
+    "worked solution": lambda: prompts.training_chat(trace("mst_prim"), "io_reasoning")[-1].content or "",
     "paper ish dijkstra": lambda: chat(from_the_start("dijkstra"), "ish", 1, PAPER_AGENT, explain=False),
     "paper is floyd_warshall": lambda: chat(from_the_start("floyd_warshall"), "is", 1, PAPER_AGENT, explain=False),
     "paper io dfs": lambda: chat(trace("dfs"), "io", 4, PAPER_AGENT, explain=False),
