@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
-from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.json_protocol import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.langchain import tool_message
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
+from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec, Usage

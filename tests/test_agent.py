@@ -10,7 +10,7 @@ import pytest
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.budget import BudgetSpentError
+from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory

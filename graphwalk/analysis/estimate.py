@@ -11,13 +11,12 @@ from typing import Any
 
 from graphwalk.agent import CUT_OFF, Episode, run_episode
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.base import Model
+from graphwalk.models.base import Model, Wrapper
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
-from graphwalk.models.wrappers import Wrapper
 from graphwalk.runs.episodes.episode import judge
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan

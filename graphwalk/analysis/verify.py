@@ -16,10 +16,8 @@ from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.files.resources import quote
 from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget
-from graphwalk.models.replay import ReplayModel
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.wrappers import Cached
+from graphwalk.models.scripted import ReplayModel
+from graphwalk.models.wrappers import Budget, Cached, ReplyCache
 from graphwalk.runs.episodes.episode import judge
 from graphwalk.runs.episodes.fingerprint import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.episodes.graph_sources import GraphSources

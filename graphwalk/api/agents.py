@@ -15,9 +15,8 @@ from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.levers.setup import tools_with_levers
-from graphwalk.models.budget import Budget
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.wrappers import wrap
+from graphwalk.models.wrappers import Budget, wrap
 from graphwalk.runs.playing.background import blocking
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL

@@ -9,7 +9,7 @@ from graphwalk.conversation import Answer, asking, open_conversation
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
-from graphwalk.models.scripted_chat import ScriptedChatModel
+from graphwalk.models.scripted import ScriptedChatModel
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.playing.background import blocking
 from graphwalk.suites.ask.players import look_in_words

@@ -19,3 +19,15 @@ class Model(Protocol):
     async def close(self) -> None:
         """Close connections."""
         return
+
+
+class Wrapper(Model):
+    """A model around `inner`, which has its name and is closed with it."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.streams_by_callbacks: bool = getattr(inner, "streams_by_callbacks", False)
+
+    async def close(self) -> None:
+        await self.inner.close()

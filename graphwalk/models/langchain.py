@@ -12,16 +12,22 @@ from graphwalk.models.base import Model
 from graphwalk.models.provider_replies import (
     TEXT_HINT,
     count,
-    json_object,
     mapping,
-    sendable_arguments,
-    sendable_name,
     status_error,
     text,
     tool_calls,
-    without_surrogates,
 )
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.types.chat import (
+    CallOptions,
+    Message,
+    Reply,
+    ToolCall,
+    ToolSpec,
+    Usage,
+    json_object,
+    sendable_arguments,
+    sendable_name,
+)
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.wire import from_dict, to_dict
 from graphwalk.variables import Variables
@@ -268,8 +274,9 @@ def _reasoning(reply: Any) -> str | None:
 
 
 def _encodable(message: Message) -> Message:
-    content = without_surrogates(message.content)
-    return message if content == message.content else replace(message, content=content, provider_state=None)
+    """Return a message without half a surrogate pair, which a model may have written and UTF-8 cannot encode."""
+    content = (message.content or "").encode("utf-8", "replace").decode()
+    return message if content == message.content else replace(message, content=content)
 
 
 def _sendable_calls(message: Message) -> list[Any]:
@@ -278,7 +285,7 @@ def _sendable_calls(message: Message) -> list[Any]:
         {
             "id": call.id,
             "name": sendable_name(call.name),
-            "args": without_surrogates(json.loads(sendable_arguments(call.arguments))),
+            "args": json.loads(sendable_arguments(call.arguments)),
         }
         for call in message.tool_calls
     ]

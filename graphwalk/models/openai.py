@@ -4,20 +4,12 @@ The package's own retries are off: those of a run respect budgets. Replies are r
 that the package does not know. Fields that are not interpreted here are kept in `Message.provider_state`.
 """
 
+import json
 import re
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ModelError
@@ -25,23 +17,24 @@ from graphwalk.models.provider_replies import (
     count,
     mapping,
     reported_error,
-    sendable_arguments,
-    sendable_name,
     sequence,
     status_error,
     text,
     tool_calls,
     usage,
-    without_surrogates,
 )
-from graphwalk.sanitise import Secrets
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.chat import (
+    CallOptions,
+    Message,
+    Reply,
+    ToolSpec,
+    sendable_arguments,
+    sendable_name,
+)
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-LONGEST_BODY = 16 * 2**20
-"""Bytes of one reply: several times the longest context."""
 _SHOWN_CHARACTERS = 200
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 """Words of a server that refuses the state that it sent, as Groq does."""
@@ -70,19 +63,20 @@ class OpenAIModel(ABC):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Return the model's next message. A server that refuses its own state gets none from then on."""
         with_state = self._returns_state
+        settings = {"model": self._model, "stream": None if options.on_text is None else True}
+        settings |= self._settings(tools, options) | dict(options.extra)
+        present = {name: value for name, value in settings.items() if value is not None}
         while True:
-            fields = self._request(messages, tools, options, with_state)
-            fields = {name: value for name, value in fields.items() if value is not None}
-            body = {"model": self._model, **fields, **options.extra}
+            lists = self._lists(messages, tools, with_state)
+            written = [f', "{name}": [{", ".join(items)}]' for name, items in lists.items() if items]
+            body = json.dumps(present, ensure_ascii=False).removesuffix("}") + "".join(written) + "}"
             started = time.perf_counter()
             try:
-                answer = mapping(await self._post(body, options.on_text))
+                answer = mapping(await self._post(body, bool(present.get("stream")), options.on_text))
                 if answer.get("error"):
                     raise reported_error(answer["error"], self._source)
                 message, reason = self._read(answer, len(messages))
             except ModelError as error:
-                # A key given in code is in no variable.
-                error.args = (Secrets({"API_KEY": self._client.api_key}).redact(str(error)),)
                 sent = with_state and any(map(self._state_of, messages))
                 if not sent or error.retryable or not _UNKNOWN_FIELD.search(str(error)):
                     raise
@@ -97,10 +91,14 @@ class OpenAIModel(ABC):
             await self._client.close()
 
     @abstractmethod
-    def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
-    ) -> dict[str, Any]:
-        """Return the fields of a request; None: not sent."""
+    def _settings(self, tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
+        """Return the fields of a request beside its lists; None: not sent."""
+
+    @abstractmethod
+    def _lists(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
+    ) -> dict[str, Iterable[str]]:
+        """Return the messages and the tools of a request, each as JSON, by the name of their field."""
 
     @abstractmethod
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
@@ -115,23 +113,28 @@ class OpenAIModel(ABC):
         state = message.provider_state or {}
         return dict(state) if state.get("format") == self.format else {}
 
-    async def _post(self, body: dict[str, Any], on_text: TextCallback) -> Any:
+    async def _post(self, body: str, stream: bool, on_text: TextCallback) -> Any:
         """Send a request and return the reply's JSON; a stream is joined. Raise ModelError for every failure."""
         import aiohttp
         import openai
 
-        http = _http()
+        # Version 3 of the package uses httpx2, version 2 httpx.
+        http: Any = sys.modules[openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]]
+        # A model may have written half a surrogate pair, which UTF-8 cannot encode.
+        content = body.encode("utf-8", "replace")
         try:
-            if body.get("stream"):
+            if stream:
                 kind = openai.AsyncStream[object]
-                stream = await self._client.post(self.path, body=body, cast_to=object, stream=True, stream_cls=kind)
-                async with stream:
-                    if "text/event-stream" in stream.response.headers.get("content-type", ""):
-                        return await self._join(stream, on_text)
-                    response: Any = stream.response
+                events = await self._client.post(
+                    self.path, content=content, cast_to=object, stream=True, stream_cls=kind
+                )
+                async with events:
+                    if "text/event-stream" in events.response.headers.get("content-type", ""):
+                        return await self._join(events, on_text)
+                    response: Any = events.response
                     await response.aread()
             else:
-                response = await self._client.post(self.path, body=body, cast_to=http.Response)
+                response = await self._client.post(self.path, content=content, cast_to=http.Response)
             try:
                 return response.json()
             except (ValueError, RecursionError) as error:
@@ -140,34 +143,20 @@ class OpenAIModel(ABC):
                 start = response.content[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
                 hint = "a web page answered: check the base URL" if page else ""
                 raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not page) from None
-        except UnicodeEncodeError:
-            # A model may have written half a surrogate pair, which UTF-8 cannot encode.
-            clean = without_surrogates(body)
-            if clean == body:
-                raise ModelError("a header or the API key has a character that is not ASCII") from None
-            return await self._post(clean, on_text)
         except openai.APIStatusError as error:
             reason = error.response.text if error.body is None else error.body
             raise status_error(error.status_code, error.response.headers, reason, self._source) from None
         except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
             # The package does not wrap all exceptions of its transport and of streams.
-            raise self._unreachable(error) from None
+            root = error.__cause__ or error
+            # Some messages contain the whole address, which may hold a key.
+            words = "" if "://" in str(root) else str(root)
+            message = f"no reply from {self._source}: {type(root).__name__} {words}".rstrip()
+            raise ModelError(message, hint=f"is a server running at {self._source}?", retryable=True) from None
         except openai.APIError as error:  # an event that reports a failure
             raise reported_error(error.body or {"message": error.message}, self._source) from None
         except (ValueError, RecursionError) as error:
             raise ModelError(f"{self._source} sent a broken stream ({type(error).__name__})", retryable=True) from None
-
-    def _unreachable(self, error: Exception) -> ModelError:
-        causes = [error]
-        while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and len(causes) < 5:
-            if isinstance(cause, ModelError):
-                return cause
-            causes.append(cause)  # type: ignore[arg-type]
-        last = next((cause for cause in reversed(causes) if str(cause)), causes[-1])
-        # Some messages contain the whole address, which may hold a key.
-        reason = "" if "://" in str(last) else str(last)
-        message = f"no reply from {self._source}: {type(last).__name__} {reason}".rstrip()
-        return ModelError(message, hint=f"is a server running at {self._source}?", retryable=True)
 
 
 class ChatModel(OpenAIModel):
@@ -176,50 +165,44 @@ class ChatModel(OpenAIModel):
     path = "/chat/completions"
     format = "chat_completions"
 
-    def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
-    ) -> dict[str, Any]:
+    def _settings(self, tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
         parallel = options.parallel_tool_calls is False or self._limit == "max_tokens"
         # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
         stop = options.stop and self._limit == "max_tokens"
         schema = _schema(options)
         return {
-            "messages": [self._wire(message, with_state) for message in messages],
-            "stream": None if options.on_text is None else True,
             "stream_options": None if options.on_text is None else {"include_usage": True},
             "temperature": options.temperature,
             "top_p": options.top_p,
             self._limit: options.max_output_tokens,
             "reasoning_effort": options.reasoning_effort,
             "seed": options.seed,
-            "tools": [tool.as_openai() for tool in tools] or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
             "tool_choice": options.tool_choice if tools else None,
             "stop": [*options.stop] if stop else None,
             "response_format": {"type": "json_schema", "json_schema": schema} if schema else None,
         }
 
-    def _wire(self, message: Message, with_state: bool) -> dict[str, Any]:
-        """Return a message in the API's form, with the server's own state."""
-        wire = message.as_openai()
-        if message.content is None and not message.tool_calls:
-            wire["content"] = ""
-        for call in wire.get("tool_calls", ()):
-            function = call["function"]
-            function["name"] = sendable_name(function["name"])
-            function["arguments"] = sendable_arguments(function["arguments"])
-        state = self._state_of(message) if with_state else {}
-        if not state:
-            return wire
-        fields = mapping(state.get("message"))
-        if "content" in fields and text(fields["content"]) != message.content:
-            fields = {name: value for name, value in fields.items() if name != "content"}
-        wire |= fields
+    def _lists(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
+    ) -> dict[str, Iterable[str]]:
+        written = [
+            self._with_state(message) if with_state and message.provider_state else message.json for message in messages
+        ]
+        return {"messages": written, "tools": [tool.json for tool in tools]}
+
+    def _with_state(self, message: Message) -> str:
+        """Return a message as JSON with the server's own state."""
+        wire, state = message.as_openai(), self._state_of(message)
+        state_fields = mapping(state.get("message"))
+        if "content" in state_fields and text(state_fields["content"]) != message.content:
+            state_fields = _without(state_fields, "content")
+        wire |= state_fields
         for call in wire.get("tool_calls", ()):
             more = mapping(mapping(state.get("tool_calls")).get(call["id"]))
             call |= {**more, "function": {**mapping(more.get("function")), **call["function"]}}
-        return wire
+        return json.dumps(wire, ensure_ascii=False)
 
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
         choice = mapping(next(iter(sequence(fields.get("choices"))), None))
@@ -286,25 +269,29 @@ class ResponsesModel(OpenAIModel):
     path = "/responses"
     format = "responses"
 
-    def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
-    ) -> dict[str, Any]:
-        # Strict mode makes optional parameters required.
-        functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
+    def _settings(self, tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
         schema = _schema(options)
         return {
             "store": False,
             "include": ["reasoning.encrypted_content"],
-            "input": [item for message in messages for item in self._items(message, with_state)],
-            "stream": None if options.on_text is None else True,
             "temperature": options.temperature,
             "top_p": options.top_p,
             "max_output_tokens": options.max_output_tokens,
             "reasoning": {"effort": options.reasoning_effort} if options.reasoning_effort else None,
-            "tools": functions or None,
             "parallel_tool_calls": options.parallel_tool_calls if tools else None,
             "tool_choice": options.tool_choice if tools else None,
             "text": {"format": {"type": "json_schema", **schema}} if schema else None,
+        }
+
+    def _lists(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
+    ) -> dict[str, Iterable[str]]:
+        # Strict mode makes optional parameters required.
+        functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
+        items = [item for message in messages for item in self._items(message, with_state)]
+        return {
+            "input": [json.dumps(item, ensure_ascii=False) for item in items],
+            "tools": [json.dumps(function, ensure_ascii=False) for function in functions],
         }
 
     def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:
@@ -369,36 +356,6 @@ def _returnable(item: dict[str, Any]) -> dict[str, Any]:
 
 def _joined(parts: Iterable[Any]) -> str:
     return "".join(text(mapping(part).get("text") or mapping(part).get("refusal")) or "" for part in parts)
-
-
-async def bound_replies(response: Any) -> None:
-    """Limit the size of a response (an event hook of httpx), which must not be compressed."""
-    encoding = response.headers.get("content-encoding", "identity")
-    if encoding != "identity":
-        raise ModelError(f"a reply is compressed as {encoding!r:.60}, which was not asked for", retryable=True)
-    stream = response.stream
-
-    class Bounded(_http().AsyncByteStream):  # type: ignore[misc]
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            size = 0
-            async for piece in stream:
-                size += len(piece)
-                if size > LONGEST_BODY:
-                    raise ModelError(f"a reply of more than {LONGEST_BODY:,} bytes was cut off", retryable=True)
-                yield piece
-
-        async def aclose(self) -> None:
-            await stream.aclose()
-
-    response.stream = Bounded()
-
-
-def _http() -> Any:
-    """Return the HTTP library below the `openai` package: httpx2 from version 3 on, else httpx."""
-    import openai
-
-    client: type = openai.DefaultAsyncHttpxClient
-    return sys.modules[client.__mro__[1].__module__.partition(".")[0]]
 
 
 def _schema(options: CallOptions) -> dict[str, Any] | None:

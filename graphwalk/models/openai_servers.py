@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
+from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel
 from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
 
@@ -87,6 +87,7 @@ def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
     token = variables.get("AZURE_OPENAI_AD_TOKEN")
     opened = AsyncAzureOpenAI(
         azure_endpoint=endpoint,
+        azure_deployment=deployment,
         api_version=variables.require("OPENAI_API_VERSION", purpose),
         api_key=None if token else variables.require("AZURE_OPENAI_API_KEY", purpose),
         azure_ad_token=token,
@@ -115,7 +116,10 @@ def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -
     responses = api == "responses" or (api is None and at_openai and _REASONING_MODEL.match(model) is not None)
     kind = ResponsesModel if responses else ChatModel
     limit = "max_completion_tokens" if at_openai or isinstance(client, AsyncAzureOpenAI) else "max_tokens"
-    return kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
+    opened = kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
+    if isinstance(client, AsyncAzureOpenAI) and not responses and "/deployments" not in client.base_url.path:
+        opened.path = f"/deployments/{model}{opened.path}"
+    return opened
 
 
 def server_name(spec: str) -> str | None:
@@ -190,9 +194,8 @@ def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str,
     httpx = not local and any(url.startswith("socks") or "@" in url for url in getproxies().values())
     transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
     timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
-    http_client = transport(trust_env=not local, timeout=timeout, event_hooks={"response": [bound_replies]})
-    headers = {"User-Agent": f"graphwalk/{__version__}", "Accept-Encoding": "identity"}
-    headers |= arguments.get("default_headers", {})
+    http_client = transport(trust_env=not local, timeout=timeout)
+    headers = {"User-Agent": f"graphwalk/{__version__}", **arguments.get("default_headers", {})}
     rest = {name: value for name, value in arguments.items() if name != "default_headers"}
     return {"max_retries": 0, "timeout": timeout, "http_client": http_client, "default_headers": headers, **rest}
 

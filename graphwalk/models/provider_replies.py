@@ -13,9 +13,6 @@ from graphwalk.errors import ModelError
 from graphwalk.types.chat import ToolCall, Usage
 
 _LARGEST_COUNT = 2**53
-_DEEPEST = 64
-"""Levels of a provider's own fields that are kept; logs and libraries refuse some 250."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_MESSAGE = 100_000
 """Characters of a server's message; some send a web page. It is cut further after redaction."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
@@ -95,17 +92,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def bounded(value: Any, levels: int = _DEEPEST) -> Any:
-    """Return JSON with everything below this number of levels as JSON text."""
-    if not levels and isinstance(value, dict | list):
-        with suppress(RecursionError):
-            return json.dumps(value)
-        return "nested too deep"
-    if isinstance(value, dict):
-        return {name: bounded(item, levels - 1) for name, item in value.items()}
-    return [bounded(item, levels - 1) for item in value] if isinstance(value, list) else value
-
-
 def mapping(value: Any) -> dict[str, Any]:
     """Return the value if it is an object, else {}."""
     return value if isinstance(value, dict) else {}
@@ -163,32 +149,3 @@ def usage(wire: Any) -> Usage:
         count(input_details.get("cached_tokens")),
         dollars(fields.get("cost")),
     )
-
-
-def sendable_name(name: str) -> str:
-    """Return a tool name that every server accepts."""
-    clean = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name[:64])
-    return clean or "unnamed"
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object of a text, None for anything else."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def sendable_arguments(arguments: str) -> str:
-    """Return arguments that every server accepts: many refuse a conversation with arguments that are no object."""
-    return json.dumps({"invalid_arguments": arguments}) if json_object(arguments) is None else arguments
-
-
-def without_surrogates(value: Any) -> Any:
-    """Return JSON data with the replacement character for every half of a surrogate pair."""
-    if isinstance(value, str):
-        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, Mapping):
-        return {without_surrogates(name): without_surrogates(item) for name, item in value.items()}
-    return [without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,15 +1,21 @@
-"""Scripted agents: a policy replaces the language model in the same loop, with the same prompts and tools.
+"""Models without a language model: scripted agents, and the replay of an episode.
 
-A policy is a generator: it yields tool calls, receives their results, and returns an answer. It sees what a language
-model sees (the question's parameters, the schema, tool results) and nothing else.
+A policy replaces the language model in the same loop, with the same prompts and tools. It is a generator: it yields
+tool calls, receives their results, and returns an answer. It sees what a language model sees (the question's
+parameters, the schema, tool results) and nothing else.
 """
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from graphwalk.errors import ModelError
+from graphwalk.models.base import Model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.episode import Trajectory
 
+OVER = "the recorded trajectory is over"
 NO_ANSWER = "[]"
 """The answer of a policy that must answer before it has an answer."""
 
@@ -34,7 +40,7 @@ class AnswerNow(Exception):  # noqa: N818 (a signal, as GeneratorExit is)
     """Signal to a policy that tools are no longer offered. It may catch it and answer; else the answer is NO_ANSWER."""
 
 
-class ScriptedModel:
+class ScriptedModel(Model):
     """A model that plays one policy in one episode.
 
     With `parallel_tool_calls=False` a reply has one call, so that experts may exceed the usual turn limit of 30. A
@@ -93,3 +99,37 @@ class ScriptedModel:
             return NO_ANSWER
         self._policy.close()
         return NO_ANSWER
+
+
+class ScriptedChatModel(Model):
+    """A model that answers the last question by a policy, from the messages since then: it has no state."""
+
+    def __init__(self, name: str, policy: Callable[[str], Policy]) -> None:
+        self.name = name
+        self._policy = policy
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        conversation = list(messages)
+        if [message.role for message in conversation[-2:]] == ["tool", "user"]:
+            conversation.pop()  # the request for an answer when a limit is reached
+        start = max((number for number, message in enumerate(conversation) if message.role == "user"), default=0)
+        script = ScriptedModel(self.name, self._policy(conversation[start].content or ""))
+        reply = await script.complete(conversation[start:], tools, options)
+        if options.on_text is not None:
+            for word in re.findall(r"\s*\S+|\s+$", reply.message.content or ""):
+                await options.on_text(word)
+        return reply
+
+
+class ReplayModel(Model):
+    """A model that returns the replies of one trajectory in order, then raises ModelError."""
+
+    def __init__(self, name: str, trajectory: Trajectory) -> None:
+        self.name = name
+        self._replies = (Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds) for turn in trajectory.turns)
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        reply = next(self._replies, None)
+        if reply is None:
+            raise ModelError(OVER, hint="replay with the settings of the recorded run")
+        return reply

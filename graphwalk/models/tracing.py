@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphwalk.models.base import Model
+from graphwalk.models.base import Model, Wrapper
 from graphwalk.models.langchain import to_ai_message, to_langchain
-from graphwalk.models.wrappers import Wrapper
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 if TYPE_CHECKING:

@@ -8,40 +8,27 @@ The provider itself is wrapped in `Guarded`, where its texts and exceptions are 
 import asyncio
 import hashlib
 import json
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from graphwalk.config.calls import Limits
-from graphwalk.errors import ModelError
-from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget, charged_usage
+from graphwalk.errors import ModelError, RunLogError
+from graphwalk.files.json_lines import LineWriter, decode_line, encode_line
+from graphwalk.models.base import Model, Wrapper
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.provider_replies import bounded
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.text_protocol import TextProtocol
-from graphwalk.models.tokens import count_messages
+from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.types.wire import to_dict
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage, canonical_json
+from graphwalk.types.wire import from_dict, to_dict
 from graphwalk.variables import Variables
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
-_LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
-
-
-class Wrapper:
-    """A model around `inner`, which has its name and is closed with it."""
-
-    def __init__(self, inner: Model) -> None:
-        self.inner = inner
-        self.name = inner.name
-        self.streams_by_callbacks: bool = getattr(inner, "streams_by_callbacks", False)
-
-    async def close(self) -> None:
-        await self.inner.close()
+_LONG_PAUSE = 60.0
 
 
 class Guarded(Wrapper):
@@ -63,7 +50,7 @@ class Guarded(Wrapper):
             redact, message = self._secrets.redact_certain, reply.message
             state = message.provider_state
             if state is not None:
-                state = json.loads(redact(json.dumps(bounded(state))))
+                state = json.loads(redact(json.dumps(state)))
             clean = replace(
                 message,
                 content=None if message.content is None else redact(message.content),
@@ -88,6 +75,33 @@ class Guarded(Wrapper):
             await close()
 
 
+class BudgetSpentError(ModelError):
+    """Error for a call that was not made because the budget is spent."""
+
+
+@dataclass
+class Budget:
+    """A budget in tokens and US dollars (None: no limit), and what is spent.
+
+    `unpriced` counts calls of unknown cost; with any of these a limit in dollars cannot be kept.
+    """
+
+    tokens: int | None = None
+    usd: float | None = None
+    used: Usage = Usage()
+    unpriced: int = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """True if the budget is spent; calls in flight still end."""
+        tokens, usd = self.used.total_tokens, self.used.cost or 0.0
+        return (self.tokens is not None and tokens >= self.tokens) or (self.usd is not None and usd >= self.usd)
+
+    def charge(self, usage: Usage) -> None:
+        self.used += usage
+        self.unpriced += usage.cost is None
+
+
 class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
@@ -108,25 +122,59 @@ class Budgeted(Wrapper):
         self._budget, self._price = budget, price
         self._seconds, self._note = seconds, note
         self._announced = False
-        self._largest: Usage | None = None
-        """The largest usage of a reply so far, which is expected of the next one."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError if the budget is spent."""
-        async with self._budget.reservation(lambda: self._largest):
-            try:
-                async with asyncio.timeout(self._seconds):
-                    reply = await self.inner.complete(messages, tools, options)
-            except TimeoutError:
-                raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-            usage = charged_usage(reply, messages, tools, self._price)
-            self._budget.charge(usage)
-            self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
-        reply = replace(reply, usage=usage)
-        if reply.usage.estimated and not self._announced:
+        if self._budget.exhausted:
+            raise BudgetSpentError(
+                "the budget of the run is spent", hint="resume with a higher --budget-usd or -tokens"
+            )
+        try:
+            async with asyncio.timeout(self._seconds):
+                reply = await self.inner.complete(messages, tools, options)
+        except TimeoutError:
+            raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
+        usage = charged_usage(reply, messages, tools, self._price)
+        self._budget.charge(usage)
+        if usage.estimated and not self._announced:
             self._announced = True
             self._note(f"{self.name} does not report its usage; tokens and cost are estimated")
-        return reply
+        return replace(reply, usage=usage)
+
+
+def charged_usage(
+    reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec], price: KnownPrice | None
+) -> Usage:
+    """Return the usage of a reply with its cost, as `priced`. `messages` and `tools` are those of the request.
+
+    Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
+    without them a budget would never end. Hidden reasoning cannot be estimated.
+    """
+    usage, message = reply.usage, reply.message
+    if not usage.input_tokens:
+        sent = count_messages(messages) + count_tokens(tools_text(tools))
+        usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
+    if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
+        usage = replace(usage, output_tokens=_pessimistic(count_messages((message,))), estimated=True)
+    return usage if price is None else priced(usage, price)
+
+
+def priced(usage: Usage, price: KnownPrice) -> Usage:
+    """Return the usage with its cost, unchanged if tokens are unknown.
+
+    A price that the user stated has priority over the cost that the provider reports; a published price has not, unless
+    that cost is 0.
+    """
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return usage
+    cached = min(usage.cached_tokens or 0, usage.input_tokens)
+    if usage.cost and not price.stated:
+        return usage
+    return replace(usage, cost=price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens))
+
+
+def _pessimistic(tokens: int) -> int:
+    return math.ceil(tokens * (1 + RULE_ERROR))
 
 
 class RateLimited(Wrapper):
@@ -135,18 +183,18 @@ class RateLimited(Wrapper):
     Requests are spaced evenly. Tokens are estimated for a new call and corrected afterwards; a call starts when all
     earlier ones fit into `tokens_per_minute`. If a server asks to wait, all calls wait.
 
-    A call fails if its server asks to wait more than `limits.pause_seconds`. `check` is called while a call waits, and
-    may raise. `note` gets a sentence about each pause of more than a minute.
+    A call fails if its server asks to wait more than `limits.pause_seconds`. `note` gets a sentence about each pause of
+    more than a minute.
     """
 
-    def __init__(self, inner: Model, limits: Limits, check: Callable[[], None], note: Callable[[str], object]) -> None:
+    def __init__(self, inner: Model, limits: Limits, note: Callable[[str], object]) -> None:
         super().__init__(inner)
         self._request_seconds = 60.0 / limits.requests_per_minute if limits.requests_per_minute else 0.0
         self._token_seconds = 60.0 / limits.tokens_per_minute if limits.tokens_per_minute else 0.0
         self._longest_pause = limits.pause_seconds
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
-        self._check, self._note = check, note
+        self._note = note
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Wait for the rate limits, then call the model."""
@@ -183,9 +231,8 @@ class RateLimited(Wrapper):
             return
         async with self._line:
             # A pause may begin or grow while this call waits.
-            while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:
-                self._check()
-                await asyncio.sleep(min(wait, _LONGEST_SLEEP))
+            while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
+                await asyncio.sleep(wait)
             self._next_request = now() + self._request_seconds
             self._next_tokens = max(now(), self._next_tokens) + tokens * self._token_seconds
 
@@ -210,16 +257,60 @@ class Retrying(Wrapper):
             retries, longest = retries - 1, min(_LONGEST_WAIT, longest * 2.0)
 
 
-class TextTools(Wrapper):
-    """A model with tools by a protocol."""
+class ReplyCache:
+    """The replies of one run on disk, one line each; memory holds only their positions in the file.
 
-    def __init__(self, inner: Model, protocol: TextProtocol) -> None:
-        super().__init__(inner)
-        self._protocol = protocol
+    The lock of the run folder admits one process at a time. An incomplete last line is removed. Raise RunLogError if
+    the file is damaged elsewhere, or cannot be opened or written.
+    """
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        reply = await self.inner.complete(*self._protocol.outgoing(messages, tools, options))
-        return self._protocol.incoming(reply, tools, len(messages))
+    def __init__(self, path: Path) -> None:
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._end = 0
+        try:
+            path.touch()
+            self._reader = path.open("rb")
+        except OSError as error:
+            raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
+        for number, line in enumerate(self._reader, 1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                self._note(decode_line(line)["key"], line)
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                self._reader.close()
+                hint = "restore the file from a copy, or remove it: its replies are then asked for again"
+                raise RunLogError(f"{path}:{number}: the line is damaged ({error})", hint=hint) from error
+        self._writer = LineWriter(path)
+
+    def _note(self, key: str, line: bytes) -> None:
+        """Note the position of the next line."""
+        self._places[bytes.fromhex(key)] = (self._end, len(line))
+        self._end += len(line)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def get(self, key: str) -> Reply | None:
+        place = self._places.get(bytes.fromhex(key))
+        if place is None:
+            return None
+        self._reader.seek(place[0])
+        return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Write a reply to the file, before it is used. Raise ModelError if it has no JSON form."""
+        try:
+            line = encode_line({"key": key, "reply": to_dict(reply)})
+        except Exception as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise ModelError(f"the reply cannot be recorded: {cause}") from error
+        self._writer.write(line)
+        self._note(key, line)
+
+    def close(self) -> None:
+        self._reader.close()
+        self._writer.close()
 
 
 class Cached(Wrapper):
@@ -232,10 +323,8 @@ class Cached(Wrapper):
     def __init__(self, inner: Model, cache: ReplyCache | None, budget: Budget, episode_key: str) -> None:
         super().__init__(inner)
         self._cache, self._budget = cache, budget
-        self._episode = hashlib.sha256(_canonical([inner.name, episode_key]))
+        self._episode = hashlib.sha256(canonical_json([inner.name, episode_key]))
         self._calls = 0
-        self._digests: dict[Message, bytes] = {}
-        """Digest of each message: a request repeats those of earlier ones."""
         self._tools: tuple[Sequence[ToolSpec] | None, bytes] = (None, b"")
         """The tools of the last request, and their digest."""
 
@@ -256,20 +345,14 @@ class Cached(Wrapper):
     def next_key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
         """Return the key of the next request, SHA-256 in hexadecimal."""
         sha = self._episode.copy()
-        settings = {name: getattr(options, name) for name in _SETTINGS} | {"on_text": None}
-        sha.update(_canonical([self._calls, settings]))
+        sha.update(canonical_json([self._calls, replace(options, on_text=None)]))
         self._calls += 1
         if self._tools[0] is not tools:
-            self._tools = (tools, _digest([tool.as_openai() for tool in tools]))
+            self._tools = (tools, hashlib.sha256(canonical_json([tool.as_openai() for tool in tools])).digest())
         sha.update(self._tools[1])
         for message in messages:
-            if (digest := self._digests.get(message)) is None:
-                digest = self._digests[message] = _digest(to_dict(message))
-            sha.update(digest)
+            sha.update(message.digest)
         return sha.hexdigest()
-
-
-_SETTINGS = [each.name for each in fields(CallOptions)]
 
 
 def wrap(
@@ -282,15 +365,6 @@ def wrap(
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
-    seconds = limits.call_seconds
-    model: Model = Budgeted(provider, budget, price, seconds=seconds, note=note)
-    model = RateLimited(model, limits, budget.check, note)
+    model: Model = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
+    model = RateLimited(model, limits, note)
     return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
-
-
-def _canonical(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
-def _digest(value: Any) -> bytes:
-    return hashlib.sha256(_canonical(value)).digest()

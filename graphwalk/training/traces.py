@@ -103,8 +103,8 @@ def _message(message: Message, protocol: ChatProtocol) -> WireMessage:
     wire["content"] = message.content or ""
     if protocol != "native":
         return {"role": message.role, "content": wire["content"]}
-    for call in wire.get("tool_calls", ()):
-        call["function"]["arguments"] = _object(call["function"]["arguments"])
+    for call, sent in zip(message.tool_calls, wire.get("tool_calls", ()), strict=True):
+        sent["function"]["arguments"] = _object(call.arguments)
     return wire
 
 

@@ -1,7 +1,10 @@
 """A conversation with a model, in the OpenAI chat format. Text of a model is kept as it came, surrogates and all."""
 
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -16,7 +19,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Message:
     """One message. `reasoning` is the part of a model's reasoning that its provider shows, for the log.
 
@@ -32,19 +35,62 @@ class Message:
     provider_state: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def as_openai(self) -> dict[str, Any]:
-        """Return the message for the Chat Completions API."""
+        """Return the message for the Chat Completions API, with names and arguments that every server accepts."""
         wire: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.content is None and not self.tool_calls:
+            wire["content"] = ""
         if self.tool_calls:
+            functions = [
+                {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
+                for call in self.tool_calls
+            ]
             wire["tool_calls"] = [
-                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
-                for c in self.tool_calls
+                {"id": call.id, "type": "function", "function": function}
+                for call, function in zip(self.tool_calls, functions, strict=True)
             ]
         if self.tool_call_id is not None:
             wire["tool_call_id"] = self.tool_call_id
         return wire
 
+    @cached_property
+    def json(self) -> str:
+        """`as_openai` as JSON, computed once: a request repeats the messages of earlier ones."""
+        return json.dumps(self.as_openai(), ensure_ascii=False)
 
-@dataclass(frozen=True, slots=True)
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the fields that are set, as JSON."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        present = {name: value for name, value in values.items() if value not in (None, ())}
+        return hashlib.sha256(canonical_json(present)).digest()
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return JSON with sorted names and without spaces; dataclasses are objects."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=asdict).encode()
+
+
+def sendable_name(name: str) -> str:
+    """Return a tool name that every server accepts."""
+    clean = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name[:64])
+    return clean or "unnamed"
+
+
+def sendable_arguments(arguments: str) -> str:
+    """Return arguments that every server accepts: many refuse a conversation with arguments that are no object."""
+    return json.dumps({"invalid_arguments": arguments}) if json_object(arguments) is None else arguments
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of a text, None for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+@dataclass(frozen=True)
 class ToolSpec:
     """The description of a tool for a model; `parameters` is a JSON schema of type object.
 
@@ -60,12 +106,17 @@ class ToolSpec:
         function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
         return {"type": "function", "function": function | ({"strict": True} if self.strict else {})}
 
+    @cached_property
+    def json(self) -> str:
+        """`as_openai` as JSON."""
+        return json.dumps(self.as_openai(), ensure_ascii=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and cost as the provider reports them; None where it does not say. `cost` is in US dollars.
 
-    `estimated`: it reported no tokens, and some of these are a pessimistic estimate (`graphwalk.models.budget`).
+    `estimated`: it reported no tokens, and some of these are a pessimistic estimate (`graphwalk.models.wrappers`).
     """
 
     input_tokens: int | None = None

@@ -1,6 +1,5 @@
 """Ways in which a server misbehaves on command, by name; and who is to blame for what they end in."""
 
-import gzip
 import json
 import random
 from typing import Any
@@ -13,7 +12,6 @@ HOSTILE = (
 )
 """Text that terminals, browsers and spreadsheets would act on."""
 GOOD = json.dumps(chat("[]")).encode()
-BOMB = gzip.compress(b" " * (40 * 2**20))
 
 SERVERS_FAULT: dict[str, Answer] = {
     "no JSON": Answer(b"<html>busy</html>"),
@@ -25,7 +23,6 @@ SERVERS_FAULT: dict[str, Answer] = {
     "deep": Answer(b"[" * 100_000),
     "silent": Answer(chat("[]"), delay=30),
     "dripping": Answer(chat("[]"), drip=0.05),
-    "endless": Answer(b" ", then="endless"),
     "storm": error(429, "slow down", retry_after="0"),
     "overloaded": error(503, HOSTILE),
     "failing with words of an overflow": error(500, "maximum context length of input length"),
@@ -33,9 +30,6 @@ SERVERS_FAULT: dict[str, Answer] = {
     "redirect": Answer(b"", 307, {"location": "http://127.0.0.1:9/elsewhere"}),
     "refusal": error(400, HOSTILE),
     "wrong key": error(401, HOSTILE),
-    "gzip bomb": Answer(BOMB, headers={"content-encoding": "gzip"}),
-    "another compression": Answer(b"\x28\xb5\x2f\xfd", headers={"content-encoding": "zstd"}),
-    "gigantic": Answer(b'{"choices": [' + b'"x",' * 5_000_000 + b'"x"]}'),
     "a pause for ever": error(429, "wait", retry_after="1000000000"),
 }
 """Replies without a score: the episode ends as `model_error`."""
@@ -62,5 +56,5 @@ def drawn(draw: random.Random, share: float, good: Answer) -> Answer:
     return SERVERS_FAULT[draw.choice(passing)] if draw.random() < share else good
 
 
-_LASTING: Any = ("refusal", "wrong key", "a pause for ever", "gigantic", "silent", "dripping", "endless")
+_LASTING: Any = ("refusal", "wrong key", "a pause for ever", "silent", "dripping")
 """These are not tried again, or take long."""

@@ -7,10 +7,8 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.wrappers import Cached, wrap
+from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 
 ASK = (Message("user", "hi"),)

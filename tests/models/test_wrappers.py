@@ -13,11 +13,9 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.registry import open_model
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.wrappers import Guarded
+from graphwalk.models.wrappers import Budget, Guarded, ReplyCache
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, Player, in_run, said

@@ -13,7 +13,7 @@ CLOCK = 0.001
 
 
 def limited_to(player: Player, **limits: float) -> RateLimited:
-    return RateLimited(player, Limits.model_validate(limits), check=lambda: None, note=print)
+    return RateLimited(player, Limits.model_validate(limits), note=print)
 
 
 async def run(limited: RateLimited, calls: int) -> None:

@@ -15,12 +15,10 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError
 from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction, extract_with_model
 from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.replay import ReplayModel
-from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.tracing import Reporting, callback_manager
-from graphwalk.models.wrappers import Cached, wrap
+from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 from graphwalk.runs.episodes.graph_sources import sources_for
 from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, episodes_about
 from graphwalk.runs.episodes.resolve import Experiment, no_episode, recorded_episodes

@@ -12,7 +12,7 @@ import pytest
 from graphwalk.analysis.publishing import publish
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import decode_line
-from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.wrappers import ReplyCache
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.shards import merge_runs
 from graphwalk.sanitise import Secrets

@@ -6,23 +6,18 @@ from contextlib import suppress
 import pytest
 
 from graphwalk.config.calls import Limits, Price
-from graphwalk.errors import ModelError
-from graphwalk.models.budget import Budget, BudgetSpentError, priced
 from graphwalk.models.prices import STATED, KnownPrice
+from graphwalk.models.wrappers import Budget, BudgetSpentError, priced
 from graphwalk.types.chat import CallOptions, Usage
 from tests.models.player import ASK, Player, in_run, said
 
 PRICE = KnownPrice(price=Price(input=10.0, output=100.0), source="genai-prices")
 
 
-@pytest.mark.parametrize("price", [None, PRICE], ids=["price unknown", "priced"])
-async def test_with_64_in_flight_little_more_than_the_budget_is_spent(
-    price: KnownPrice | None,
-) -> None:
-    cost = 0.001
-    player = Player(said("x", usage=Usage(40, 6, cost=cost)), seconds=0.005)
+async def test_only_calls_in_flight_go_over_the_budget() -> None:
+    player = Player(said("x", usage=Usage(40, 6, cost=0.001)), seconds=0.005)
     budget = Budget(usd=0.2)
-    model = in_run(player, Limits(max_concurrency=64), budget=budget, price=price)
+    model = in_run(player, Limits(max_concurrency=16), budget=budget)
 
     async def episode() -> None:
         with suppress(BudgetSpentError):
@@ -30,31 +25,9 @@ async def test_with_64_in_flight_little_more_than_the_budget_is_spent(
                 await model.complete(ASK, (), CallOptions())
 
     async with asyncio.timeout(60):
-        await asyncio.gather(*(episode() for _ in range(64)))
+        await asyncio.gather(*(episode() for _ in range(16)))
     assert budget.exhausted
-    # What is held back for each is no less than what it takes: the one that is alone may go over.
-    assert 200 <= len(player.sent) <= 202
-    assert player.most_running > 1
-
-
-async def test_replies_that_take_more_than_expected_are_all_that_goes_over() -> None:
-    player = Player(said("x", usage=Usage(40, 5000, cost=1.0)), seconds=0.01)
-    budget = Budget(usd=5.0)
-    model = in_run(player, Limits(max_concurrency=64), budget=budget, price=PRICE)
-    calls = (model.complete(ASK, (), CallOptions()) for _ in range(64))
-    async with asyncio.timeout(60):
-        outcomes = await asyncio.gather(*calls, return_exceptions=True)
-    spent = [type(outcome) for outcome in outcomes].count(BudgetSpentError)
-    assert len(player.sent) == 64 - spent <= player.most_running + 5
-
-
-async def test_a_call_that_fails_gives_back_what_was_held_for_it() -> None:
-    player = Player(ModelError("no"), said("x", usage=Usage(10, 5)), seconds=0.01)
-    model = in_run(player, Limits(retries=0), budget=Budget(tokens=30))
-    async with asyncio.timeout(60):
-        calls = [model.complete(ASK, (), CallOptions()) for _ in range(4)]
-        outcomes = await asyncio.gather(*calls, return_exceptions=True)
-    assert [type(outcome).__name__ for outcome in outcomes] == ["ModelError", "Reply", "Reply", "BudgetSpentError"]
+    assert 200 <= len(player.sent) < 200 + 16
 
 
 @pytest.mark.parametrize(

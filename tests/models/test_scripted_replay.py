@@ -3,7 +3,7 @@
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.replay import ReplayModel
+from graphwalk.models.scripted import ReplayModel
 from graphwalk.types.chat import CallOptions, Message, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.models.player import ASK, said

@@ -9,8 +9,7 @@ import pytest
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.base import Model
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.wrappers import Cached, Guarded
+from graphwalk.models.wrappers import Cached, Guarded, ReplyCache
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
