@@ -9,14 +9,16 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
-from math import isnan
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from graphwalk.analysis.reporting import report_of
-from graphwalk.evaluation.statistics import compare, outcomes_of
+from graphwalk.evaluation.statistics import estimate_means, tasks_of
 from graphwalk.reports.common_plots import against_size, series_of
+from graphwalk.reports.episodes import PLAYER
 from graphwalk.reports.plot_files import page_svg, styles_of
 from graphwalk.reports.plots import Panel, Plot
 from graphwalk.reports.report import Report
@@ -96,13 +98,11 @@ def lead(first: tuple[str, str], second: tuple[str, str], measure: str = "accura
 
     A player is a pattern of runs with a name.
     """
-    values = [outcomes_by_task(runs, who, measure) for runs, who in (first, second)]
-    tasks = [task for task in values[0] if task in values[1]]
-    graphs = [values[0][task][1] for task in tasks]
-    outcomes = (outcomes_of([by_task[task][0] for task in tasks], graphs, tasks) for by_task in values)
-    difference = compare(*outcomes, seed=0)[0].difference.scaled(100)
-    ends = f" ({difference.low:+.1f} to {difference.high:+.1f})" if difference.low is not None else ""
-    return f"{difference.value:+.1f}{ends}"
+    both = values_of(*first, measure).join(values_of(*second, measure), on="task_id", suffix=" of second")
+    both = both.with_columns(difference=100 * (pl.col(measure) - pl.col(f"{measure} of second")))
+    (estimate,) = estimate_means(tasks_of(both, PLAYER, ["difference"]), PLAYER, ["difference"]).to_dicts()
+    ends = f" ({estimate['low']:+.1f} to {estimate['high']:+.1f})" if estimate["low"] is not None else ""
+    return f"{estimate['value']:+.1f}{ends}"
 
 
 def adjusted(name: str, first: str, second: str, measure: str = "f1") -> str:
@@ -117,16 +117,12 @@ def adjusted(name: str, first: str, second: str, measure: str = "f1") -> str:
     raise ValueError(f"{name} does not compare {first} and {second}")
 
 
-def outcomes_by_task(runs: str, who: str, measure: str) -> dict[str, tuple[float, str]]:
-    """Return the known values of a player, or of a baseline, with their graphs."""
+def values_of(runs: str, who: str, measure: str) -> pl.DataFrame:
+    """Return the episodes of a player, or of a baseline, in which a measure is known."""
     observed = together(runs).observed
-    source = observed.baselines if who.endswith(f" {BASELINE}") and observed.baselines else observed
-    cases = zip(source.cases, source.column(measure).tolist(), strict=True)
-    return {
-        case.task_id: (value, case.cluster)
-        for case, value in cases
-        if not isnan(value) and player(case.player._asdict()).words == who
-    }
+    source = observed.baselines if who.endswith(f" {BASELINE}") else observed.episodes
+    name = pl.format("{} {}", pl.col("model").str.split("/").list.last(), "setting")
+    return source.filter(name == who, pl.col(measure).is_not_null())
 
 
 COPYING = ("magma-*", f"repeat the previous state {BASELINE}")
@@ -296,9 +292,8 @@ def differences() -> str:
 
     def rows() -> Iterator[list[str]]:
         for runs, first, others, second in PAIRS:
-            values = [outcomes_by_task(runs, first, "accuracy"), outcomes_by_task(others, second, "accuracy")]
-            tasks = values[0].keys() & values[1].keys()
-            graphs = len({values[0][task][1] for task in tasks})
+            tasks = values_of(runs, first, "accuracy").join(values_of(others, second, "accuracy"), on="task_id")
+            graphs = tasks["graph"].n_unique()
             in_magma = runs.startswith("magma")
             measure = "later_exact" if second == COPYING[1] else "trajectory_exact"
             states = lead((runs, first), (others, second), measure) if in_magma else "–"

@@ -3,24 +3,18 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
 from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
-from graphwalk.evaluation.statistics import (
-    Estimate,
-    compare,
-    estimate_means,
-    estimate_shares,
-    outcomes_of,
-    paired,
-)
+from graphwalk.evaluation.statistics import compare, estimate_means, estimate_shares, subtract, tasks_of
 from graphwalk.seeds import generator
 
 CELLS = [Cell(*levels) for levels in product((5, 10, 30), (0.0, 0.1, 0.3), (1, 4), (0.1, 0.5, 0.95))]
@@ -43,17 +37,29 @@ def coverage(cell: Cell, draws: int, seed: int = 0) -> Share:
             held[name].append(_holds(low, high, cell.accuracy))
             if name == "share":
                 held["width"].append(high - low)
-        shares = estimate_shares(outcomes_of(beta_binomial(cell, random, columns), *cell.ids()))
+        shares = estimate_shares(*tasks(beta_binomial(cell, random, columns), *cell.ids()))
         held["share, beta"].append(_holds(*_bounds(shares), cell.accuracy))
     return {name: float(np.concatenate(parts).mean()) for name, parts in held.items()}
+
+
+def tasks(
+    values: NDArray[np.float64], graphs: Sequence[int], tasks: Sequence[int], player: str = "player"
+) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """Return the tasks of the episodes of a player, with the columns of its name and of the experiments."""
+    experiments = [str(number) for number in range(values.shape[1])]
+    names = {"model": pl.lit(player), "setting": pl.lit("")}
+    episodes = pl.DataFrame(values, experiments).with_columns(
+        **names, graph=pl.Series(graphs), task_id=pl.Series(tasks), question=pl.Series(tasks)
+    )
+    return tasks_of(episodes, list(names), experiments), list(names), experiments
 
 
 def _intervals(
     cell: Cell, values: NDArray[np.float64]
 ) -> Iterator[tuple[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
-    outcomes = outcomes_of(values, *cell.ids())
-    yield "share", _bounds(estimate_shares(outcomes))
-    yield "t", _bounds(estimate_means(outcomes))
+    outcomes = tasks(values, *cell.ids())
+    yield "share", _bounds(estimate_shares(*outcomes))
+    yield "t", _bounds(estimate_means(*outcomes))
     low, high = np.array([wilson(int(right), len(values)) for right in values.sum(axis=0)]).T
     yield "episodes", (low, high)
 
@@ -76,7 +82,7 @@ def amounts(graphs: int, spread: float, draws: int, seed: int = 0) -> float:
         columns = min(_AMOUNTS_AT_ONCE, draws - begin)
         common = random.standard_normal((graphs, columns))[np.array(graph)]
         logarithm = spread * np.sqrt(0.5) * (common + random.standard_normal((len(task), columns)))
-        estimates = estimate_means(outcomes_of(np.exp(logarithm), graph, task))
+        estimates = estimate_means(*tasks(np.exp(logarithm), graph, task))
         held.append(_holds(*_bounds(estimates), float(np.exp(spread**2 / 2))))
     return float(np.concatenate(held).mean())
 
@@ -87,16 +93,20 @@ def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
     other = cell.accuracy + (_DIFFERENCE if cell.accuracy <= 0.5 else -_DIFFERENCE)
     counts = dict.fromkeys(TESTS, 0)
     for random, columns in _blocks(cell, draws, seed, "rejections"):
-        ids = cell.ids()
-        first, second, better = (
-            outcomes_of(values, *ids)
-            for values in latent_normal(cell, random, columns, cell.accuracy, cell.accuracy, other)
-        )
-        for comparison in compare(first, second, seed=int(random.integers(2**32))):
-            counts["p ≤ 0.05"] += comparison.p_value is not None and comparison.p_value <= 0.05
-        differences = estimate_means(paired(better, first))
+        accuracies = {"first": cell.accuracy, "second": cell.accuracy, "better": other}
+        players = latent_normal(cell, random, columns, *accuracies.values())
+        frames = [tasks(values, *cell.ids(), name) for name, values in zip(accuracies, players, strict=True)]
+        played, experiments = pl.concat([frame for frame, *_ in frames]), frames[0][2]
+        equal = compare(played, _pair("first", "second"), experiments, seed=int(random.integers(2**32)))
+        counts["p ≤ 0.05"] += equal.filter(pl.col("p_value") <= 0.05).height
+        pair = _pair("better", "first")
+        differences = estimate_means(subtract(played, pair, experiments), pair.columns, experiments)
         counts["covered"] += int(_holds(*_bounds(differences), other - cell.accuracy).sum())
     return {name: count / draws for name, count in counts.items()}
+
+
+def _pair(first: str, second: str) -> pl.DataFrame:
+    return pl.DataFrame({"first_model": first, "first_setting": "", "second_model": second, "second_setting": ""})
 
 
 def _blocks(cell: Cell, draws: int, seed: int, purpose: str) -> Iterator[tuple[np.random.Generator, int]]:
@@ -106,10 +116,9 @@ def _blocks(cell: Cell, draws: int, seed: int, purpose: str) -> Iterator[tuple[n
         yield generator(seed, purpose, str(cell), number), min(most, draws - begin)
 
 
-def _bounds(estimates: Iterable[Estimate]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _bounds(estimates: pl.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """An estimate without an interval counts as one of no width."""
-    pairs = [(e.value, e.value) if e.low is None else (e.low, e.high) for e in estimates]
-    low, high = np.array(pairs, dtype=np.float64).T
+    low, high = (estimates[end].fill_null(estimates["value"]).to_numpy() for end in ("low", "high"))
     return low, high
 
 

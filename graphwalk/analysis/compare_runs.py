@@ -3,18 +3,18 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import polars as pl
 
 from graphwalk.analysis.explained import explained, with_names
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.protocol_differences import protocol_note
 from graphwalk.reports.compare import RunComparison, compare_players
-from graphwalk.reports.observations import Observations, Player, chosen, observe
+from graphwalk.reports.episodes import chosen, observe, players_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.episodes.fingerprint import differences
 from graphwalk.runs.folder.run_folder import RunFolder
@@ -35,68 +35,46 @@ class _ComparedRun:
     folder: RunFolder
     manifest: Mapping[str, Any]
     tasks: dict[str, dict[str, set[str]]] = field(default_factory=dict)
-    _seen: set[tuple[str, str]] = field(default_factory=set)
 
     def records(self) -> Iterator[ResultRecord]:
         """Yield the results and collect the digests of their tasks."""
         for result in with_names(self.folder, explained(self.folder)):
-            wording = result["task_id"], result["setting"].partition(":")[2]
-            if wording not in self._seen:
-                self._seen.add(wording)
-                digests = self.tasks.setdefault(result["task_id"], {})
-                for name, value in result["task"].items():
-                    if name not in _REFERENCE:
-                        digest = hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=12)
-                        digests.setdefault(name, set()).add(digest.hexdigest())
+            digests = self.tasks.setdefault(result["task_id"], {})
+            for name in result["task"].keys() - _REFERENCE:
+                text = json.dumps(result["task"][name], sort_keys=True)
+                digests.setdefault(name, set()).add(hashlib.sha256(text.encode()).hexdigest())
             yield result
 
 
 def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = ()) -> RunComparison:
     """Compare all pairs of players, or these. RunLogError if tasks differ, ConfigError for fewer than two players."""
     folders = [RunFolder.open(path) for path in paths]
-    runs = {
-        name: _ComparedRun(folder, folder.read_manifest())
-        for name, folder in zip(short_names([folder.path for folder in folders]), folders, strict=True)
-    }
-    every = list(runs.values())
-    suites = {run.manifest["config"]["suite"]["name"] for run in every}
+    names = short_names([folder.path for folder in folders])
+    runs = [_ComparedRun(folder, folder.read_manifest()) for folder in folders]
+    suites = {run.manifest["config"]["suite"]["name"] for run in runs}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    suite = folders[0].suite
-    declared = analysis_of(suite).report()
-    observed = {name: observe(run.records(), declared) for name, run in runs.items()}
-    followed = {name: protocol_note(run.manifest["config"]) for name, run in runs.items()}
-    same = len(set(followed.values())) == 1
-    notes = (
-        [protocol_note(every[0].manifest["config"])] if same else [f"{name}: {one}" for name, one in followed.items()]
+    declared = analysis_of(folders[0].suite).report()
+    episodes = pl.concat(
+        [
+            observe(run.records(), declared).episodes.with_columns(run=pl.lit(name))
+            for name, run in zip(names, runs, strict=True)
+        ],
+        how="vertical_relaxed",
     )
-    notes += [line for other in every[1:] for line in _differences(every[0], other)]
+    protocols = [protocol_note(run.manifest["config"]) for run in runs]
+    same = len(set(protocols)) == 1
+    notes = protocols[:1] if same else [f"{name}: {note}" for name, note in zip(names, protocols, strict=True)]
+    notes += [line for other in runs[1:] for line in _differences(runs[0], other)]
 
-    names = {model: name for run in every for model, name in run.manifest["config"]["names"].items()}
-    models = [names.get(model, model) for model in models]
-    players = sorted({player for one in observed.values() for player in one.players})
-    return compare_players(
-        merged(observed, set(chosen(players, models, settings))),
-        seed=every[0].manifest["config"]["seed"],
-        notes=notes,
-    )
-
-
-def merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:
-    """Merge the episodes of some players, of several runs as MODEL @ RUN. ConfigError if there are fewer than two."""
-    cases, values = [], []
-    for name, observed in runs.items():
-        indices = [i for i, case in enumerate(observed.cases) if case.player in players]
-        values.append(observed.values[indices])
-        for case in (observed.cases[i] for i in indices):
-            player = case.player._replace(model=f"{case.player.model} @ {name}") if len(runs) > 1 else case.player
-            cases.append(case._replace(player=player))
-    together = replace(next(iter(runs.values())), cases=cases, values=np.concatenate(values), baselines=None)
-    if len(together.players) < 2:
-        every = sorted({player for observed in runs.values() for player in observed.players})
-        names = ", ".join(f"{player.model} {player.setting}" for player in every)
-        raise ConfigError("there are no two players to compare", hint=f"played: {names or 'nothing yet'}")
-    return together
+    name_of = {model: name for run in runs for model, name in run.manifest["config"]["names"].items()}
+    compared = chosen(episodes, [name_of.get(model, model) for model in models], settings)
+    if len(runs) > 1:
+        compared = compared.with_columns(model=pl.format("{} @ {}", "model", "run"))
+    if len(players_of(compared)) < 2:
+        played = ", ".join(map(" ".join, players_of(episodes)))
+        raise ConfigError("there are no two players to compare", hint=f"played: {played or 'nothing yet'}")
+    return compare_players(compared, declared, seed=runs[0].manifest["config"]["seed"], notes=notes)
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

@@ -9,7 +9,7 @@ from graphwalk.analysis.explained import explained, with_names
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.experiments.protocol_differences import deviations, protocol_note, published_differences
-from graphwalk.reports.observations import observe
+from graphwalk.reports.episodes import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
 from graphwalk.runs.folder.result import EpisodeKey, key_of

@@ -53,7 +53,7 @@ class SuiteAnalysis(Generic[T]):
         own = {**self.suite.score_type.model_fields, **self.explanation_type.model_fields}
         shared = {*Score.model_fields, *Explanation.model_fields}
         fields = {name: field for name, field in own.items() if name not in shared}
-        return declared_report(self.suite.name, fields, readers, abbreviations=self.suite.abbreviations, **behaviour)
+        return declared_report(self.suite.name, fields, readers, **behaviour)
 
     def explain(self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> Explanation:
         """Return the evidence of an answer, and why it is wrong."""

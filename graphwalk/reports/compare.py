@@ -7,29 +7,32 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from graphwalk.evaluation.statistics import Comparison, Unit, compare, holm, least_p_value, outcomes_of
-from graphwalk.reports.observations import Observations, Player
-from graphwalk.reports.player_rows import row_of
-from graphwalk.reports.suite_report import DIGITS, PERCENT, SIDES, ReportRow
+import polars as pl
+
+from graphwalk.evaluation.statistics import compare, holm, least_p_value, tasks_of
+from graphwalk.reports.episodes import PLAYER, players_of, rows_of
+from graphwalk.reports.suite_report import DIGITS, PERCENT, ReportRow, SuiteReport
 from graphwalk.reports.tables import comparison_table
 from graphwalk.reports.text_table import OVER_QUESTIONS, UNKNOWN, TextTable
 from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import SCHEMA_VERSION
 
-_INTERVALS: Mapping[Unit, str] = {
+_INTERVALS: Mapping[str, str] = {
     "graph": "The graph is the cluster, since tasks on one graph are dependent.",
     "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
 }
-_TESTS: Mapping[Unit, str] = {
+_TESTS: Mapping[str, str] = {
     "graph": "Holm p: sign-flip test over graphs (mid-p), adjusted over all pairs of its table.",
     "question": f"Holm p: sign-flip test {OVER_QUESTIONS} (mid-p), adjusted over all pairs of its table.",
 }
+Player = tuple[str, str]
+_PAIR = dict.fromkeys(("first_model", "first_setting", "second_model", "second_setting"), pl.String)
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
 """Unit in a table, and largest possible difference, by kind of measure."""
 
 
 def comparisons_of(
-    observed: Observations, *, seed: int, pairs: Iterable[tuple[Player, Player]] | None = None
+    episodes: pl.DataFrame, suite: SuiteReport, *, seed: int, pairs: Iterable[tuple[Player, Player]] | None = None
 ) -> list[dict[str, Any]]:
     """Compare the pairs of players that share tasks; `pairs`: only these.
 
@@ -39,29 +42,33 @@ def comparisons_of(
     independent unit); `p_value` (sign flips over these units, mid-p), `p_holm` (the same, adjusted over all pairs),
     `p_least` (the smallest p that this number of units allows); and tasks `first_better`, `second_better`, `equal`.
     """
-    kinds = {measure.name: measure.kind for measure in observed.suite.measures}
-    columns = [list(kinds).index(name) for name in observed.suite.compared]
-    outcomes = {}
-    for player in observed.players:
-        values, *units = observed.part(observed.rows_of(player))
-        outcomes[player] = outcomes_of(values[:, columns], *units)
-    compared_pairs: list[dict[str, Any]] = []
-    for players in combinations(outcomes, 2) if pairs is None else pairs:
-        compared = dict(
-            zip(observed.suite.compared, compare(*(outcomes[player] for player in players), seed=seed), strict=True)
-        )
-        if compared[observed.suite.compared[0]].difference.n:
-            sides = zip(SIDES, players, strict=True)
-            named = {f"{side}_{name}": value for side, player in sides for name, value in player._asdict().items()}
-            compared_pairs.append(
-                {**named, "measures": {name: _measure(one, kinds[name]) for name, one in compared.items()}}
-            )
-    for name in observed.suite.compared:
+    pairs = combinations(players_of(episodes), 2) if pairs is None else pairs
+    names = pl.DataFrame([(*first, *second) for first, second in pairs], _PAIR, orient="row")
+    compared = compare(tasks_of(episodes, PLAYER, suite.compared), names, suite.compared, seed=seed)
+    kinds = {measure.name: measure.kind for measure in suite.measures}
+    compared_pairs = []
+    for part in compared.partition_by(*_PAIR):
+        measures = {row["measure"]: _measure(row, kinds[row["measure"]]) for row in part.to_dicts()}
+        if measures[suite.compared[0]]["tasks"]:
+            compared_pairs.append({**part.select(*_PAIR).row(0, named=True), "measures": measures})
+    for name in suite.compared:
         every = [pair["measures"][name] for pair in compared_pairs]
         tested = [measure for measure in every if measure["p_value"] is not None]
         for measure, p in zip(tested, holm([measure["p_value"] for measure in tested]), strict=True):
             measure["p_holm"] = p
     return compared_pairs
+
+
+def memorisation_test(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
+    """Compare each player on a graph and on its anonymised copy, question by question: pairs as of `comparisons_of`."""
+    originals = episodes.filter(pl.col("task_id").is_in(episodes["twin_of"].drop_nulls().implode()))
+    graphs = originals.select("task_id", "graph").unique()
+    copies = episodes.drop("task_id", "graph").join(graphs, left_on="twin_of", right_on="task_id")
+    copies = copies.rename({"twin_of": "task_id"}).with_columns(pl.col("setting") + " (copy)")
+    both = pl.concat([originals, copies], how="diagonal").with_columns(question="task_id")
+    players, played = players_of(originals), players_of(copies)
+    pairs = [((model, setting), (model, f"{setting} (copy)")) for model, setting in sorted(players)]
+    return comparisons_of(both, suite, seed=seed, pairs=[pair for pair in pairs if pair[1] in played])
 
 
 def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -85,24 +92,21 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
         yield from (note for unit, note in _TESTS.items() if unit in tested)
 
 
-def _measure(one: Comparison, kind: str) -> dict[str, Any]:
+def _measure(compared: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return the fields of a measure of this kind."""
-    over, (scale, most) = one.difference, _UNITS.get(kind, (1, math.inf))
-    difference = over.scaled(scale)
-    ends = [end for end in (difference.low, difference.high) if end is not None]
+    scale, most = _UNITS.get(kind, (1, math.inf))
+    value, ends, clusters = compared["value"], (compared["low"], compared["high"]), int(compared["clusters"])
     return {
-        "difference": None if difference.value is None else round(difference.value, DIGITS),
-        "interval": [round(max(-most, min(most, end)), DIGITS) for end in ends] or None,
-        "no_interval": over.reason or None,
-        "tasks": over.n,
-        "graphs": over.graphs,
-        "unit": over.unit,
-        "p_value": one.p_value,
+        "difference": None if value is None else round(scale * value, DIGITS),
+        "interval": None if None in ends else [round(max(-most, min(most, scale * end)), DIGITS) for end in ends],
+        "no_interval": compared["reason"],
+        "tasks": int(compared["n"]),
+        "graphs": clusters if compared["unit"] == "graph" else min(clusters, 1),
+        "unit": compared["unit"],
+        "p_value": compared["p_value"],
         "p_holm": None,
-        "p_least": None if one.p_value is None else least_p_value(over.clusters),
-        "first_better": one.first_better,
-        "second_better": one.second_better,
-        "equal": one.equal,
+        "p_least": None if compared["p_value"] is None else least_p_value(clusters),
+        **{name: compared[name] for name in ("first_better", "second_better", "equal")},
     }
 
 
@@ -128,11 +132,11 @@ class RunComparison:
         return {"schema_version": SCHEMA_VERSION, **{name: getattr(self, name) for name in names}}
 
 
-def compare_players(observed: Observations, *, seed: int, notes: Sequence[str] = ()) -> RunComparison:
+def compare_players(
+    episodes: pl.DataFrame, suite: SuiteReport, *, seed: int, notes: Sequence[str] = ()
+) -> RunComparison:
     """Compare all players that share tasks."""
-    rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
-    overall = comparisons_of(observed, seed=seed)
-    every = (*notes, *method_notes((), overall))
-    return RunComparison(
-        observed.suite.suite, observed.suite.compared, overall, every, verdict_on(observed, rows, overall)
-    )
+    rows = rows_of(episodes, suite)
+    overall = comparisons_of(episodes, suite, seed=seed)
+    verdict = verdict_on(episodes, suite, rows, overall)
+    return RunComparison(suite.suite, suite.compared, overall, (*notes, *method_notes((), overall)), verdict)

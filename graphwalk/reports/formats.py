@@ -49,7 +49,7 @@ def to_csv(report: Report) -> str:
         lines.append(
             {"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **interval_ends(row)}
         )
-    hidden = {"intervals", "no_interval", "known", "measures", "interval"}
+    hidden = {"intervals", "no_interval", "measures", "interval"}
     hidden |= {grouping.name for grouping in report.suite.groupings}
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))

@@ -1,15 +1,16 @@
 """The report of a run: its figures as plain data, and the tables and plots made of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
+import polars as pl
+
 from graphwalk.reports.common_plots import by_model, common_plots
-from graphwalk.reports.compare import comparisons_of, method_notes
-from graphwalk.reports.observations import Case, Observations, Player, player_order
-from graphwalk.reports.player_rows import exact_row, row_of
+from graphwalk.reports.compare import comparisons_of, memorisation_test, method_notes
+from graphwalk.reports.episodes import Observations, rows_of
 from graphwalk.reports.plots import Plot, worth_drawing
 from graphwalk.reports.suite_report import Reference, ReportRow, SuiteReport
 from graphwalk.reports.tables import text_tables
@@ -82,70 +83,42 @@ class Report:
 
 def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:
     """Return the report of observed results. `seed` is used by randomisation tests with many graphs."""
-    declared = observed.suite
-    rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
-    groups = dict(_rows_by_grouping(observed, row_of))
-    baselines, baseline_rows = observed.baselines, list[ReportRow]()
-    if baselines:
-        baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
-    comparisons = comparisons_of(observed, seed=seed)
+    declared, episodes = observed.suite, observed.episodes
+    rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
+    baselines = list(map(_exact, rows_of(observed.baselines, declared)))
+    baseline_groups = _groups(observed.baselines, declared)
+    comparisons = comparisons_of(episodes, declared, seed=seed)
     return Report(
         suite=declared,
         observed=observed,
         rows=rows,
-        baselines=baseline_rows,
+        baselines=baselines,
         groups=groups,
-        baseline_groups=dict(_rows_by_grouping(baselines, exact_row)) if baselines else {},
+        baseline_groups={name: list(map(_exact, of_group)) for name, of_group in baseline_groups.items()},
         comparisons=comparisons,
-        memorisation_test=memorisation_test(observed, seed=seed),
-        reference=_matching(reference, observed.players),
-        notes=(
-            *declared.notes,
-            *method_notes(chain(rows, *groups.values()), comparisons),
-            *observed.remarks,
-        ),
-        verdict=verdict_on(observed, rows, comparisons, baseline_rows),
+        memorisation_test=memorisation_test(episodes, declared, seed=seed),
+        reference=reference and _of_settings(reference, {setting_of(row["setting"]) for row in rows}),
+        notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
+        verdict=verdict_on(episodes, declared, rows, comparisons, baselines),
     )
 
 
-def _rows_by_grouping(observed: Observations, row: Callable[..., ReportRow]) -> Iterator[tuple[str, list[ReportRow]]]:
-    """Yield each grouping that has groups, with its rows."""
-    for number, grouping in enumerate(observed.suite.groupings):
-        members = observed.members(number)
-        ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), player_order(key[1])))
-        if ordered:
-            rows = [
-                row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered
-            ]
-            yield grouping.name, rows
+def _groups(episodes: pl.DataFrame, declared: SuiteReport) -> dict[str, list[ReportRow]]:
+    """Return the rows of each grouping that has groups."""
+    rows = {grouping.name: rows_of(episodes, declared, grouping) for grouping in declared.groupings}
+    return {name: of_groups for name, of_groups in rows.items() if of_groups}
 
 
-def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:
-    """Return the published rows of settings that were run."""
-    if reference is None:
-        return None
-    settings = {setting_of(player.setting) for player in players}
+def _exact(row: ReportRow) -> ReportRow:
+    """Return the row of a baseline, which has no intervals."""
+    return row | {"intervals": {}, "no_interval": {}}
 
-    def run(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
+
+def _of_settings(reference: Reference, settings: set[str]) -> Reference:
+    """Return the published rows of these settings."""
+
+    def chosen(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
         return tuple(row for row in rows if row["setting"] in settings)
 
-    return replace(
-        reference, rows=run(reference.rows), groups={name: run(rows) for name, rows in reference.groups.items()}
-    )
-
-
-def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, Any]]:
-    """Compare each player on a graph and on its anonymised copy, question by question: pairs as of `comparisons_of`."""
-    copied = {case.twin_of for case in observed.cases}
-    originals = {case.task_id: case for case in observed.cases if case.task_id in copied}
-    cases: dict[int, Case] = {}
-    pairs: dict[Player, Player] = {}
-    for number, case in enumerate(observed.cases):
-        if case.task_id in originals:
-            cases[number] = case._replace(question=case.task_id)
-        elif original := originals.get(case.twin_of or ""):
-            pairs[case.player] = case.player._replace(setting=f"{case.player.setting} (copy)")
-            cases[number] = original._replace(player=pairs[case.player], repeat=case.repeat, question=original.task_id)
-    both = replace(observed, cases=[*cases.values()], values=observed.values[[*cases]]) if cases else observed
-    played = set(both.players)
-    return comparisons_of(both, seed=seed, pairs=[pair for pair in sorted(pairs.items()) if played.issuperset(pair)])
+    groups = {name: chosen(rows) for name, rows in reference.groups.items()}
+    return replace(reference, rows=chosen(reference.rows), groups=groups)

@@ -65,6 +65,11 @@ class Grouping:
     shown: bool = True
     """False: only in JSON and CSV."""
 
+    @property
+    def column(self) -> str:
+        """Return the column of the data frame of episodes."""
+        return f"by {self.name}"
+
     def sort_key(self, group: Any) -> tuple[int, bool, Any]:
         position = self.order.index(group) if group in self.order else len(self.order)
         return position, isinstance(group, str), in_order(group) if isinstance(group, str) else group
@@ -132,8 +137,6 @@ class SuiteReport:
     remark: Callable[[ResultRecord], str | None] = lambda result: None
     plots: "Callable[[Report], Iterable[Plot]] | None" = None
     """The plots of a run; None: the common ones."""
-    abbreviations: Mapping[str, str] = field(default_factory=dict)
-    """Abbreviated setting → its full name."""
 
     def reference(self, name: str) -> Reference:
         """Return a published table. Raise ConfigError for an unknown name."""
@@ -146,4 +149,4 @@ class SuiteReport:
 ReportRow = dict[str, Any]
 """`model`, `setting`, the group if any; the numbers of scored `tasks` and of their `graphs`; `unit` of intervals (graph
 or question); every measure by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name →
-reason; `known`: name → number of tasks, if a measure is not known for all `tasks`."""
+reason."""

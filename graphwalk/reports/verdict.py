@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from graphwalk.errors import counted
 from graphwalk.evaluation.statistics import ALPHA, units_needed
 from graphwalk.reports.measures import report_file
-from graphwalk.reports.observations import Observations
 from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport
 from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
 from graphwalk.sanitise import one_line
@@ -22,13 +23,17 @@ Pair = Mapping[str, Any]
 
 
 def verdict_on(
-    observed: Observations, rows: Sequence[ReportRow], pairs: Sequence[Pair], baselines: Sequence[ReportRow] = ()
+    episodes: pl.DataFrame,
+    suite: SuiteReport,
+    rows: Sequence[ReportRow],
+    pairs: Sequence[Pair],
+    baselines: Sequence[ReportRow] = (),
 ) -> tuple[str, ...]:
     """Return the verdict on the rows of a report, and on the pairs of its players.
 
     A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its interval does not contain 0.
     """
-    suite, failures = observed.suite, tuple(_failures(observed))
+    failures = tuple(_failures(episodes))
     scored = [row for row in rows if row.get(_MEASURE) is not None]
     if suite.compared[0] != _MEASURE or not scored:
         return failures
@@ -77,16 +82,15 @@ def _names(rows: Sequence[ReportRow]) -> _Name:
     return lambda row, side="": " ".join(one_line(row[f"{side}{part}"]) for part in parts)
 
 
-def _failures(observed: Observations) -> Iterator[str]:
+def _failures(episodes: pl.DataFrame) -> Iterator[str]:
     """Yield the number of failed episodes with the most frequent causes."""
-    column = observed.column("infrastructure_failures")
-    failed = [case.failure for case, is_failed in zip(observed.cases, column, strict=True) if is_failed == 1]
-    if failed:
-        causes = Counter(filter(None, failed)).most_common(_MOST_CAUSES)
+    failed = episodes.filter(pl.col("infrastructure_failures") == 1)
+    if len(failed):
+        causes = Counter(failed["failure"].drop_nulls()).most_common(_MOST_CAUSES)
         yield _sentence(
-            "failed" if len(failed) < len(column) else "nothing_scored",
+            "failed" if len(failed) < len(episodes) else "nothing_scored",
             failed=len(failed),
-            episodes=counted(len(column), "episode"),
+            episodes=counted(len(episodes), "episode"),
             causes=" ".join(f"{count} × {cause.rstrip('.')}." for cause, count in causes),
         )
 

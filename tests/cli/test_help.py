@@ -12,7 +12,19 @@ from typer.testing import CliRunner
 from graphwalk.cli.app import app
 from tests.commands import graphwalk
 
-_HEAVY = ("asyncio", "jinja2", "langchain_core", "langgraph", "neo4j", "numpy", "openai", "pydantic", "scipy", "yaml")
+_HEAVY = (
+    "asyncio",
+    "jinja2",
+    "langchain_core",
+    "langgraph",
+    "neo4j",
+    "numpy",
+    "openai",
+    "polars",
+    "pydantic",
+    "scipy",
+    "yaml",
+)
 _PROGRAM = f"""
 import sys
 from graphwalk.cli import main

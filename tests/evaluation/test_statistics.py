@@ -2,8 +2,11 @@
 
 import math
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,19 +18,41 @@ from graphwalk.evaluation.statistics import (
     estimate_shares,
     holm,
     least_p_value,
-    outcomes_of,
-    paired,
     sign_flips,
+    tasks_of,
     units_needed,
 )
 
+BY = ["model", "setting"]
+
+
+def tasks(values: Any, graphs: Any, names: Any = None, model: str = "first") -> pl.DataFrame:
+    """The tasks of a player, or of several; without names, every episode is a task."""
+    task_ids = range(len(values)) if names is None else names
+    frame = pl.DataFrame({"value": values, "graph": list(graphs), "task_id": list(task_ids)}, strict=False)
+    identified = frame.with_columns(
+        pl.col("value").cast(pl.Float64), pl.format("{} {}", "graph", "task_id").alias("question")
+    )
+    return tasks_of(identified.with_columns(model=pl.lit(model), setting=pl.lit("")), BY, ["value"])
+
+
+def mean(frame: pl.DataFrame) -> SimpleNamespace:
+    return SimpleNamespace(**estimate_means(frame, BY, ["value"]).row(0, named=True))
+
+
+def share(frame: pl.DataFrame) -> SimpleNamespace:
+    return SimpleNamespace(**estimate_shares(frame, BY, ["value"]).row(0, named=True))
+
+
+def comparisons(first: pl.DataFrame, second: pl.DataFrame) -> list[SimpleNamespace]:
+    both = pl.concat([first, second.with_columns(model=pl.lit("second"))])
+    pair = pl.DataFrame({"first_model": "first", "first_setting": "", "second_model": "second", "second_setting": ""})
+    return [SimpleNamespace(**row) for row in compare(both, pair, ["value"], seed=0).to_dicts()]
+
 
 def test_repeats_are_averaged_so_that_each_task_counts_once():
-    outcomes = outcomes_of([1, 0, 1, 1, np.nan, 0], ["a", "a", "a", "b", "b", "b"], [1, 1, 2, 1, 1, 2])
-    assert outcomes.values[:, 0].tolist() == [0.5, 1.0, 1.0, 0.0]
-    assert outcomes.keys == (("a", 1), ("a", 2), ("b", 1), ("b", 2))
-    assert outcomes.graphs.tolist() == [0, 0, 1, 1]
-    assert outcomes.episodes.tolist() == [5]
+    averaged = tasks([1, 0, 1, 1, None, 0], ["a", "a", "a", "b", "b", "b"], [1, 1, 2, 1, 1, 2])
+    assert averaged.select("graph", "task_id", "value").rows() == [("a", 1, 0.5), ("a", 2, 1), ("b", 1, 1), ("b", 2, 0)]
 
 
 def miller_error(values, graphs):
@@ -41,18 +66,19 @@ def miller_error(values, graphs):
 def test_standard_error_is_the_clustered_one():
     random = np.random.default_rng(0)
     values, graphs = random.random(40), random.integers(0, 7, 40).tolist()
-    for estimate in (*estimate_means(outcomes_of(values, graphs)), *estimate_shares(outcomes_of(values, graphs))):
-        assert estimate.error == pytest.approx(miller_error(values, graphs))
+    for estimate in (mean, share):
+        assert estimate(tasks(values, graphs)).error == pytest.approx(miller_error(values, graphs))
 
 
 def test_no_interval_without_a_reason_in_words():
-    share, none = estimate_shares(outcomes_of([[1, np.nan]], ["a"]))
-    assert (share.value, share.low, share.high, share.n, share.clusters) == (1, None, None, 1, 1)
-    assert share.reason == "only one question is known"
+    one = share(tasks([1], ["a"]))
+    assert (one.value, one.low, one.high, one.n, one.clusters) == (1, None, None, 1, 1)
+    assert one.reason == "only one question is known"
+    none = share(tasks([None], ["a"]))
     assert (none.value, none.n, none.reason) == (None, 0, "nothing is known")
-    (elsewhere,) = estimate_shares(outcomes_of([1, 0, np.nan], ["a", "a", "b"]))
+    elsewhere = share(tasks([1, 0, None], ["a", "a", "b"]))
     assert (elsewhere.low, elsewhere.reason) == (None, "only one graph is known")
-    (flat,) = estimate_means(outcomes_of([0.1] * 9, [0, 0, 0, 1, 1, 1, 2, 2, 2]))
+    flat = mean(tasks([0.1] * 9, [0, 0, 0, 1, 1, 1, 2, 2, 2]))
     assert (flat.value, flat.low, flat.df) == (pytest.approx(0.1), None, None)
     assert flat.reason == "all graphs have the same mean"
 
@@ -61,51 +87,46 @@ def test_no_interval_without_a_reason_in_words():
 @example([(0, 0, 0.0), (0, 1, 1.0), *[(1, 0, 0.0)] * 3, (1, 0, 1.0), (1, 1, 0.0), (1, 1, 0.0), (1, 1, 1.0)])
 @example([*[(0, 0, 0.0)] * 4, (0, 0, 1.0), (0, 1, 0.0), (0, 1, 0.0), (0, 2, 0.0), (1, 0, 0.0)])
 def test_intervals_hold_the_share_and_mirror(episodes):
-    graphs, tasks, values = zip(*episodes, strict=True)
-    (right,) = estimate_shares(outcomes_of(values, graphs, tasks))
+    graphs, names, values = zip(*episodes, strict=True)
+    right = share(tasks(values, graphs, names))
     assert (right.low is None) == bool(right.reason) == (right.clusters < 2)
     if right.low is not None:
         assert 0 <= right.low <= right.value + 1e-12
         assert right.value - 1e-12 <= right.high <= 1
-        (wrong,) = estimate_shares(outcomes_of([1 - value for value in values], graphs, tasks))
+        wrong = share(tasks([1 - value for value in values], graphs, names))
         assert (right.low, right.high) == pytest.approx((1 - wrong.high, 1 - wrong.low), abs=1e-9)
 
 
-def differing(differences):
-    """Outcomes with these differences, one task per graph."""
-    return outcomes_of(differences, range(len(differences)))
+def p_value(differences, graphs=None):
+    """The p-value of these differences, by default with one task per graph."""
+    frame = tasks(differences, range(len(differences)) if graphs is None else graphs)
+    return sign_flips(frame, BY, ["value"], seed=0)["p_value"].item()
 
 
 def test_only_identical_tasks_are_paired():
-    first = outcomes_of([1, 1, 0, 1], ["a", "a", "b", "c"], [1, 2, 1, 1])
-    second = outcomes_of([0, 1, 1], ["b", "a", "a"], [1, 1, 3])
-    differences = paired(first, second)
-    assert differences.keys == (("a", 1), ("b", 1))
-    assert differences.values[:, 0].tolist() == [0.0, 0.0]
-    assert differences.episodes.tolist() == [3]
-    (nothing,) = compare(outcomes_of([1], ["a"]), outcomes_of([1], ["b"]), seed=0)
-    assert (nothing.difference.value, nothing.p_value) == (None, None)
+    first = tasks([1, 1, 0, 1], ["a", "a", "b", "c"], [1, 2, 1, 1])
+    (both,) = comparisons(first, tasks([0, 1, 1], ["b", "a", "a"], [1, 1, 3]))
+    assert (both.n, both.clusters, both.unit, both.value, both.equal) == (2, 2, "graph", 0, 2)
+    assert both.p_value == 1
+    assert comparisons(tasks([1], ["a"]), tasks([1], ["b"])) == []
 
 
 def test_the_t_test_of_one_task_per_graph_is_that_of_every_textbook():
     first, second = np.random.default_rng(1).random((2, 9))
-    (comparison,) = compare(outcomes_of(first, range(9)), outcomes_of(second, range(9)), seed=0)
-    expected = stats.ttest_rel(first, second)
-    assert (comparison.difference.low, comparison.difference.high) == pytest.approx(
-        tuple(expected.confidence_interval())
-    )
+    (comparison,) = comparisons(tasks(first, range(9)), tasks(second, range(9)))
+    expected = stats.ttest_rel(first, second).confidence_interval()
+    assert (comparison.low, comparison.high) == pytest.approx(tuple(expected))
 
 
 def test_every_assignment_of_signs():
     totals = np.array([3.0, -1.0, 2.0, 0.0, 1.5, 4.0])
     all_totals = np.array([abs(np.dot(signs, totals)) for signs in product([1, -1], repeat=6)])
-    assert sign_flips(differing(totals), seed=0) == [((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2]
+    assert p_value(totals) == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
 
 
 @pytest.mark.parametrize(("graphs", "p"), [(5, 1 / 32), (16, 1 / 2**16), (17, 5e-5), (1000, 5e-5)])
 def test_signs_of_graphs_are_flipped_all_up_to_sixteen_graphs(graphs: int, p: float) -> None:
-    differences = outcomes_of([1.0] * 2 * graphs, np.repeat(range(graphs), 2).tolist(), range(2 * graphs))
-    assert sign_flips(differences, seed=0) == [pytest.approx(p)]
+    assert p_value([1.0] * 2 * graphs, np.repeat(range(graphs), 2)) == pytest.approx(p)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.sampled_from([0.01, 0.05, 0.2]))
@@ -121,8 +142,7 @@ def test_finds_what_the_step_by_step_rule_finds(p_values, alpha):
 
 def test_a_share_has_the_t_interval_with_one_more_graph_that_is_half_right():
     means = np.array([1.0, 0.75, 0.0, 1.0])
-    values = [float(i < 4 * mean) for mean in means for i in range(4)]
-    (estimate,) = estimate_shares(outcomes_of(values, np.repeat(range(4), 4).tolist()))
+    estimate = share(tasks([float(i < 4 * mean) for mean in means for i in range(4)], np.repeat(range(4), 4)))
     expected = stats.ttest_1samp([*means, 0.5], 0).confidence_interval()
     assert estimate.value == means.mean()
     assert (estimate.low, estimate.high) == pytest.approx((max(0, expected.low), min(1, expected.high)))
@@ -130,37 +150,34 @@ def test_a_share_has_the_t_interval_with_one_more_graph_that_is_half_right():
 
 @pytest.mark.parametrize("right", [0, 1, 13, 24])
 def test_on_one_graph_it_is_wilsons_interval_over_the_questions(right):
-    (estimate,) = estimate_shares(outcomes_of([1] * right + [0] * (24 - right), ["a"] * 24))
+    estimate = share(tasks([1] * right + [0] * (24 - right), ["a"] * 24))
     expected = stats.binomtest(right, 24).proportion_ci(method="wilson")
     assert (estimate.low, estimate.high) == pytest.approx((expected.low, expected.high))
-    assert (estimate.unit, estimate.graphs, estimate.clusters) == ("question", 1, 24)
+    assert (estimate.unit, estimate.clusters) == ("question", 24)
 
 
 def test_two_on_one_graph_are_compared_over_its_questions():
     first, second = [1] * 13 + [0] * 11, [0] * 24
-    (comparison,) = compare(
-        outcomes_of(first, ["a"] * 24, range(24)), outcomes_of(second, ["a"] * 24, range(24)), seed=0
-    )
+    (comparison,) = comparisons(tasks(first, ["a"] * 24), tasks(second, ["a"] * 24))
     expected = stats.ttest_rel(first, second).confidence_interval()
-    assert (comparison.difference.low, comparison.difference.high) == pytest.approx((expected.low, expected.high))
+    assert (comparison.low, comparison.high) == pytest.approx((expected.low, expected.high))
     assert comparison.p_value == pytest.approx(stats.binomtest(13, 13).pvalue / 2, abs=4e-4)
-    (alone,) = compare(outcomes_of([1], ["a"]), outcomes_of([0], ["a"]), seed=0)
+    (alone,) = comparisons(tasks([1], ["a"]), tasks([0], ["a"]))
     assert alone.p_value is None
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 8, 16, 17])
 def test_no_outcome_has_a_smaller_p_than_the_least(number):
-    (graphs,) = compare(differing(np.ones(number)), differing(np.zeros(number)), seed=0)
-    ones, zeros = (outcomes_of(values, ["a"] * number) for values in (np.ones(number), np.zeros(number)))
-    (questions,) = compare(ones, zeros, seed=0)
     if number > 1:
-        assert graphs.p_value == questions.p_value == pytest.approx(least_p_value(number))
+        for graphs in (range(number), ["a"] * number):
+            (comparison,) = comparisons(tasks(np.ones(number), graphs), tasks(np.zeros(number), graphs))
+            assert comparison.p_value == pytest.approx(least_p_value(number))
     needed = units_needed(0.05 / number)
     assert least_p_value(needed) <= 0.05 / number < least_p_value(needed - 1)
 
 
 def test_all_right_is_not_taken_for_certain():
-    (estimate,) = estimate_shares(outcomes_of(np.ones(60), np.repeat(range(5), 12).tolist()))
+    estimate = share(tasks(np.ones(60), np.repeat(range(5), 12)))
     assert estimate.high == 1.0
     assert estimate.low == pytest.approx(1 - (1 + stats.t.ppf(0.975, 5)) / 12)
-    assert estimate.reason == ""
+    assert estimate.reason is None

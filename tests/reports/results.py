@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from graphwalk.reports.observations import observe
+from graphwalk.reports.episodes import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 

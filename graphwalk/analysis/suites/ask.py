@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.analysis.suites.ask_evidence import evidence_keys, named_in
 from graphwalk.analysis.walked import walked_scene
 from graphwalk.reports.measures import declared_report, layout
-from graphwalk.reports.report import Report
 from graphwalk.reports.scene import Scene, StateTable, trajectory_of
 from graphwalk.reports.suite_report import PLAYER, Grouping, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import Column, TextTable, plain, table_of
@@ -17,6 +16,9 @@ from graphwalk.suites.ask.task import AskTask, cited_keys
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.types.episode import Trajectory
+
+if TYPE_CHECKING:
+    from graphwalk.reports.report import Report
 
 A = TypeVar("A", bound=AskTask)
 
@@ -61,7 +63,7 @@ def _question_and_answer(result: ResultRecord) -> str:
     return f"{result['task']['number']:>3}. {result['task']['question']} → {' '.join(answer.split())}"
 
 
-def _questions(report: Report) -> Iterator[TextTable]:
+def _questions(report: "Report") -> Iterator[TextTable]:
     """Yield a table of all questions with their answers."""
     rows = report.groups.get("question", [])
     names = [Column("Question and answer", "question", lambda text: one_line(text.strip()), name=True)]

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.analysis.baselines import baseline_result
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
@@ -13,7 +13,6 @@ from graphwalk.analysis.walked import scene_texts
 from graphwalk.files.resources import data_path
 from graphwalk.reports.common_plots import by_group
 from graphwalk.reports.plots import Plot
-from graphwalk.reports.report import Report
 from graphwalk.reports.scene import (
     Fate,
     Scene,
@@ -32,6 +31,9 @@ from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.score import ERRORS, canonical, judge
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.types.episode import ExitStatus, setting_of
+
+if TYPE_CHECKING:
+    from graphwalk.reports.report import Report
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _NOTES = (
@@ -184,7 +186,7 @@ def _sums(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return dict(sums)
 
 
-def plots(report: Report) -> Iterator[Plot]:
+def plots(report: "Report") -> Iterator[Plot]:
     """Yield the shares of exact states by algorithm (the paper's Figures 6 to 8)."""
     for measure, (name, title, y) in _EXACT.items():
         yield replace(by_group(report, "algorithm", title, measure), name=name, y=y)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.analysis.baselines import baseline_result, expert_result, paper_figures
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
@@ -15,7 +15,6 @@ from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
 from graphwalk.reports.common_plots import against_size, by_group
 from graphwalk.reports.measures import if_scored
 from graphwalk.reports.plots import Plot
-from graphwalk.reports.report import Report
 from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
 from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
@@ -29,6 +28,9 @@ from graphwalk.tools.observed import is_key
 from graphwalk.tools.observed_values import Evidence, holds_row, shows_data, tool_evidence, waste_of
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
+
+if TYPE_CHECKING:
+    from graphwalk.reports.report import Report
 
 
 def _with_paper_target(read: Reader) -> Reader:
@@ -64,7 +66,7 @@ def remark(result: ResultRecord) -> str | None:
     return f"{task['template']} has one oracle: its targets come from its Cypher, without an independent check."
 
 
-def question_plots(report: Report) -> Iterator[Plot]:
+def question_plots(report: "Report") -> Iterator[Plot]:
     """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.evaluation.statistics import outcomes_of
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
@@ -72,8 +72,9 @@ def listed(folder: RunFolder) -> ListedRun:
 
 def _accuracy(scores: Mapping[EpisodeKey, Mapping[str, Any] | None]) -> float | None:
     """Return the mean over players and tasks, repeats of a task averaged first."""
-    values = {key: score["correct"] for key, score in scores.items() if score is not None}
-    if not values or None in values.values():
-        return None
-    players = [(key.model, key.setting) for key in values]
-    return 100 * float(outcomes_of(list(values.values()), players, [key.task_id for key in values]).means[0])
+    repeats: dict[tuple[str, str, str], list[float | None]] = {}
+    for key, score in scores.items():
+        if score is not None:
+            repeats.setdefault((key.model, key.setting, key.task_id), []).append(score["correct"])
+    known = [[value for value in values if value is not None] for values in repeats.values()]
+    return 100 * fmean(map(fmean, known)) if known and all(known) else None
