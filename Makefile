@@ -139,7 +139,7 @@ untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE
 ray: ## A run on two nodes of a Ray cluster on this machine, one of which is killed (600 MB in .venv-ray)
 	test -d .venv-ray || $(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-asyncio pytest-socket pytest-timeout
-	.venv-ray/bin/python -m pytest tests/runs/playing/test_cluster_ray.py
+	.venv-ray/bin/python -m pytest tests/runs/test_cluster_ray.py
 
 openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name; the lock has the newest
 	$(BIN)/uv pip install --quiet --target build/openai-2.44.0 'openai[aiohttp]==2.44.0'

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from graphwalk.experiments.experiment import experiment_type
+from graphwalk.runs.experiment import experiment_type
 from graphwalk.suites.registry import SUITES
 
 _TYPES = {

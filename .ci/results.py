@@ -23,7 +23,7 @@ from graphwalk.reports.plot_files import page_svg, styles_of
 from graphwalk.reports.plots import Panel, Plot
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import BASELINE, CHANCE
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"

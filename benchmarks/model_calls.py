@@ -17,14 +17,13 @@ from typing import Any
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent import messages_to_send
-from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.result import Result
-from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
+from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.play import start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.record import Result
+from graphwalk.runs.resolve import resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph

@@ -14,16 +14,16 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.suppressed import suppressed
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
 from graphwalk.reports.scene import Scene, SceneCall, scene_of
-from graphwalk.runs.episodes.episode import RunModels, play
-from graphwalk.runs.episodes.fingerprint import keep_texts, new_manifest
-from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, PlannedGraph
-from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.folder.result import EpisodeKey, Result
-from graphwalk.runs.folder.run_folder import NewRun
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun
+from graphwalk.runs.manifest import keep_texts, new_manifest
+from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph
+from graphwalk.runs.play import RunModels, play
+from graphwalk.runs.record import EpisodeKey, Result
+from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.suite import AskSuite

@@ -9,12 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.run_folder import NewRun
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun
+from graphwalk.runs.play import start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
 from tests.test_golden import RUNS, digests
 

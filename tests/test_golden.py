@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.explained import explained
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.run_folder import NewRun
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun
+from graphwalk.runs.play import start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
 
 DATA = Path(__file__).parent / "data"

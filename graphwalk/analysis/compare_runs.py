@@ -12,12 +12,12 @@ import polars as pl
 from graphwalk.analysis.explained import explained, with_names
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.experiments.protocol_differences import protocol_note
 from graphwalk.reports.compare import RunComparison, compare_players
 from graphwalk.reports.episodes import chosen, observe, players_of
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.runs.episodes.fingerprint import differences
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.manifest import differences
+from graphwalk.runs.protocol_differences import protocol_note
 
 MOST_DIFFERENCES = 12
 _OF_NO_EPISODE = frozenset(

@@ -17,10 +17,9 @@ from graphwalk.models.protocols import protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
-from graphwalk.runs.episodes.episode import judge
-from graphwalk.runs.episodes.graph_sources import GraphSources
-from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, can_play, per_episode
+from graphwalk.runs.judge import judge
+from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec

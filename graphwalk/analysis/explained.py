@@ -24,13 +24,12 @@ from graphwalk.files.bulk import cores
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.resources import PACKAGE
 from graphwalk.files.writing import write_whole
-from graphwalk.runs.episodes.episode import with_short_reply
-from graphwalk.runs.episodes.graph_sources import GraphSources
-from graphwalk.runs.episodes.plan import make_plan
-from graphwalk.runs.episodes.resolve import kept_experiment
-from graphwalk.runs.folder.result import Result, key_of
-from graphwalk.runs.folder.run_folder import RunFolder
-from graphwalk.runs.playing.background import run_in_background
+from graphwalk.runs.background import run_in_background
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.judge import with_short_reply
+from graphwalk.runs.plan import GraphSources, make_plan
+from graphwalk.runs.record import Result, key_of
+from graphwalk.runs.resolve import kept_experiment
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.terminal.progress import progress_bar

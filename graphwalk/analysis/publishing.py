@@ -11,8 +11,8 @@ from graphwalk.config.jinja import render_page
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.writing import check_links, new_file
-from graphwalk.runs.folder.published import DIGESTS, TEXTS
-from graphwalk.runs.folder.run_folder import RunFolder, read_kept
+from graphwalk.runs.folder import RunFolder, read_kept
+from graphwalk.runs.published import DIGESTS, TEXTS
 from graphwalk.sanitise import Secrets, one_line
 
 

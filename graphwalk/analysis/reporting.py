@@ -8,12 +8,12 @@ from typing import Any
 from graphwalk.analysis.explained import explained, with_names
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError, counted
-from graphwalk.experiments.protocol_differences import deviations, protocol_note, published_differences
 from graphwalk.reports.episodes import observe
 from graphwalk.reports.report import Report, report_on
 from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
-from graphwalk.runs.folder.result import EpisodeKey, key_of
-from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.runs.protocol_differences import deviations, protocol_note, published_differences
+from graphwalk.runs.record import EpisodeKey, key_of
 
 
 def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:

@@ -7,10 +7,10 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line
 from graphwalk.files.writing import write_whole
-from graphwalk.runs.episodes.episode import judge
-from graphwalk.runs.episodes.fingerprint import code_version
-from graphwalk.runs.folder.result import Result
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.judge import judge
+from graphwalk.runs.manifest import code_version
+from graphwalk.runs.record import Result
 
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:

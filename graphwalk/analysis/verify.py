@@ -18,13 +18,12 @@ from graphwalk.files.resources import quote
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache
-from graphwalk.runs.episodes.episode import judge
-from graphwalk.runs.episodes.fingerprint import code_version, commit, differences, tasks_digest, texts_of
-from graphwalk.runs.episodes.graph_sources import GraphSources
-from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, kept_experiment
-from graphwalk.runs.folder.result import EpisodeKey, Result
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.judge import judge
+from graphwalk.runs.manifest import code_version, commit, differences, tasks_digest, texts_of
+from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.record import EpisodeKey, Result
+from graphwalk.runs.resolve import Experiment, kept_experiment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec

@@ -30,7 +30,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleErro
 from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
-from graphwalk.runs.folder.result import Result
+from graphwalk.runs.record import Result
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.task import Task

@@ -17,7 +17,7 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.levers.setup import tools_with_levers
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.wrappers import Budget, wrap
-from graphwalk.runs.playing.background import blocking
+from graphwalk.runs.background import blocking
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox

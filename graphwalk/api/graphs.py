@@ -16,7 +16,7 @@ from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
-from graphwalk.runs.playing.background import await_in_background, in_background, run_in_background
+from graphwalk.runs.background import await_in_background, in_background, run_in_background
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source

@@ -11,7 +11,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.scripted import ScriptedChatModel
 from graphwalk.models.wrappers import Guarded
-from graphwalk.runs.playing.background import blocking
+from graphwalk.runs.background import blocking
 from graphwalk.suites.ask.players import look_in_words
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.variables import Variables, read_variables

@@ -15,15 +15,14 @@ from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.api.graphs import AnyGraph, as_graph
 from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_latex, to_markdown
-from graphwalk.runs.episodes.episode import play_task
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.result import Result, episode_row
-from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-from graphwalk.runs.playing.background import blocking
-from graphwalk.runs.playing.execute import resume_run, start_run
-from graphwalk.runs.playing.run_progress import Progress, run_progress
+from graphwalk.runs.background import blocking
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.play import play_task, resume_run, start_run
+from graphwalk.runs.progress import Progress, run_progress
+from graphwalk.runs.record import Result, episode_row
+from graphwalk.runs.resolve import resolve
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.task import Task

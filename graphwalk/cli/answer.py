@@ -13,7 +13,7 @@ from graphwalk.cli.episode_text import call_table, effort, evidence_table
 from graphwalk.conversation import Answer
 from graphwalk.errors import counted
 from graphwalk.reports.scene import call_of
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import printable
 from graphwalk.terminal.console import data, say, stderr, stdout
 from graphwalk.terminal.progress import progress_bar

@@ -15,7 +15,7 @@ from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
-    from graphwalk.runs.episodes.resolve import Experiment
+    from graphwalk.runs.resolve import Experiment
 
 _QUIT = ("quit", "exit", ":q")
 
@@ -83,7 +83,7 @@ async def _talk(
     experiment: "Experiment", teller: "Teller", question: str | None, *, logged: bool, out: Path | None
 ) -> None:
     from graphwalk.conversation import Answer, open_conversation
-    from graphwalk.runs.folder.run_folder import NewRun
+    from graphwalk.runs.folder import NewRun
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import instance_of
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from graphwalk.errors import counted
 from graphwalk.reports.scene import Scene, SceneCall, SceneGrid, SceneStep, SceneTurn, StateTable
 from graphwalk.reports.text_table import dollars, duration, pairs, plain, plain_grid
-from graphwalk.runs.folder.result import Result
+from graphwalk.runs.record import Result
 from graphwalk.sanitise import one_line, printable
 from graphwalk.types.encodings import decode_notes
 

@@ -66,8 +66,8 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
-        from graphwalk.runs.folder.result import EpisodeFilter
-        from graphwalk.runs.folder.run_folder import RunFolder
+        from graphwalk.runs.folder import RunFolder
+        from graphwalk.runs.record import EpisodeFilter
 
         chosen = EpisodeFilter(model or None, setting or None, task or None)
         folder = RunFolder.open(run)
@@ -93,7 +93,7 @@ def traces(
     Each line is readable by `datasets`, TRL and chat templates: {"messages", "tools", "task_id", …}.
     """
     from graphwalk.evaluation.splits import manifest_path
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
     from graphwalk.training.traces import TraceOptions, export_traces, read_run
 
     options = TraceOptions(correct, grounded, tuple(model or ()), protocol)
@@ -122,8 +122,8 @@ def dataset(
 
     The folder has Parquet files of tasks and graphs, and a card; datasets.load_dataset reads it.
     """
-    from graphwalk.experiments.loading import load_experiment
     from graphwalk.exports.dataset import FLAGS, TEST, TRAIN, export_dataset
+    from graphwalk.runs.experiment import load_experiment
 
     experiments = {TEST: load_experiment(experiment, override or (), FLAGS)}
     if train is not None:

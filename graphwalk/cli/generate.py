@@ -79,9 +79,9 @@ def graph(
 ) -> None:
     """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.experiments.loading import parse_override
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.graphs.generate import GraphSpec, generate_graph
+    from graphwalk.runs.experiment import parse_override
 
     fields = GraphSpec.model_fields.keys() - {"count"}
     spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
@@ -152,7 +152,7 @@ def magma(
     ] = "graphwalk",
 ) -> None:
     """Generate step-by-step traces of graph algorithms, checked against networkx."""
-    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.runs.experiment import load_experiment
     from graphwalk.seeds import stdlib_random
     from graphwalk.suites.magma.generate import ALGORITHMS
     from graphwalk.suites.magma.prompts import STRATEGIES, training_chat
@@ -195,7 +195,7 @@ def traces(
     The lines are those that `graphwalk export traces --correct` writes after a run.
     """
     from graphwalk.evaluation.splits import manifest_path, write_manifest
-    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.runs.experiment import load_experiment
     from graphwalk.training.traces import TraceOptions, trace_rows
     from graphwalk.types.episode import SCHEMA_VERSION
 

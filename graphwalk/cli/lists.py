@@ -11,7 +11,7 @@ from graphwalk.sanitise import printable
 from graphwalk.terminal.console import data, print_columns, say, stdout
 
 if TYPE_CHECKING:
-    from graphwalk.runs.folder.listing import ListedRun
+    from graphwalk.runs.listing import ListedRun
 
 
 app = typer.Typer(help="List experiments, questions, tools, models or runs, or show one in full.")
@@ -68,7 +68,7 @@ def experiments(
 
     Example: graphwalk list experiments quickstart --resolved
     """
-    from graphwalk.experiments.loading import experiment_groups, find_experiment, load_experiment
+    from graphwalk.runs.experiment import experiment_groups, find_experiment, load_experiment
 
     if name is not None and resolved:
         data(load_experiment(name).as_yaml().rstrip())
@@ -94,7 +94,7 @@ def runs(
 
     Columns: models, state, episodes, accuracy and cost. Continue an unfinished run with `graphwalk resume`.
     """
-    from graphwalk.runs.folder.listing import list_runs
+    from graphwalk.runs.listing import list_runs
 
     if not folder.is_dir():
         raise ConfigError(f"no folder {folder}", hint="create a run with  graphwalk run quickstart")

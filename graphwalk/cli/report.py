@@ -13,7 +13,7 @@ from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.reports.formats import Printed
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
 
 OVERVIEW = 2
 """Tables printed at the end of a run: overall, and model against model or the first breakdown."""
@@ -39,7 +39,7 @@ def report(
 
     They show scores with confidence intervals, by category and graph size, and the published results.
     """
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
 
     run = RunFolder.open(folder)
     if plots is None:
@@ -81,7 +81,7 @@ def rescore(folder: Run) -> None:
     The current scorer is used. The old log is kept.
     """
     from graphwalk.analysis.rescore import rescore_run
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
 
     run = RunFolder.open(folder)
     with progress_bar("scoring", run.planned_episodes()) as done:

@@ -18,10 +18,10 @@ from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.analysis.estimate import ModelEstimate, RunEstimate
-    from graphwalk.runs.episodes.resolve import Experiment
-    from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-    from graphwalk.runs.playing.counters import RunSummary
-    from graphwalk.runs.playing.run_progress import Progress
+    from graphwalk.runs.folder import NewRun, RunFolder
+    from graphwalk.runs.play import RunSummary
+    from graphwalk.runs.progress import Progress
+    from graphwalk.runs.resolve import Experiment
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
@@ -161,8 +161,8 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model, scripted agents run.
     """
-    from graphwalk.experiments.loading import load_experiment, own_graphs
-    from graphwalk.runs.episodes.resolve import resolve
+    from graphwalk.runs.experiment import load_experiment
+    from graphwalk.runs.resolve import resolve
 
     if shards is not None and on is None:
         raise ConfigError("--shards requires --on", hint="--on ray --shards …")
@@ -179,11 +179,11 @@ def run(
         "limits.max_concurrency": max_concurrency,
         "limits.budget_usd": budget_usd,
     }
+    own_graph = None
     if graph is not None:
-        fields["suite.graphs"] = own_graphs(experiment_name, options.chosen_source(graph, None))
-        fields["store"] = store or "embedded"
+        own_graph, fields["store"] = options.chosen_source(graph, None), store or "embedded"
     fields = {field: value for field, value in fields.items() if value is not None}
-    config = load_experiment(experiment_name, override or (), fields, graphs=graphs)
+    config = load_experiment(experiment_name, override or (), fields, graphs=graphs, graph=own_graph)
     experiment = resolve(config, variables, keys=not (dry_run or check_setup))
     _check_names(override or (), config.model_arguments, experiment.called)
     if check_setup:
@@ -195,15 +195,15 @@ def run(
         estimate = run_async(estimate_run(experiment))
         data(estimate.as_json() if json else dry_run_text(estimate))
         return
-    from graphwalk.runs.folder.run_folder import NewRun
+    from graphwalk.runs.folder import NewRun
 
     new = NewRun.make(config.name, out)
     if on is not None:
         summary = _run_on_ray(experiment, new, shards)
         _conclude(new.folder, summary, fail_under, json)
         return
-    from graphwalk.runs.playing.execute import start_run
-    from graphwalk.runs.playing.shards import WHOLE, Shard
+    from graphwalk.runs.play import start_run
+    from graphwalk.runs.shards import WHOLE, Shard
 
     part = WHOLE if shard is None else Shard.parse(shard)
     if not config.models and not variables.model:
@@ -259,8 +259,8 @@ def resume(
 
     Finished episodes are kept and failed ones repeated. Replies that were already paid for are reused.
     """
-    from graphwalk.runs.folder.run_folder import RunFolder
-    from graphwalk.runs.playing.execute import resume_run
+    from graphwalk.runs.folder import RunFolder
+    from graphwalk.runs.play import resume_run
 
     changes = _changed_limits(override or ())
     given = {"max_concurrency": max_concurrency, "budget_usd": budget_usd}
@@ -272,7 +272,7 @@ def resume(
 
 def _changed_limits(overrides: Sequence[str]) -> dict[str, Any]:
     """Return name → value of `limits.NAME=VALUE`. Raise ConfigError for another field, which a run cannot change."""
-    from graphwalk.experiments.loading import parse_override
+    from graphwalk.runs.experiment import parse_override
 
     changes = {}
     for override in overrides:
@@ -286,7 +286,7 @@ def _changed_limits(overrides: Sequence[str]) -> dict[str, Any]:
 
 def _play(folder: "RunFolder", work: "Work", *, new: bool = False) -> "RunSummary":
     """Execute the work with progress. The folder of a `new` run that fails before its plan is removed."""
-    from graphwalk.runs.playing.run_progress import run_progress
+    from graphwalk.runs.progress import run_progress
 
     resume = folder.resume_command
     stopping = f"stopping; a second signal exits at once. Finished episodes are saved. Resume with:  {resume}"
@@ -326,7 +326,7 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
 
 def _run_on_ray(experiment: "Experiment", new: "NewRun", shards: int | None) -> "RunSummary":
     """Execute a run in shards on a Ray cluster, and merge them."""
-    from graphwalk.runs.playing.cluster import ShardedRun, play_on_cluster, ray_cluster
+    from graphwalk.runs.cluster import ShardedRun, play_on_cluster, ray_cluster
 
     sharded = ShardedRun(experiment, new)
     how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"

@@ -24,8 +24,8 @@ def merge(
     The shards come from `graphwalk run … --shard 1/8`. Missing or repeated episodes, and shards with different plans,
     are refused. The merged run is an ordinary run: report, compare, rescore or resume it.
     """
-    from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-    from graphwalk.runs.playing.shards import merge_runs
+    from graphwalk.runs.folder import NewRun, RunFolder
+    from graphwalk.runs.shards import merge_runs
 
     folders = [RunFolder.open(shard) for shard in shards]
     new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
@@ -45,7 +45,7 @@ def publish(
     run folder.
     """
     from graphwalk.analysis.publishing import publish as write
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
 
     if out is None or out.suffix != ".zip":
         problem = "name the file to write" if out is None else f"{out} does not end in .zip"
@@ -69,7 +69,7 @@ def verify(
     No model is called and no file is changed. Exit code 3: the log differs.
     """
     from graphwalk.analysis.verify import CHECKS, verify_run
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", run.planned_episodes()) as done:

@@ -9,8 +9,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stdout
 
 if TYPE_CHECKING:
-    from graphwalk.runs.folder.result import EpisodeKey
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
+    from graphwalk.runs.record import EpisodeKey
 
 _MOST_LISTED = 40
 _MOST_NAMED = 8
@@ -33,8 +33,8 @@ def show(
     FORCE_COLOR=1 graphwalk show … | less -R
     """
     from graphwalk.cli.episode_text import LISTED, episode_list
-    from graphwalk.runs.folder.result import EpisodeFilter, key_of
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder import RunFolder
+    from graphwalk.runs.record import EpisodeFilter, key_of
 
     folder = RunFolder.open(run)
     keys = {key_of(record): {name: record[name] for name in LISTED} for record in folder.records()}
@@ -65,7 +65,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
     from graphwalk.analysis.explained import explained
     from graphwalk.analysis.suite_analysis import analysis_of
     from graphwalk.cli.episode_text import shown_episode
-    from graphwalk.runs.folder.result import Result, key_of
+    from graphwalk.runs.record import Result, key_of
 
     records = {key: record for record in explained(folder) if (key := key_of(record)) in keys}
     analysis = analysis_of(folder.suite)

@@ -14,12 +14,12 @@ from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.episode import RunModels, judge
-from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
-from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.playing.background import run_in_background
+from graphwalk.runs.background import run_in_background
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.judge import judge
+from graphwalk.runs.plan import GraphSources, PlannedEpisode, make_plan, sources_for
+from graphwalk.runs.play import RunModels
+from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.training.potentials import potentials, step_rewards
 from graphwalk.training.reward import Reward, reward
@@ -67,14 +67,12 @@ class Stage:
         try:
             plan = await make_plan(resolved, sources, lambda number: None)
         except BaseException:
-            await sources.drop_graphs()
             await sources.close()
             raise
         return cls(resolved, plan.episodes, weights or {}, sources)
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
-        await self._sources.drop_graphs()
         await self._sources.close()
 
     def __len__(self) -> int:

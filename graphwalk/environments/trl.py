@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage
 from graphwalk.errors import ConfigError
-from graphwalk.runs.playing.background import run_in_background
+from graphwalk.runs.background import run_in_background
 from graphwalk.types.chat import ToolSpec
 
 _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}

@@ -14,14 +14,13 @@ from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, counted
-from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.exports.episodes import whole
 from graphwalk.files.bulk import Columns, Row, write_rows
 from graphwalk.files.writing import make_folder, new_folder, write_whole
 from graphwalk.graphs.formats.json import json_document
-from graphwalk.runs.episodes.graph_sources import sources_for
-from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, resolve
+from graphwalk.runs.experiment import AnyExperiment
+from graphwalk.runs.plan import PlannedEpisode, make_plan, sources_for
+from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.episode import SCHEMA_VERSION

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from graphwalk.analysis.explained import explained
-from graphwalk.runs.folder.result import EpisodeFilter, EpisodeKey, Result, key_of
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.record import EpisodeFilter, EpisodeKey, Result, key_of
 
 
 def whole(value: Any) -> Any:

@@ -11,7 +11,7 @@ from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.exports.episodes import Episodes
 from graphwalk.files.bulk import Columns, cell, parquet_table
 from graphwalk.files.writing import new_file, new_folder
-from graphwalk.runs.folder.result import Result, episode_row
+from graphwalk.runs.record import Result, episode_row
 from graphwalk.sanitise import escape_formula
 
 

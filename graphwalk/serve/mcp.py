@@ -44,8 +44,8 @@ from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.levers.setup import tools_with_levers
+from graphwalk.runs.experiment import load_experiment, parse_override
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox

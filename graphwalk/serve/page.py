@@ -23,8 +23,8 @@ from graphwalk.reports.report import Report
 from graphwalk.reports.scene import SceneCall
 from graphwalk.reports.suite_report import cause_of
 from graphwalk.reports.text_table import TextTable, legend
-from graphwalk.runs.folder.result import EpisodeKey, key_of
-from graphwalk.runs.folder.run_folder import RunFolder, own_episodes
+from graphwalk.runs.folder import RunFolder, own_episodes
+from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.suites.suite import Suite
 from graphwalk.types.encodings import decode_notes

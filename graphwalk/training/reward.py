@@ -19,7 +19,7 @@ from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
-from graphwalk.runs.episodes.episode import judge
+from graphwalk.runs.judge import judge
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.tools.observed_values import tool_evidence, waste_of

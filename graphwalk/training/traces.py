@@ -14,18 +14,16 @@ from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
-from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import experiment_from
 from graphwalk.files.bulk import Rows
 from graphwalk.levers.setup import with_levers
 from graphwalk.models.json_protocol import ANY_TEXT, JsonProtocol
 from graphwalk.models.text_protocol import TextProtocol
-from graphwalk.runs.episodes.episode import RunModels, play
-from graphwalk.runs.episodes.graph_sources import GraphSources
-from graphwalk.runs.episodes.plan import PlannedGraph, episodes_about
-from graphwalk.runs.episodes.resolve import Experiment, kept_experiment, per_episode, resolve
-from graphwalk.runs.folder.result import Result, key_of
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.experiment import AnyExperiment, experiment_from
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.plan import GraphSources, PlannedGraph, episodes_about
+from graphwalk.runs.play import RunModels, play
+from graphwalk.runs.record import Result, key_of
+from graphwalk.runs.resolve import Experiment, kept_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named

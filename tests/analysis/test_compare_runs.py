@@ -13,7 +13,7 @@ from graphwalk.analysis.explained import explained
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.reports.formats import to_json, to_markdown
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 
 
 @pytest.fixture(scope="module")

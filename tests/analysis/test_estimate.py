@@ -10,12 +10,12 @@ import pytest
 from graphwalk.analysis import estimate as estimating
 from graphwalk.analysis.estimate import check_setup, estimate_run
 from graphwalk.cli.run import dry_run_text
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
-from graphwalk.runs.episodes.resolve import recorded_episodes, resolve
-from graphwalk.runs.folder.run_folder import NewRun
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun
+from graphwalk.runs.play import start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.resolve import recorded_episodes, resolve
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import Trajectory
 from tests.cli.test_commands import graphwalk

@@ -10,7 +10,7 @@ from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
 from graphwalk.analysis.suites import questions
 from graphwalk.reports.formats import as_text
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from tests.analysis.test_rescore import rewritten
 from tests.runs.runs import experiment, start
 

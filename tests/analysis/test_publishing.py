@@ -14,7 +14,7 @@ from graphwalk.analysis.rescore import rescore_run
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line
 from graphwalk.reports.formats import to_json
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import RUNS, copied

@@ -6,7 +6,7 @@ from graphwalk.analysis.compare_runs import compare_runs
 from graphwalk.analysis.reporting import origin_of, report_of
 from graphwalk.api.runs import Run
 from graphwalk.reports.formats import as_text, to_latex
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from tests.exports.hostile_run import copied
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.analysis.rescore import rescore_run
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from tests.runs.runs import experiment, records, start, without_time
 
 

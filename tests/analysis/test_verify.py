@@ -11,13 +11,13 @@ import yaml
 
 from graphwalk.analysis.verify import RunVerification, verify_run
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.json_lines import encode_line
 from graphwalk.graphs.files import save_graph
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.play import start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.resolve import resolve
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.variables import Variables

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.evaluation.splits import check_splits
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.experiment import load_experiment
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaSpec

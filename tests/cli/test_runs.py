@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from graphwalk.analysis.reporting import report_of
-from graphwalk.runs.folder.listing import list_runs
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.listing import list_runs
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import experiment, start
 

@@ -7,14 +7,14 @@ from itertools import product
 from pathlib import Path
 
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models import conformance
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import Capability
-from graphwalk.runs.episodes.episode import play_task
-from graphwalk.runs.episodes.resolve import can_play, resolve
-from graphwalk.runs.playing.background import run_in_background
+from graphwalk.runs.background import run_in_background
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.play import play_task
+from graphwalk.runs.resolve import can_play, resolve
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.suite import QuestionsSuite

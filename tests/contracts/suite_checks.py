@@ -6,13 +6,13 @@ from itertools import product
 from typing import Any
 
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.runs.episodes.episode import RunModels, judge, play
-from graphwalk.runs.episodes.graph_sources import GraphSources
-from graphwalk.runs.episodes.plan import Plan, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.folder.result import Result
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.judge import judge
+from graphwalk.runs.plan import GraphSources, Plan, make_plan
+from graphwalk.runs.play import RunModels, play
+from graphwalk.runs.record import Result
+from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
 from graphwalk.variables import Variables

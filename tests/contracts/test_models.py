@@ -15,7 +15,7 @@ from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import check_model
 from graphwalk.models.registry import open_model
-from graphwalk.runs.playing.background import run_in_background
+from graphwalk.runs.background import run_in_background
 from graphwalk.types.chat import CallOptions, Message
 from graphwalk.variables import Variables
 from tests.contracts import extension_checks

@@ -11,7 +11,7 @@ import pytest
 from cogapp import Cog
 
 from graphwalk.analysis.verify import verify_run
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ import pytest
 
 import graphwalk
 from graphwalk.agent import answer_now, messages_to_send
-from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.experiment import load_experiment
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.models.server import Answer, ModelServer, chat, stream
 from tests.training.recorded_runs import MAZES, QUESTIONS, recorded

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.files.json_lines import encode_line, read_lines
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 
 RUNS = Path(__file__).parents[1] / "data" / "runs"
 ESCAPE = "\x1b]0;gone\x07\x1b[2J\x9b31m"

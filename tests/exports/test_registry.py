@@ -11,8 +11,8 @@ from pyarrow.parquet import read_table
 from graphwalk.errors import ConfigError
 from graphwalk.exports.episodes import Episodes
 from graphwalk.exports.registry import EXPORTS
-from graphwalk.runs.folder.result import EpisodeFilter
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.record import EpisodeFilter
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from tests.commands import graphwalk, start, wait
 from tests.models.server import Answer, ModelServer, Request, chat
 

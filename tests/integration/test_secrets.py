@@ -9,7 +9,7 @@ from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai_servers import openai
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables, read_variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, records, resume, start

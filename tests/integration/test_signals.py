@@ -49,7 +49,7 @@ def wait_for_file(process: "subprocess.Popen[str]", path: Path) -> None:
     ("signum", "module"),
     [
         (signal.SIGTERM, "graphwalk.cli.app"),
-        pytest.param(signal.SIGINT, "graphwalk.runs.playing.execute", marks=pytest.mark.extended),
+        pytest.param(signal.SIGINT, "graphwalk.runs.play", marks=pytest.mark.extended),
     ],
 )
 def test_while_modules_are_imported(tmp_path: Path, signum: signal.Signals, module: str) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.result import Result
-from graphwalk.runs.folder.run_folder import NewRun
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun
+from graphwalk.runs.play import start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.record import Result
+from graphwalk.runs.resolve import resolve
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult

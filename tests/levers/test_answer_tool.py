@@ -8,7 +8,7 @@ import pytest
 
 from graphwalk.analysis.verify import verify_run
 from graphwalk.levers.answer_tool import AnswerTool
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.task import keys_as_answer, rows_as_answer
 from graphwalk.types.episode import ToolResult
 from graphwalk.variables import Variables

@@ -9,9 +9,9 @@ import pytest
 from graphwalk.analysis.verify import verify_run
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.resolve import resolve
 from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
 from tests.levers.played import SUITES, play

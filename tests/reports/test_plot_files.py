@@ -6,7 +6,7 @@ import pytest
 
 from graphwalk.analysis.reporting import report_of
 from graphwalk.reports.plot_files import canvas_of, styles_of
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.result import Result
-from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-from graphwalk.runs.playing.counters import RunSummary
-from graphwalk.runs.playing.execute import resume_run, start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
+from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.play import RunSummary, resume_run, start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.record import Result
+from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
 
 NOTHING_SET = Variables()

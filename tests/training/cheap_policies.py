@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.environments.stage import Stage
-from graphwalk.runs.episodes.episode import RunModels
+from graphwalk.runs.play import RunModels
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.suites.own_questions.task import OwnQuestionTask

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.run_folder import NewRun
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun
+from graphwalk.runs.play import start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.resolve import resolve
 from graphwalk.training.traces import TraceEpisodes, read_run
 from graphwalk.variables import Variables
 

@@ -8,7 +8,7 @@ import pytest
 
 from graphwalk.environments.stage import Stage
 from graphwalk.files.resources import data_path
-from graphwalk.runs.episodes.episode import judge
+from graphwalk.runs.judge import judge
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed_values import call_signature
 from graphwalk.training.potentials import potentials, step_rewards

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.experiment import load_experiment
 
 TRAINING = Path(__file__).parents[2] / "training"
 

@@ -11,7 +11,7 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
-from graphwalk.runs.episodes.episode import RunModels
+from graphwalk.runs.play import RunModels
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.training import potentials, step_rewards

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.files.json_lines import decode_line, encode_line
-from graphwalk.runs.folder.result import Result
+from graphwalk.runs.record import Result
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict, to_dict

@@ -22,7 +22,7 @@ from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
 
 from graphwalk.environments.stage import OpenEpisode, Stage
 from graphwalk.errors import GraphwalkError
-from graphwalk.runs.playing.background import await_in_background, run_in_background
+from graphwalk.runs.background import await_in_background, run_in_background
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import Turn
 

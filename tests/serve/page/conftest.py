@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphwalk.files.json_lines import LineWriter, read_lines
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.serve.page import content_of, write_page
 from tests.serve.page.browser import BROWSERS, Browser, find_browser
 

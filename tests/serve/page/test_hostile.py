@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.serve.page import content_of, write_page
 from graphwalk.terminal.console import stderr, stdout
 from tests.cli.test_ask import FILMS

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from graphwalk.analysis.explained import explained
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder import RunFolder
 from graphwalk.serve.page import content_of, episode_content, index_of
 from tests.serve.page.browser import Browser
 from tests.serve.page.conftest import RUNS

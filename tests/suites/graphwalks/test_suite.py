@@ -13,11 +13,10 @@ from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.graph_sources import GraphSources
-from graphwalk.runs.episodes.plan import Plan, make_plan
-from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.plan import GraphSources, Plan, make_plan
+from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.problems import GraphwalksConfig, Problem, ProblemSpec
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite

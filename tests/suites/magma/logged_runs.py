@@ -4,7 +4,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from graphwalk.experiments.loading import experiment_from
+from graphwalk.runs.experiment import experiment_from
 from graphwalk.suites.flawed import with_flaws
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.answers import read_answer, write_answer

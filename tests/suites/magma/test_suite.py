@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.environments.stage import Stage
-from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import experiment_from
+from graphwalk.runs.experiment import AnyExperiment, experiment_from
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.prompts import STRATEGIES
 from graphwalk.suites.magma.suite import MagmaSuite

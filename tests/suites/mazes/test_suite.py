@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import OracleError
-from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import experiment_from
+from graphwalk.runs.experiment import AnyExperiment, experiment_from
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph

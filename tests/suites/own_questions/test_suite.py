@@ -11,10 +11,9 @@ from graphwalk.analysis.explained import explained
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.verify import verify_run
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat

@@ -10,9 +10,9 @@ import pytest
 from graphwalk.analysis.estimate import estimate_run
 from graphwalk.analysis.verify import verify_run
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.resolve import resolve
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.variables import Variables
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, quiet_settings, release_params

@@ -9,11 +9,10 @@ from graphwalk.analysis.reporting import report_of
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.rows import same_rows
-from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
+from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig

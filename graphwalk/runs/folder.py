@@ -1,0 +1,287 @@
+"""The folder of one run: `run.json`, `results.jsonl`, the reply cache, texts and log."""
+
+import hashlib
+import json
+import secrets
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from zipfile import is_zipfile
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graphwalk.config.yaml_files import in_words
+from graphwalk.errors import RunLogError
+from graphwalk.files.json_lines import RESTORE, LineWriter, checked_lines, read_lines
+from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
+from graphwalk.graphs.formats.json import parse_json
+from graphwalk.runs.published import unpacked
+from graphwalk.runs.record import RUN_VERSION, EpisodeKey, key_of
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Suite
+from graphwalk.types.episode import ExitStatus
+
+
+class _Checked(BaseModel):
+    """The fields of run.json and of results that are checked when they are read; others are ignored."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _Suite(_Checked):
+    name: str
+
+
+class _Config(_Checked):
+    suite: _Suite
+    models: list[Any]
+    names: dict[str, str]
+
+
+class _Fingerprint(_Checked):
+    episodes: int
+    graphs: list[Any]
+
+
+class _Manifest(_Checked):
+    graphwalk_version: str
+    run_id: str
+    name: str
+    created: str
+    config: _Config
+    fingerprint: _Fingerprint
+
+
+class _Record(_Checked):
+    task_id: str
+    model: str
+    setting: str
+    repeat: int
+    exit_status: Annotated[ExitStatus, Field(strict=False)]
+    score: dict[str, Any] | None
+    usage: dict[str, Any]
+    seconds: float
+    task: dict[str, Any]
+    graph: dict[str, Any]
+    trajectory: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """The folder, id and creation time (UTC) of a new run."""
+
+    folder: "RunFolder"
+    run_id: str
+    created: str
+
+    @classmethod
+    def make(cls, name: str, out: Path | None = None) -> "NewRun":
+        """Make the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError as `RunFolder.create`."""
+        now, run_id = datetime.now(UTC), secrets.token_hex(4)
+        folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
+        return cls(folder, run_id, now.isoformat(timespec="seconds"))
+
+
+_OF_KILLED_START = frozenset({"run.lock", "run.log", f"run.json{SCRATCH}"})
+"""Files of a run that was killed while it was planned."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+    archive: Path | None = None
+    """The published run that was unpacked into `path`, which is only read."""
+
+    @property
+    def manifest_path(self) -> Path:
+        return self.path / "run.json"
+
+    @property
+    def results_path(self) -> Path:
+        return self.path / "results.jsonl"
+
+    @property
+    def replies_path(self) -> Path:
+        """The reply cache."""
+        return self.path / "replies.jsonl"
+
+    @property
+    def texts_path(self) -> Path:
+        """The folder of texts for models: prompts, tools, questions."""
+        return self.path / "texts"
+
+    @property
+    def quoted(self) -> str:
+        """The path, quoted for a command line."""
+        return shlex.quote(str(self.archive or self.path))
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes the run."""
+        return f"graphwalk resume {self.quoted}"
+
+    @property
+    def suite(self) -> Suite[Any, Any]:
+        """The suite of the run. Raise ConfigError if it is not installed."""
+        return suite_named(self.read_manifest()["config"]["suite"]["name"])
+
+    @classmethod
+    def create(cls, path: Path) -> "RunFolder":
+        """Make an empty folder. Raise RunLogError if it exists and is not empty."""
+        folder = cls(path)
+        try:
+            taken = folder.manifest_path.exists()
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
+        if taken:
+            raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
+        make_folder(path, error=RunLogError)
+        if {entry.name for entry in path.iterdir()} - _OF_KILLED_START:
+            raise RunLogError(f"{path} is not empty", hint="choose another --out, or remove what a killed merge left")
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """Open the folder of a run or a published run. Raise RunLogError for anything else, or another version."""
+        folder = cls(unpacked(path), path) if path.is_file() and is_zipfile(path) else cls(path)
+        if not folder.manifest_path.exists():
+            missing = "has no run.json" if path.exists() else "does not exist"
+            raise RunLogError(
+                f"{path} is not a run folder: it {missing}",
+                hint="list run folders with  graphwalk list runs   (of another folder:  graphwalk list runs FOLDER)",
+            )
+        manifest = folder.read_manifest()
+        version = manifest.get("schema_version")
+        if version != RUN_VERSION:
+            raise RunLogError(
+                f"{folder.manifest_path} has schema version {version!r}; this GraphWalk reads {RUN_VERSION}",
+                hint="use the version that wrote it (graphwalk_version in run.json)",
+            )
+        _check(manifest, _Manifest, str(folder.manifest_path))
+        return folder
+
+    def read_manifest(self) -> dict[str, Any]:
+        try:
+            manifest = parse_json(self.manifest_path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise RunLogError(f"{self.manifest_path} cannot be read: {error}", hint=RESTORE) from error
+        if not isinstance(manifest, dict):
+            raise RunLogError(f"{self.manifest_path} is not a JSON object")
+        return manifest
+
+    def planned_episodes(self) -> int:
+        """Return the planned episodes of a run or shard."""
+        return own_episodes(self.read_manifest())
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Write run.json atomically. Raise RunLogError if it cannot be written."""
+        write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
+
+    def keep_texts(self, texts: Mapping[str, str]) -> None:
+        """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
+        for name, text in texts.items():
+            path, content = self.texts_path / name, text.encode()
+            if path.is_file() and path.read_bytes() == content:
+                continue
+            make_folder(path.parent, error=RunLogError)
+            try:
+                path.write_bytes(content)
+            except OSError as error:
+                raise cannot_write(path, error, RunLogError) from error
+
+    def kept_text(self, name: str) -> str | None:
+        """Return a text from the start of the run, None if it is not in the folder."""
+        path = self.texts_path / name
+        return read_kept(path) if path.is_file() else None
+
+    def remove_unbegun(self) -> bool:
+        """Delete the folder of a run that ended before it was planned; return True if it was deleted."""
+        if self.manifest_path.exists():
+            return False
+        shutil.rmtree(self.path, ignore_errors=True)
+        return True
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Lock the folder until block or process end. Raise RunLogError if it is locked or published."""
+        if self.archive is not None:
+            raise RunLogError(
+                f"{self.archive} is a published run, which is read-only",
+                hint=f"unzip {self.quoted} -d FOLDER, and use the folder",
+            )
+        busy = RunLogError(f"another process is working on {self.path}", hint="wait for it or stop it, then resume")
+        with locked(self.path / "run.lock", RunLogError, busy):
+            yield
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the records in the order of the file: failed tries of an episode, then at most one result of it.
+
+        Raise RunLogError for a line that is no result, or that follows the result of its episode.
+        """
+        return (record for _, record in self.checked_records())
+
+    def checked_records(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the checksum and the record of each line, as `records`."""
+        finished: dict[EpisodeKey, int] = {}
+        for number, (checksum, record) in enumerate(checked_lines(self.results_path), 1):
+            _check(record, _Record, f"{self.results_path}:{number}")
+            key = key_of(record)
+            if key in finished:
+                raise RunLogError(
+                    f"{self.results_path}:{number}: {key.in_words} has a result in line {finished[key]} already",
+                    hint="nothing was changed; remove one of the two lines, or restore the file from a copy",
+                )
+            if not ExitStatus(record["exit_status"]).infrastructure:
+                finished[key] = number
+            yield checksum, record
+
+    def results_digest(self) -> str:
+        """Return the SHA-256 of key, exit status, answer and score of each episode."""
+        last = {key_of(record): record for record in self.records()}
+        values = ([*key, *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last))
+        lines = (json.dumps(value, sort_keys=True) for value in values)
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+    def replies(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the reply cache. Raise RunLogError for a damaged one."""
+        return read_lines(self.replies_path)
+
+    def results_writer(self) -> LineWriter:
+        """Return a writer that appends results."""
+        return LineWriter(self.results_path)
+
+
+def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:
+    """Raise RunLogError if a field is missing or has a wrong type."""
+    try:
+        expected.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=RESTORE) from error
+
+
+def read_kept(path: Path) -> str:
+    """Return a text of a run folder. Raise RunLogError if it was cut off, as after a power cut."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
+
+
+def own_episodes(manifest: Mapping[str, Any]) -> int:
+    """Return the planned episodes of a run or shard."""
+    return int(manifest.get("shard_episodes", manifest["fingerprint"]["episodes"]))
+
+
+def shard_in_words(manifest: Mapping[str, Any]) -> str | None:
+    """Return "shard 2 of 4"; None for a whole run."""
+    shard = manifest.get("shard")
+    return None if shard is None else f"shard {' of '.join(str(shard).split('/'))}"

@@ -1,0 +1,164 @@
+"""Identity of a run: `run.json`, and the run fingerprint, which must not change before the run is finished."""
+
+import hashlib
+import json
+import platform
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from graphwalk.errors import RunLogError
+from graphwalk.files.resources import PACKAGE
+from graphwalk.models.openai_servers import server_of
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.plan import Plan
+from graphwalk.runs.record import RUN_VERSION
+from graphwalk.runs.resolve import Experiment
+from graphwalk.suites.task import Task
+from graphwalk.version import __version__
+
+_FREE = ("limits", "description", "names")
+"""Fields of the configuration that do not affect results."""
+_MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
+"""Limits that can end an episode or change the result of a tool call."""
+_COUNTED = frozenset({"reference_input_tokens", "reference_output_tokens"})
+"""Fields of a task that depend on the token counter and do not affect results."""
+_LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
+"""Libraries that can affect results."""
+_MOST_DIFFERENCES = 40
+
+
+def new_manifest(experiment: Experiment, plan: Plan, run_id: str, created: str) -> dict[str, Any]:
+    """Return `run.json` of a new run. It contains no secret."""
+    config = experiment.config
+    return {
+        "schema_version": RUN_VERSION,
+        "graphwalk_version": __version__,
+        "run_id": run_id,
+        "name": config.name,
+        "created": created,
+        "commit": commit(),
+        "python": platform.python_version(),
+        "libraries": {name: metadata.version(name) for name in _LIBRARIES},
+        "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
+        "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
+        "fingerprint": fingerprint(experiment, plan),
+    }
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of the checkout, with "-dirty" if there are changes; None outside of a checkout."""
+    root = PACKAGE.parent
+    if not (root / ".git").exists():
+        return None
+    try:
+        describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+        return subprocess.run(describe, capture_output=True, text=True, check=True, timeout=5).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def code_version() -> str:
+    """Return the version of GraphWalk; in a checkout with uncommitted changes also the commit."""
+    checkout = commit()
+    return f"{__version__}, commit {checkout}" if checkout and checkout.endswith("-dirty") else __version__
+
+
+def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
+    """Return the run fingerprint as JSON data."""
+    data = {
+        **_result_fields(experiment),
+        "scorer": code_version(),
+        "graphs": [loaded.facts for loaded in plan.graphs],
+        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+        "episodes": len(plan.episodes),
+    }
+    return dict(json.loads(json.dumps(data)))
+
+
+def _result_fields(experiment: Experiment) -> dict[str, Any]:
+    """Return the part of the fingerprint that does not depend on the plan; graphs and tasks are derived from it."""
+    config = experiment.config
+    measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
+    return {
+        "version": code_version(),
+        "config": {**measured, "models": [*experiment.models]},
+        "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
+        "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.variables))},
+        "stage_2": experiment.extractor,
+        "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
+    }
+
+
+def texts_of(experiment: Experiment) -> dict[str, str]:
+    """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
+    of_variants = {
+        f"variants/{str(one.agent.prompts).rpartition('/')[2]}/{name}": text
+        for one in experiment.variants.values()
+        if one.agent.prompts is not None and one.agent.prompts != experiment.agent.prompts
+        for name, text in one.agent.texts.files.items()
+    }
+    tools = [tool for one in (*experiment.variants.values(), experiment) for tool in one.tools]
+    return {
+        **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
+        **of_variants,
+        **{f"tools/{tool.name}.yaml": tool.file_text for tool in tools},
+        **experiment.config.suite.texts(),
+    }
+
+
+def tasks_digest(tasks: Iterable[Task]) -> str:
+    """Return the SHA-256 of the questions and targets of tasks; token counts are left out."""
+    return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks))
+
+
+def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any]) -> None:
+    """Raise RunLogError if the fingerprint differs from `then`, the one at the start of the run."""
+    changed = differences(then, fingerprint(experiment, plan))
+    if not changed:
+        return
+    lines = [
+        f"  texts: {name.removeprefix('texts.')}: changed; that of the run is in {folder.texts_path}"
+        if name.startswith("texts.")
+        else f"  {name}: {before} → {now}"
+        for name, (before, now) in changed.items()
+    ]
+    if len(lines) > _MOST_DIFFERENCES:
+        lines = [*lines[:_MOST_DIFFERENCES], "  …"]
+    raise RunLogError(
+        f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
+        hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"
+        if list(changed) == ["scorer"]
+        else "undo the change and resume, or start a new run",
+    )
+
+
+def keep_texts(folder: RunFolder, experiment: Experiment) -> None:
+    """Write the texts that models can read, and the experiment, into the folder of its run."""
+    texts = {name: experiment.variables.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
+    folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return dotted name → (value then, value now) of all differences; a missing value is "absent"."""
+    before, after = dict(_leaves(then)), dict(_leaves(now))
+    return {
+        key: (before.get(key, "absent"), after.get(key, "absent"))
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    }
+
+
+def _leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if not value or not isinstance(value, dict | list):
+        yield prefix, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _leaves(item, f"{prefix}.{key}" if prefix else str(key))
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

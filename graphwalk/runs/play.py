@@ -1,0 +1,434 @@
+"""Play a run: plan it, play its episodes concurrently, and log each result at once."""
+
+import asyncio
+import logging
+import secrets
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from graphwalk.agent import Episode, Watcher, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogError, StoreError
+from graphwalk.evaluation.extraction import extract_with_model
+from graphwalk.files.json_lines import LineWriter, encode_line
+from graphwalk.models.base import Model
+from graphwalk.models.prices import KnownPrice
+from graphwalk.models.protocols import with_tools
+from graphwalk.models.scripted import ReplayModel
+from graphwalk.models.tracing import Reporting, callback_manager
+from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
+from graphwalk.runs.experiment import experiment_from
+from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.judge import judge, read_answer
+from graphwalk.runs.log import run_log
+from graphwalk.runs.manifest import check_unchanged, fingerprint, keep_texts, new_manifest
+from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.protocol_differences import deviations, protocol_note
+from graphwalk.runs.record import EpisodeKey, Result, key_of
+from graphwalk.runs.resolve import Experiment, no_episode, recorded_episodes, resolve
+from graphwalk.runs.shards import WHOLE, Shard
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.task import Task
+from graphwalk.types.chat import Reply, Usage
+from graphwalk.types.episode import ExitStatus, Trajectory
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.wire import from_dict
+from graphwalk.variables import Variables
+from graphwalk.version import __version__
+
+_LOGGER = logging.getLogger("graphwalk")
+_MOST_FAILURES = 3
+"""Episodes without a reply after which a model is skipped; each of them has retried its calls."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """The state of a run when its process ends."""
+
+    episodes: int
+    finished: int
+    failed: int
+    """Episodes that ended in an infrastructure failure; a resume retries them."""
+    usage: Usage
+    budget_reached: bool
+
+
+async def start_run(
+    experiment: Experiment,
+    new: NewRun,
+    progress: Progress,
+    *,
+    shard: Shard = WHOLE,
+) -> RunSummary:
+    """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised."""
+
+    def begin(plan: Plan) -> dict[str, Any]:
+        manifest = new_manifest(experiment, plan, new.run_id, new.created)
+        if plan.unplayed:
+            manifest["unplayed"] = list(plan.unplayed_notes())
+        if shard != WHOLE:
+            manifest |= {"shard": str(shard), "shard_episodes": len(shard.part(plan))}
+        return manifest
+
+    with new.folder.lock():
+        return await _play_run(experiment, new.folder, new.run_id, progress, begin)
+
+
+async def resume_run(
+    folder: RunFolder,
+    variables: Variables,
+    progress: Progress,
+    changes: Mapping[str, Any] | None = None,
+    objects: Mapping[str, Model] | None = None,
+) -> RunSummary:
+    """Resume a run: keep finished episodes, retry failed ones, reuse cached replies.
+
+    `changes` replaces fields of the limits (concurrency, budgets, …); `objects`: name → model object of the caller.
+    Raise RunLogError if anything else has changed.
+    """
+    with folder.lock():
+        manifest = folder.read_manifest()
+        data = {**manifest["config"], "limits": {**manifest["config"]["limits"], **(changes or {})}}
+        try:
+            config = experiment_from(data, str(folder.manifest_path))
+        except ConfigError as error:
+            error.hint = error.hint or f"the original texts of the run are in {folder.texts_path}"
+            raise
+        try:
+            prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest["prices"])
+        except ValidationError as error:
+            raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
+        experiment = resolve(config, variables, objects=objects, prices=prices)
+
+        def go_on(plan: Plan) -> dict[str, Any]:
+            check_unchanged(folder, experiment, plan, manifest["fingerprint"])
+            return {**manifest, "config": config.model_dump(mode="json"), "fingerprint": fingerprint(experiment, plan)}
+
+        return await _play_run(experiment, folder, manifest["run_id"], progress, go_on)
+
+
+async def _play_run(
+    experiment: Experiment,
+    folder: RunFolder,
+    run_id: str,
+    progress: Progress,
+    manifest_of: Callable[[Plan], dict[str, Any]],
+) -> RunSummary:
+    """Plan a run, write run.json, play the episodes without a result, and close all that was opened."""
+
+    def note(text: str) -> None:
+        _LOGGER.warning("%s", text)
+        progress.note(text)
+
+    with run_log(folder.path / "run.log", experiment.variables.secrets.redact):
+        _LOGGER.info("GraphWalk %s works on %s", __version__, folder.path)
+        async with sources_for(experiment, run_id, note) as sources:
+            plan = await make_plan(experiment, sources, progress.planning)
+            manifest = manifest_of(plan)
+            folder.write_manifest(manifest)
+            keep_texts(folder, experiment)
+            finished = FinishedEpisodes.of(folder, plan)
+            planned = Shard.parse(manifest.get("shard", str(WHOLE))).part(plan)
+            waiting = [episode for episode in planned if episode.key not in finished.status_of]
+            _LOGGER.info("%d episodes planned, %d of them finished earlier", len(planned), len(planned) - len(waiting))
+            if experiment.without_extractor:
+                note(experiment.without_extractor)
+            if deviations(manifest["config"]):
+                note(protocol_note(manifest["config"]))
+            progress.priced(finished.usage, experiment.prices)
+            for text in plan.notes():
+                note(text)
+            async with RunModels(experiment, folder.replies_path, note) as models:
+                if finished.status_of:
+                    models.budget.charge(finished.usage)
+                progress.started(len(planned), len(planned) - len(waiting))
+                with closing(folder.results_writer()) as results:
+                    run = _Workers(experiment, models, results, finished, progress, note)
+                    await run.play_all(iter(waiting), min(len(waiting), experiment.config.limits.max_concurrency))
+                if models.budget.usd is not None and models.budget.unpriced:
+                    note(f"{models.budget.unpriced} replies have no known cost: the budget in dollars may be exceeded")
+                failed = sum(status.infrastructure for status in finished.status_of.values())
+                scored = len(finished.status_of) - failed
+                _LOGGER.info("%d of %d episodes have a score, %d failed", scored, len(planned), failed)
+                return RunSummary(len(planned), scored, failed, finished.usage, models.budget.exhausted)
+
+
+@dataclass
+class FinishedEpisodes:
+    """Finished episodes of a run, with those of earlier processes, their usage, and models that do not reply."""
+
+    status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    replied: set[str] = field(default_factory=set)
+    """Models that have replied, also in episodes that failed afterwards."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """Model → episodes of this process without a reply."""
+
+    @classmethod
+    def of(cls, folder: RunFolder, plan: Plan) -> "FinishedEpisodes":
+        """Count the finished episodes of earlier processes, without failures. RunLogError for one of another plan."""
+        finished, keys = cls(), {planned.key for planned in plan.episodes}
+        for number, record in enumerate(folder.records(), 1):
+            key, status = key_of(record), ExitStatus(record["exit_status"])
+            if key not in keys:
+                raise RunLogError(f"{folder.results_path}:{number}: the episode is not part of this run: {key}")
+            if record["trajectory"].get("turns") or not status.infrastructure:
+                finished.replied.add(key.model)
+            if not status.infrastructure:
+                finished.status_of[key] = status
+                finished.usage += from_dict(Usage, record["usage"])
+        return finished
+
+    def count(self, result: Result) -> bool:
+        """Count an episode. Return True if it is the last failure after which its model is skipped."""
+        model, status = result.key.model, result.exit_status
+        self.status_of[result.key] = status
+        self.usage += result.usage
+        if result.trajectory.turns or not status.infrastructure:
+            self.replied.add(model)
+        if model in self.replied or status is not ExitStatus.MODEL_ERROR:
+            return False
+        self.failures[model] += 1
+        return self.failures[model] == _MOST_FAILURES
+
+    def skips(self, model: str) -> bool:
+        """Return True for a model that has never replied (a circuit breaker)."""
+        return self.failures[model] >= _MOST_FAILURES and model not in self.replied
+
+
+@dataclass(frozen=True)
+class _Workers:
+    """Workers that play the episodes of a run, and what they share."""
+
+    experiment: Experiment
+    models: "RunModels"
+    results: LineWriter
+    finished: FinishedEpisodes
+    progress: Progress
+    note: Callable[[str], None]
+
+    async def play_all(self, waiting: Iterator[PlannedEpisode], number: int) -> None:
+        """Play episodes, a `number` of them at a time. Raise the first error of the run."""
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(number):
+                    workers.create_task(self._work(waiting))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    async def _work(self, waiting: Iterator[PlannedEpisode]) -> None:
+        """Play one episode after the other until none is left or the budget is spent, and log each result."""
+        for planned in waiting:
+            if self.models.budget.exhausted:
+                return
+            if self.finished.skips(planned.key.model):
+                continue
+            try:
+                result = await play(planned, self.models, self.experiment)
+                line = encode_line(result.as_dict())
+            except GraphwalkError:
+                raise
+            except Exception as error:
+                _LOGGER.error("unexpected error in %s", planned.key.in_words, exc_info=error)
+                cause = f"unexpected error: {type(error).__name__}: {error}"
+                result = _failed(planned, self.experiment, ExitStatus.MODEL_ERROR, cause)
+                line = encode_line(result.as_dict())
+            self.results.write(line)
+            if self.finished.count(result):
+                stopped = f"stopped calling {planned.key.model}: {_MOST_FAILURES} episodes without a reply"
+                self.note(f"{stopped}; {result.trajectory.error}")
+            if result.exit_status.infrastructure:
+                _LOGGER.warning("%s: %s, %s", result.key.in_words, result.exit_status, result.trajectory.error)
+            self.progress.finished(result)
+            await asyncio.sleep(0)
+
+
+class RunModels(AsyncExitStack):
+    """All models of an experiment, an asynchronous context manager.
+
+    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        replies: Path | None = None,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        super().__init__()
+        self.experiment = experiment
+        config, limits = experiment.config, experiment.config.limits
+        self.budget = Budget(limits.budget_tokens, limits.budget_usd)
+        self._cache = None if replies is None else ReplyCache(replies)
+        if self._cache is not None:
+            self.callback(self._cache.close)
+        self._models: dict[str, Model] = {}
+        self._with_tools: dict[tuple[Any, ...], Model] = {}
+        """Model and the fields of an agent about its calls → the model that variants with these fields share."""
+        for spec in {*experiment.called} & {*experiment.opened}:
+            self._models[spec] = wrap(
+                experiment.opened[spec],
+                limits,
+                budget=self.budget,
+                price=experiment.prices.get(spec),
+                seed=config.seed,
+                note=note,
+            )
+            self.push_async_callback(self._models[spec].close)
+        self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
+
+    @asynccontextmanager
+    async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
+        """Yield the model that plays an episode, and the extractor if there is one."""
+        key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
+        model: Model
+        if spec in self._models:
+            shared = self._of_agent(spec, self.experiment.of(key.setting).agent)
+            model = Cached(shared, self._cache, self.budget, f"{key.text}\x1fplayer")
+        elif spec in self._recorded:
+            trajectory = self._recorded[spec].get((key.task_id, key.setting, key.repeat))
+            if trajectory is None:
+                missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
+                raise ConfigError(f"{spec} has no episode of {missing}")
+            model = ReplayModel(spec, trajectory)
+        else:
+            model = await planned.scripted(spec.partition("/")[2], self.experiment)
+        try:
+            if extractor is None:
+                yield model, None
+            else:
+                yield model, Cached(self._models[extractor], self._cache, self.budget, f"{key.text}\x1fextractor")
+        finally:
+            await model.close()
+
+    def _of_agent(self, spec: str, agent: AgentConfig) -> Model:
+        """Return a model that calls tools as the agent of an episode does."""
+        fields = ("tool_protocol", "tool_choice", "strict_tools", "max_calls_per_turn", "prompts")
+        key = (spec, *(getattr(agent, field) for field in fields))
+        if key not in self._with_tools:
+            self._with_tools[key] = with_tools(self._models[spec], agent)
+        return self._with_tools[key]
+
+
+async def play(
+    planned: PlannedEpisode, models: RunModels, experiment: Experiment, watcher: Watcher | None = None
+) -> Result:
+    """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
+    variables, key, results = experiment.variables, planned.key, list[Result]()
+    facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
+    manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts})
+    async with models.for_episode(planned) as (model, extractor):
+        if manager is None:
+            return await _play(planned, model, extractor, experiment, watcher)
+        from langchain_core.runnables import RunnableLambda
+
+        async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
+            # In here, LangChain's context has the manager of what is below the root.
+            reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
+            result = await _play(planned, model, reader, experiment, watcher)
+            results.append(result)
+            if result.exit_status.infrastructure:
+                raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
+            return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
+
+        root = RunnableLambda(outputs, name=f"episode {key.task_id}")
+        try:
+            await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
+        except GraphwalkError:
+            if not results:
+                raise
+        return results[0]
+
+
+async def _play(
+    planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment, watcher: Watcher | None
+) -> Result:
+    task, setting, store = planned.task, planned.key.setting, planned.graph.about.store
+    experiment = experiment.of(setting)
+    limits, scoring, agent = experiment.config.limits, experiment.config.scoring, experiment.agent
+    deadline = asyncio.get_running_loop().time() + limits.episode_seconds
+    try:
+        prompt = await planned.prompt(experiment)
+    except StoreError as error:
+        return _failed(planned, experiment, ExitStatus.STORE_ERROR, str(error))
+    episode = Episode(
+        prompt=prompt,
+        model=model,
+        config=agent,
+        options=experiment.options,
+        deadline=deadline,
+        tokens=limits.episode_tokens,
+        usd=limits.episode_usd,
+        watcher=watcher or Watcher(),
+    )
+    trajectory = await run_episode(episode)
+    if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
+        try:
+            await store.check_unchanged()
+        except StoreError as error:
+            trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=str(error))
+    extracted: Reply | None = None
+    if extractor is not None and trajectory.reply.strip() and not trajectory.exit_status.infrastructure:
+        extraction = await asyncio.to_thread(read_answer, task, trajectory.reply, scoring)
+        if not extraction.sure:
+            try:
+                # The extractor sees question, reply and format, and never the target.
+                answer_format = task.answer_format(agent)
+                extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
+            except ModelError as error:
+                trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error}")
+    reply = None if extracted is None else extracted.message.content or ""
+    # In a thread, since reading a long reply takes seconds.
+    answer, score = await asyncio.to_thread(judge, task, setting, trajectory, reply, scoring)
+    return _result(planned, experiment, trajectory, answer, score, extracted)
+
+
+def _failed(planned: PlannedEpisode, experiment: Experiment, status: ExitStatus, error: str) -> Result:
+    """Return an episode without a turn."""
+    return _result(planned, experiment, Trajectory((), (), status, error))
+
+
+def _result(
+    planned: PlannedEpisode,
+    experiment: Experiment,
+    trajectory: Trajectory,
+    answer: Any = None,
+    score: dict[str, Any] | None = None,
+    extracted: Reply | None = None,
+) -> Result:
+    if trajectory.error is not None:
+        trajectory = replace(trajectory, error=experiment.variables.secrets.redact_error(trajectory.error))
+    return Result(
+        key=planned.key,
+        exit_status=trajectory.exit_status,
+        answer=answer,
+        score=score,
+        trajectory=trajectory,
+        usage=trajectory.usage + (Usage() if extracted is None else extracted.usage),
+        seconds=trajectory.seconds + (0.0 if extracted is None else extracted.seconds),
+        task=planned.task.model_dump(mode="json"),
+        graph=planned.graph.facts,
+        extractor_reply=None if extracted is None else extracted.message.content or "",
+    )
+
+
+async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
+    """Play a task with the first model and setting. ConfigError if it is about another graph, or cannot be played."""
+    if task.graph_digest != graph.digest:
+        raise ConfigError(
+            f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
+        )
+    instance = GraphInstance.of(graph)
+    async with sources_for(experiment, secrets.token_hex(4)) as sources:
+        loaded = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
+        for planned in episodes_about(task, loaded, experiment):
+            async with RunModels(experiment) as models:
+                return await play(planned, models, experiment)
+    raise no_episode(experiment)

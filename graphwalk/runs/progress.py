@@ -1,0 +1,140 @@
+"""Progress of a run: the interface that runs call, and its display on stderr."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from graphwalk.errors import counted
+from graphwalk.models.prices import KnownPrice
+from graphwalk.runs.record import Result
+from graphwalk.terminal.console import say
+from graphwalk.terminal.progress import ProgressBar, clock, progress_bar
+from graphwalk.types.chat import Usage
+
+_ENOUGH = 5
+"""Episodes after which the total cost is extrapolated."""
+
+
+class Progress:
+    """An observer of a run, called in its event loop; must not block. `on_result` gets each finished episode."""
+
+    _on_result: Callable[[Result], None] | None = None
+
+    def __init__(self, on_result: Callable[[Result], None] | None = None) -> None:
+        self._on_result = on_result
+
+    def planning(self, tasks: int) -> None:
+        """Take the number of tasks made so far."""
+
+    def priced(self, spent: Usage, prices: Mapping[str, KnownPrice]) -> None:
+        """Take the usage of earlier processes, and the known prices by model. Called before `started`."""
+
+    def started(self, episodes: int, done: int) -> None:
+        """Take the size of the complete plan and the number of episodes that earlier processes finished.
+
+        Some episodes of a new run may be finished by then.
+        """
+
+    def finished(self, result: Result) -> None:
+        """Take an episode that is on disk."""
+        if self._on_result is not None:
+            self._on_result(result)
+
+    def note(self, text: str) -> None:
+        """Take a message for the user."""
+
+
+class RunProgress(Progress):
+    """Progress counters of a run, shown in a bar: episodes, correct answers, calls, tokens, cost."""
+
+    def __init__(self, bar: ProgressBar, on_result: Callable[[Result], None] | None = None) -> None:
+        super().__init__(on_result)
+        self.bar = bar
+        self.tasks = 0
+        self.episodes = 0
+        """Episodes of the complete plan; 0 during planning."""
+        self.done = self.scored = self.correct = self.failed = self.calls = 0
+        self.resumed = False
+        self.usage = Usage()
+        """Usage of all finished episodes, with those of earlier processes."""
+        self._unpriced = False
+        self._source = "its provider"
+
+    def planning(self, tasks: int) -> None:
+        self.tasks = tasks
+        self._show()
+
+    def priced(self, spent: Usage, prices: Mapping[str, KnownPrice]) -> None:
+        self.usage = spent
+        self._unpriced = bool(spent.total_tokens) and spent.cost is None
+        if prices:
+            self._source = " and ".join(sorted({price.source for price in prices.values()}))
+        for model, price in prices.items():
+            say(f"price of {model}: {price}")
+
+    def started(self, episodes: int, done: int) -> None:
+        self.episodes = episodes
+        self.done += done
+        self.resumed = done > 0
+        if done == episodes:
+            say(f"nothing left to do: {'the episode has' if done == 1 else f'all {done} episodes have'} a score")
+        elif not self.bar.live:
+            say(counted(episodes, "episode") + (f", {done} of them finished earlier" if done else ""))
+        self.bar.begin("episodes", episodes, self.done)
+        self._show()
+
+    def finished(self, result: Result) -> None:
+        self.done += 1
+        self.calls += len(result.trajectory.results)
+        self.usage += result.usage
+        self._unpriced |= bool(result.usage.total_tokens) and result.usage.cost is None
+        if result.score is None:
+            self.failed += 1
+        else:
+            self.scored += 1
+            self.correct += bool(result.score["correct"])
+        if self.episodes:
+            self.bar()
+        self._show()
+        super().finished(result)
+
+    def note(self, text: str) -> None:
+        say(f"note: {text}")
+
+    def counters(self) -> str:
+        """Return the counters of this process, and the tokens and the cost of the whole run."""
+        since = " since the resume" if self.resumed else ""
+        parts = [f"{self.correct}/{self.scored} correct{since}", counted(self.calls, "tool call")]
+        if self.usage.total_tokens:
+            about = "about " if self.usage.estimated else ""
+            parts += [f"{about}{self.usage.total_tokens:,} tokens", self._cost()]
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        return " · ".join(parts)
+
+    def _cost(self) -> str:
+        if self.usage.cost is None:
+            return "cost unknown"
+        cost = f"${self.usage.cost:.4f}"
+        if self._unpriced:
+            return f"{cost} and unknown cost"
+        if _ENOUGH <= self.done < self.episodes:
+            cost += f" of about ${self.usage.cost / self.done * self.episodes:.2f}"
+        return f"{cost} by {self._source}"
+
+    def _show(self) -> None:
+        tasks = "" if self.episodes else f"{counted(self.tasks, 'task')} so far"
+        counters = self.counters() if self.scored or self.failed else ""
+        self.bar.detail = " · ".join(filter(None, [tasks, counters]))
+
+
+@contextmanager
+def run_progress(on_result: Callable[[Result], None] | None = None) -> Iterator[Progress]:
+    """Show the progress of a run while the block runs."""
+    with progress_bar("making tasks") as bar:
+        progress = RunProgress(bar, on_result)
+        try:
+            yield progress
+        finally:
+            last = f"{bar.numbers()} · {clock(bar.seconds)}" if progress.scored or progress.failed else ""
+    if last:
+        say(last)

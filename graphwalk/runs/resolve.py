@@ -1,0 +1,319 @@
+"""Resolve an experiment: look up all that it names, and report errors before the first call."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.prompts import shipped_prompts
+from graphwalk.config.strict import is_path
+from graphwalk.errors import ConfigError, RunLogError, did_you_mean
+from graphwalk.levers.setup import check_levers
+from graphwalk.models.base import Model
+from graphwalk.models.prices import STATED, KnownPrice, published_price
+from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
+from graphwalk.runs.experiment import AnyExperiment, experiment_from
+from graphwalk.runs.folder import RunFolder, read_kept
+from graphwalk.stores.registry import STORES
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Suite
+from graphwalk.tools.tool import Tool, load_tools, tool_names
+from graphwalk.types.chat import CallOptions
+from graphwalk.types.episode import Trajectory, setting_of
+from graphwalk.types.wire import from_dict
+from graphwalk.variables import Variables
+
+
+def recorded_episodes(spec: str) -> Mapping[tuple[str, str, int], Trajectory]:
+    """Return the trajectories of `replay/RUN` or `replay/RUN:MODEL`, by task, setting and repeat."""
+    try:
+        folder, model = _recorded_run(spec.partition("/")[2])
+    except RunLogError as error:
+        raise ConfigError(f"{spec}: {error}", hint=error.hint) from error
+    models = folder.read_manifest()["config"]["models"]
+    if model is None and len(models) == 1:
+        (model,) = models
+    if model not in models:
+        wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
+        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{name}" for name in models))
+    return {
+        (record["task_id"], record["setting"], record["repeat"]): from_dict(Trajectory, record["trajectory"])
+        for record in folder.records()
+        if record["model"] == model
+    }
+
+
+def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
+    """Return RUN and MODEL of RUN:MODEL; both may contain colons, and the shortest RUN that exists counts."""
+    parts = name.split(":")
+    for number in range(1, len(parts)):
+        path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
+        if RunFolder(path).manifest_path.exists() or path.is_file():
+            return RunFolder.open(path), model
+    return RunFolder.open(Path(name)), None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A resolved experiment. Default models: the scripted agents of the suite."""
+
+    config: AnyExperiment
+    suite: Suite[Any, Any]
+    models: tuple[str, ...]
+    options: CallOptions
+    variables: Variables
+    tools: tuple[Tool, ...]
+    """Tools of the agent, in settings with tools."""
+    prices: Mapping[str, KnownPrice] = field(default_factory=dict)
+    """Known prices of models and extractor, by model."""
+    opened: Mapping[str, Model] = field(default_factory=dict)
+    """Opened models and objects of the caller, by name; none of the models that play single episodes."""
+    extractor: str | None = None
+    """The model that extracts answers, None without one or without its API key."""
+    variants: Mapping[str, "Experiment"] = field(default_factory=dict)
+    """The experiment of each variant by name, with its own configuration, options and tools."""
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The models that play, and the extractor."""
+        return self.models if self.extractor is None else (*self.models, self.extractor)
+
+    @property
+    def without_extractor(self) -> str | None:
+        """The note for a run whose extractor has no API key; None for others."""
+        extractor = self.config.extractor
+        if extractor is None or self.extractor is not None:
+            return None
+        return f"no API key for the extractor {extractor.model}: replies are scored as the parser reads them"
+
+    @property
+    def agent(self) -> AgentConfig:
+        return self.config.agent
+
+    def of(self, setting: str) -> "Experiment":
+        """Return the experiment as it is played in a setting: `tools`, or `tools:VARIANT`. A variant returns itself."""
+        return self.variants.get(setting.partition(":")[2], self)
+
+    def with_variants(self) -> "Experiment":
+        """Return the experiment with its variants resolved. Raise ConfigError for a prompt or tool that is wrong."""
+        variants = {}
+        for config in self.config.variants.values() or (self.config,):
+            check_levers(config.agent, self.suite, config.settings)
+        for name, config in self.config.variants.items():
+            _ = config.agent.texts
+            variants[name] = replace(
+                self, config=config, options=call_options(config), tools=_tools(config.agent, self.suite)
+            )
+        return replace(self, variants=variants)
+
+    @property
+    def settings_played(self) -> list[str]:
+        """The settings, each with every variant."""
+        variants = self.config.variants
+        return [f"{setting}:{name}" for setting in self.config.settings for name in variants] or [*self.config.settings]
+
+
+def call_options(config: AnyExperiment) -> CallOptions:
+    """Return the settings of a model call."""
+    return CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls)
+
+
+def resolve(
+    config: AnyExperiment,
+    variables: Variables,
+    *,
+    keys: bool = True,
+    objects: Mapping[str, Model] | None = None,
+    prices: Mapping[str, KnownPrice] | None = None,
+) -> Experiment:
+    """Look up all that an experiment names, and open its models. Raise ConfigError for anything missing.
+
+    Without `keys` no model is opened, and no API key is needed. `objects`: name → model object of the caller. `prices`:
+    those of a run that is resumed; None: look them up. A model connects to its server with the first call; `RunModels`
+    closes it.
+    """
+    _refuse_secrets(config, variables)
+    variables = variables.serving(config.servers)
+    suite = suite_named(config.suite.name)
+    if config.scoring.text == "folded" and suite.name != "own_questions":
+        raise ConfigError(f"scoring.text: the suite {suite.name} compares no texts", hint="leave the field out")
+    tools = _tools(config.agent, suite)
+    _ = config.agent.texts  # raises for a wrong prompt
+    STORES.origin(config.store)
+    own = (
+        (variables.model,)
+        if variables.model
+        else tuple(f"scripted/{name}" for name, player in suite.players.items() if player.default)
+    )
+    models, opened = config.models or own, dict(objects or {})
+    if not models:
+        raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
+    extractor = None if config.extractor is None else config.extractor.model
+    for spec in (*models, *([] if extractor is None else [extractor])):
+        if spec in opened:
+            continue
+        _check_model(spec, suite, config.model_arguments.get(spec))
+        if per_episode(spec) or not keys:
+            continue
+        try:
+            opened[spec] = open_model(spec, variables, config.model_arguments.get(spec))
+        except ConfigError:
+            if spec in models or config.extractor is None or config.extractor.required:
+                raise
+            extractor = None
+    called = models if extractor is None else (*models, extractor)
+    experiment = Experiment(
+        config=config,
+        suite=suite,
+        models=models,
+        options=call_options(config),
+        variables=variables,
+        tools=tools,
+        prices=_prices(config, called, variables) if prices is None else prices,
+        opened=opened,
+        extractor=extractor,
+    )
+    for spec in called:
+        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
+            raise ConfigError(
+                f"--budget-usd needs the price of {spec}, which is not known",
+                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
+            )
+    if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
+        raise no_episode(experiment)
+    return experiment.with_variants()
+
+
+def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
+    if agent.tools is not None and not suite.tools:
+        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
+    if agent.tools is None:
+        return load_tools(suite.tools)
+    try:
+        return load_tools(agent.tools)
+    except ConfigError as error:
+        raise ConfigError(f"agent.tools: {error}", hint=error.hint) from error
+
+
+def _refuse_secrets(config: AnyExperiment, variables: Variables) -> None:
+    """Raise ConfigError if an experiment contains a secret, since it is logged."""
+    # Only in free fields: the key of a local server may be equal to the name of its model.
+    free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
+    if variable := variables.secrets.variable_in(free_fields):
+        raise ConfigError(f"the experiment is logged and contains the value of {variable}", hint="remove it")
+
+
+def per_episode(spec: str) -> bool:
+    """Return True for scripted and replayed models: each plays one episode and costs nothing."""
+    return spec.partition("/")[0] in EPISODE_PROVIDERS
+
+
+def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
+    """Return True if a model can play a task in a setting; only scripted agents are limited."""
+    provider, _, name = model.partition("/")
+    if provider != "scripted":
+        return True
+    player = suite.players.get(name)
+    return player is not None and setting_of(setting) in player.settings and not (task and player.why_not(task))
+
+
+def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
+    """Return the error for an experiment without an episode; `reasons` are one line each."""
+    config, suite, models = experiment.config, experiment.suite, experiment.models
+    settings = ", ".join(config.settings)
+    playable = [s for s in suite.settings if any(can_play(suite, model, s) for model in models)]
+    if set(playable) & set(config.settings):
+        cause = "\n".join([f"{config.name} has no episode: no task can be played in {settings}", *reasons])
+        return ConfigError(cause, hint="choose other models, settings or questions")
+    own = f", or a setting that they can play: --setting {playable[0]}" if playable else ""
+    return ConfigError(
+        f"{config.name} has no episode: {', '.join(models)} cannot play {settings}",
+        hint=f"name a language model: --model openai/gpt-4.1-mini{own}",
+    )
+
+
+def _prices(config: AnyExperiment, models: tuple[str, ...], variables: Variables) -> dict[str, KnownPrice]:
+    """Return the known prices by model."""
+    prices: dict[str, KnownPrice] = {}
+    for spec in models:
+        if per_episode(spec):
+            continue
+        if stated := config.prices.get(spec):
+            prices[spec] = KnownPrice(price=stated, source=STATED)
+        elif published := published_price(spec, variables):
+            prices[spec] = published
+    return prices
+
+
+def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any] | None) -> None:
+    """Raise ConfigError for an unknown provider, scripted agent or recorded run, and for arguments of these two."""
+    check_name(spec)
+    provider, _, name = spec.partition("/")
+    if per_episode(spec) and arguments:
+        raise ConfigError(
+            f"{spec} takes no arguments: {', '.join(arguments)}", hint="model_arguments are for language models"
+        )
+    if provider == "scripted" and name not in suite.players:
+        names = ", ".join(suite.players) or "the suite has none"
+        close = did_you_mean(name, suite.players)
+        raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {names}")
+    if provider == "replay":
+        recorded_episodes(spec)
+
+
+def kept_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
+    """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
+
+    `store`: use another store. Raise ConfigError if this version cannot read the configuration.
+    """
+    data = folder.read_manifest()["config"]
+    texts = folder.texts_path.resolve()
+    changed = {
+        "suite": _kept_paths(data["suite"], texts),
+        "agent": {**_kept_paths(data["agent"], texts), "prompts": _prompts(data["agent"], texts)},
+        "store": store or data["store"],
+        "vary": _kept_paths(data["vary"], texts),
+    }
+    config = experiment_from({**data, **changed}, str(folder.manifest_path))
+    suite = suite_named(config.suite.name)
+    tools = suite.tools if config.agent.tools is None else config.agent.tools
+    return Experiment(
+        config=config,
+        suite=suite,
+        models=config.models,
+        options=call_options(config),
+        variables=variables,
+        tools=load_tools([_kept_tool(name, texts) for name in tools]),
+    ).with_variants()
+
+
+def _kept_paths(value: Any, texts: Path, field: str = "") -> Any:
+    """Replace paths, at any depth, by those of the kept texts of the same field and name."""
+    if isinstance(value, dict):
+        return {name: _kept_paths(item, texts, name.rpartition(".")[2]) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_kept_paths(item, texts, field) for item in value]
+    if not isinstance(value, str) or not is_path(value):
+        return value
+    path = texts / ("variants" if field == "prompts" else field) / Path(value).name
+    return str(path) if path.exists() else value
+
+
+def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
+    """Return the folder of the kept prompts if they differ from the built-in ones."""
+    folder = texts / "prompts"
+    if not folder.is_dir():
+        return agent.get("prompts")
+    prompts = {path.name: read_kept(path) for path in folder.iterdir()}
+    return None if prompts == dict(shipped_prompts().files) else str(folder)
+
+
+def _kept_tool(name: str, texts: Path) -> str:
+    """Return the kept file of a tool if it differs from the built-in one, else the name."""
+    path = texts / "tools" / f"{Path(name).stem if is_path(name) else name}.yaml"
+    if not path.is_file():
+        return name
+    shipped = load_tools([path.stem])[0].file_text if path.stem in tool_names() else None
+    return path.stem if shipped == read_kept(path) else str(path)

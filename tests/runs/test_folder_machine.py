@@ -1,0 +1,356 @@
+"""Run folders under commands, kills, torn lines, full disks and failing syncs, in any order.
+
+No result is lost, doubled or changed, no reply is paid twice.
+"""
+
+import asyncio
+import json
+import shutil
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import Phase
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from graphwalk.analysis.publishing import publish
+from graphwalk.analysis.rescore import rescore_run
+from graphwalk.analysis.verify import verify_run
+from graphwalk.cli.app import _as_graphwalk_error
+from graphwalk.errors import ModelError
+from graphwalk.files import json_lines
+from graphwalk.models.wrappers import Guarded
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.listing import list_runs
+from graphwalk.runs.play import resume_run, start_run
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.record import EpisodeKey, key_of
+from graphwalk.runs.resolve import resolve
+from graphwalk.runs.shards import Shard, merge_runs
+from graphwalk.sanitise import Secrets
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
+from graphwalk.types.episode import ExitStatus
+from graphwalk.variables import Variables
+from tests.runs.disk import Disk, Fault, Killed
+from tests.runs.runs import without_time
+
+SETTINGS = Variables()
+SHARDS = {"run": "1/1", "first": "1/2", "second": "2/2"}
+FOLDERS = [*SHARDS, "merged"]
+EPISODES = MOST = 3
+"""Traces, and episodes at the same time."""
+DONE, INTERNAL, REFUSED, FAILED, KILLED = 0, 1, 3, 4, "killed"
+EXPERIMENT = {
+    "name": "tiny",
+    "suite": {
+        "name": "magma",
+        "traces": [{"algorithm": ["bfs"], "nodes": [5], "count": EPISODES}],
+    },
+    "models": ["mine/m"],
+    "settings": ["io"],
+}
+
+
+@dataclass
+class PaidModel:
+    """A model whose every reply has the digest of its request, and that notes what it is asked."""
+
+    asked: Callable[[str], None] = lambda digest: None
+    fails: bool = False
+    name: str = "mine/m"
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        digest = sha256(repr([(message.role, message.content) for message in messages]).encode()).hexdigest()
+        if self.fails and int(digest, 16) % 3 == 0:
+            raise ModelError("the provider is down")
+        self.asked(digest)
+        return Reply(Message("assistant", f"[{int(digest, 16) % 5}]", reasoning=digest), usage=Usage(10, 5))
+
+
+def complete_lines(content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the records of a log, without what a kill left of a line."""
+    for line in content.split(b"\n")[:-1]:
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def results_in(content: bytes) -> Iterator[tuple[EpisodeKey, str]]:
+    """Yield the episodes with a result, and the result without its run and times."""
+    for record in complete_lines(content):
+        if not ExitStatus(record["exit_status"]).infrastructure:
+            yield key_of(record), without_time(record)
+
+
+def replies_in(content: bytes) -> set[str]:
+    """Return the digests of the requests with a reply."""
+    return {record["reply"]["message"]["reasoning"] for record in complete_lines(content)}
+
+
+def read(path: Path) -> bytes:
+    """Return the content of a log."""
+    return path.read_bytes() if path.exists() else b""
+
+
+@cache
+def undisturbed() -> dict[EpisodeKey, str]:
+    """Return the results of a run that nothing happens to."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, path = PaidModel(), Path(folder) / "run"
+        experiment = resolve(
+            load_experiment({**EXPERIMENT, "limits": {"max_concurrency": 1}}), SETTINGS, objects=opened(model)
+        )
+        asyncio.run(start_run(experiment, NewRun.make("tiny", path), Progress()))
+        return dict(results_in(read(path / "results.jsonl")))
+
+
+def opened(model: PaidModel) -> dict[str, Any]:
+    return {model.name: Guarded(model, SETTINGS, model.name, lent=True)}
+
+
+@dataclass
+class Logged:
+    """Results and replies in the files of a run, which it must not lose."""
+
+    results: dict[EpisodeKey, str] = field(default_factory=dict)
+    replies: set[str] = field(default_factory=set)
+    texts: bool = False
+    """The texts are complete: the run or a resume of it has got that far."""
+
+
+def faults(*targets: str, most: int = 4) -> "st.SearchStrategy[Fault | None]":
+    """A fault at one of the first operations on one of these files, or none."""
+    actions = st.sampled_from(["kill", "torn", "full", "sync error"])
+    fault = st.builds(Fault, actions, st.sampled_from(targets), st.integers(1, most))
+    return st.one_of(fault, fault, fault, st.none())
+
+
+LOGS = ("results.jsonl", "replies.jsonl", ".part", "run.json")
+names = st.sampled_from(["run", "run", "first", "second", "merged"])
+
+
+class RunFolderMachine(RuleBasedStateMachine):
+    """Commands on a run, its shards and their merged run, each with a fault or none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = Path(tempfile.mkdtemp())
+        self.home = self.root / "runs"
+        self.home.mkdir()
+        self.disk = Disk(self.home)
+        self.logged = {name: Logged() for name in FOLDERS}
+        self.broken: list[str] = self.disk.broken
+        self.error: Exception | None = None
+
+    @initialize(
+        seconds=st.sampled_from([0.0, 1e9]),
+        first=st.sampled_from(["run", "shards"]),
+        fault=st.one_of(faults(*LOGS, most=6), faults("", most=100)),
+    )
+    def start(self, seconds: float, first: str, fault: Fault | None) -> None:
+        """Sync each line at once, or at the end of a process. Begin with a run or with its shards."""
+        self.seconds = patch.object(json_lines, "_SYNC_SECONDS", seconds)
+        self.seconds.start()
+        for name in ("run",) if first == "run" else ("first", "second"):
+            self.play(name, fault, False, 1)
+
+    # Commands.
+
+    @rule(
+        name=names,
+        fault=st.one_of(faults(*LOGS, most=6), faults("", most=100)),
+        fails=st.sampled_from([False, False, True]),
+        concurrency=st.sampled_from([1, MOST]),
+    )
+    def play(self, name: str, fault: Fault | None, fails: bool, concurrency: int) -> None:
+        """Start or resume a run."""
+        name = "run" if name == "merged" and not self.exists(name) else name
+        end = self.command(lambda: self.played(name, fails, concurrency), fault)
+        if fault is None:
+            assert end in ((DONE, FAILED) if fails else (DONE,)), (end, self.error)
+            self.logged[name].texts = True
+
+    @precondition(lambda self: self.existing())
+    @rule(name=names, fault=faults(*LOGS, ""))
+    def rescore(self, name: str, fault: Fault | None) -> None:
+        name = self.existing(name)
+        end = self.command(lambda: rescore_run(RunFolder.open(self.home / name)), fault)
+        if fault is None:
+            assert end == (DONE if self.has_lines(name) else REFUSED), (end, self.error)
+
+    @precondition(lambda self: self.existing())
+    @rule(name=names, fault=faults(".part", ".zip", most=9))
+    def publish(self, name: str, fault: Fault | None) -> None:
+        name = self.existing(name)
+        end = self.command(lambda: self.published(name), fault)
+        if fault is None:
+            assert end == DONE or not self.logged[name].texts, (end, self.error)
+        if end == DONE:
+            published = RunFolder.open(self.home / f"{name}.zip").path / "results.jsonl"
+            assert dict(results_in(read(published))) == self.logged[name].results
+
+    @precondition(lambda self: self.exists("first") and self.exists("second"))
+    @rule(fault=faults(*LOGS, "", most=6))
+    def merge(self, fault: Fault | None) -> None:
+        if not self.exists("merged") and (self.home / "merged").exists():
+            shutil.rmtree(self.home / "merged")  # the next step that the error names
+        whole = all(self.finished(name) for name in ("first", "second")) and not self.exists("merged")
+        end = self.command(self.merged, fault)
+        if fault is None:
+            assert end == DONE or (end == REFUSED and not whole), (end, self.error)
+        if end == DONE:
+            shards = self.logged["first"], self.logged["second"]
+            self.logged["merged"].texts = all(one.texts for one in shards)
+            assert self.logged["merged"].results == shards[0].results | shards[1].results
+            assert self.logged["merged"].replies == shards[0].replies | shards[1].replies
+
+    @precondition(lambda self: self.existing())
+    @rule(name=names)
+    def verify(self, name: str) -> None:
+        """Verify a run, and list all of them."""
+        name = self.existing(name)
+        end = self.command(lambda: self.verified(name))
+        assert end == DONE or not self.logged[name].texts, (end, self.error)
+        assert self.command(lambda: [*list_runs(self.home)]) == DONE, self.error
+
+    # The invariants.
+
+    @invariant()
+    def nothing_is_lost_doubled_or_changed(self) -> None:
+        assert not self.broken, self.broken
+
+    def teardown(self) -> None:
+        """Resume every run to its end, which has the results of an undisturbed one."""
+        try:
+            for name in filter(self.exists, FOLDERS):
+                assert self.command(partial(self.played, name, False, 1)) == DONE, self.error
+                assert self.finished(name)
+            assert not self.broken, self.broken
+        finally:
+            self.seconds.stop()
+            shutil.rmtree(self.root)
+
+    # Helpers.
+
+    def existing(self, name: str = "run") -> str:
+        """Return a run that exists, this one if possible; "" without runs."""
+        return next(filter(self.exists, [name, *FOLDERS]), "")
+
+    def exists(self, name: str) -> bool:
+        return (self.home / name / "run.json").exists()
+
+    def has_lines(self, name: str) -> bool:
+        return self.exists(name) and bool([*complete_lines(read(self.home / name / "results.jsonl"))])
+
+    def finished(self, name: str) -> bool:
+        shard = Shard.parse(SHARDS.get(name, "1/1"))
+        expected = [*undisturbed().items()][shard.number - 1 :: shard.of]
+        return self.logged[name].results == dict(expected)
+
+    def command(self, work: Callable[[], object], fault: Fault | None = None) -> object:
+        """Run a command as a process; return its exit code."""
+        end: object = KILLED
+        with self.disk.process(fault), suppress(Killed):
+            end = self.ended(work)
+        self.look()
+        return end
+
+    def ended(self, work: Callable[[], object]) -> int:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return FAILED if work() is FAILED else DONE
+        except Exception as error:
+            reported = self.error = _as_graphwalk_error(error)
+            if reported.exit_code == INTERNAL:
+                self.broken.append("".join(traceback.format_exception(error)))
+            return reported.exit_code
+
+    def played(self, name: str, fails: bool, concurrency: int) -> object:
+        folder = self.home / name
+
+        def asked(digest: str) -> None:
+            if self.disk.dead:
+                raise Killed
+            if digest in replies_in(read(folder / "replies.jsonl")) | self.logged[name].replies:
+                self.broken.append(f"a reply of {name} was asked for again")
+
+        models = opened(PaidModel(asked, fails))
+        if name == "merged" or self.exists(name):
+            limits = {"max_concurrency": concurrency}
+            summary = asyncio.run(resume_run(RunFolder.open(folder), SETTINGS, Progress(), limits, models))
+        else:
+            config = load_experiment(EXPERIMENT, flags={"limits.max_concurrency": concurrency})
+            new = NewRun.make("tiny", folder)
+            shard = Shard.parse(SHARDS[name])
+            summary = asyncio.run(start_run(resolve(config, SETTINGS, objects=models), new, Progress(), shard=shard))
+        return FAILED if summary.failed else DONE
+
+    def published(self, name: str) -> None:
+        out = self.home / f"{name}.zip"
+        publish(RunFolder.open(self.home / name), out, Secrets({}))
+
+    def merged(self) -> None:
+        folders = [RunFolder.open(self.home / name) for name in ("first", "second")]
+        merge_runs(folders, NewRun.make("tiny", self.home / "merged"))
+
+    def verified(self, name: str) -> None:
+        verification = asyncio.run(verify_run(RunFolder.open(self.home / name), SETTINGS))
+        if verification.error is not None:
+            raise verification.error
+
+    def look(self) -> None:
+        """Compare the files with what was in them before."""
+        for name, one in self.logged.items():
+            if name == "merged" and not self.exists(name):
+                self.logged[name] = Logged()
+                continue
+            folder = self.home / name
+            lines = [*results_in(read(folder / "results.jsonl"))]
+            results, replies = dict(lines), replies_in(read(folder / "replies.jsonl"))
+            for key, result in lines:
+                if result != undisturbed()[key]:
+                    self.broken.append(f"{name}: {key} has changed")
+            if missing := one.results.keys() - results.keys():
+                self.broken.append(f"{name}: lost results: {missing}")
+            if missing_replies := one.replies - replies:
+                self.broken.append(f"{name}: {len(missing_replies)} lost replies")
+            if len(lines) > len(results):
+                self.broken.append(f"{name}: doubled results: {Counter(key for key, _ in lines)}")
+            one.results, one.replies = results, replies
+
+
+def try_sequences(number: int, steps: int, **settings: Any) -> None:
+    # The phase that explains a failure would trace every line of every sequence.
+    phases = (Phase.reuse, Phase.generate, Phase.shrink)
+    chosen = hypothesis_settings(max_examples=number, stateful_step_count=steps, phases=phases, **settings)
+    run_state_machine_as_test(RunFolderMachine, settings=chosen)
+
+
+@pytest.mark.timeout(1200)
+def test_60_sequences_lose_double_and_change_nothing() -> None:
+    try_sequences(60, 3)
+
+
+@pytest.mark.slow
+def test_10000_sequences_lose_double_and_change_nothing() -> None:
+    try_sequences(10_000, 5, derandomize=False)

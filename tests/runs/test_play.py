@@ -1,0 +1,273 @@
+"""Whole runs in this process: what is logged, what a resume does, what it refuses."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.analysis.reporting import report_of
+from graphwalk.errors import RunLogError, StoreError
+from graphwalk.runs.experiment import AnyExperiment
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.record import Result
+from graphwalk.variables import Variables
+from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.runs.runs import Notes, experiment, records, resume, start, without_time
+
+
+async def test_every_planned_episode_is_logged_once(tmp_path: Path) -> None:
+    summary = await start(tmp_path / "run", experiment())
+    assert (summary.episodes, summary.finished, summary.failed) == (36, 36, 0)
+    logged = Counter((r["task_id"], r["model"], r["setting"], r["repeat"]) for r in records(tmp_path / "run"))
+    assert len(logged) == 36
+    assert set(logged.values()) == {1}
+    rows = {row["model"]: row for row in report_of(RunFolder.open(tmp_path / "run")).rows}
+    assert rows["scripted/expert"]["accuracy"] == 100.0
+    assert rows["scripted/random"]["accuracy"] < rows["scripted/expert"]["accuracy"]
+
+
+async def test_results_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
+    for workers in (1, 8):
+        await start(tmp_path / str(workers), experiment(**{"limits.max_concurrency": workers}))
+    one, eight = (sorted(map(without_time, records(tmp_path / str(workers)))) for workers in (1, 8))
+    assert one == eight
+
+
+async def test_a_changed_configuration_is_refused_with_the_difference(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(limit=1))
+    folder = RunFolder.open(tmp_path / "run")
+    manifest = folder.read_manifest()
+    changes = {"seed": 8, "models": ["scripted/random"], "limit": 2}
+    folder.write_manifest({**manifest, "config": {**manifest["config"], **changes}})
+    before = folder.results_path.read_bytes()
+    with pytest.raises(RunLogError) as caught:
+        await resume(tmp_path / "run")
+    assert all(f"config.{field}" in str(caught.value) for field in changes)
+    assert folder.results_path.read_bytes() == before
+
+
+# A language model behind a real server.
+
+
+def thinker(request: Request) -> Answer:
+    """Thinks once, then answers with nothing."""
+    thought = any(message["role"] == "tool" for message in request.body["messages"])
+    return Answer(chat("[]") if thought else chat(calls=[("think", {"thought": "hm"})]))
+
+
+def served(server: ModelServer, **more: str) -> Variables:
+    return Variables({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
+
+
+def local(**flags: Any) -> AnyExperiment:
+    return experiment(models=["openai-api/local/m"], **flags)
+
+
+class Interrupting(Progress):
+    """A progress that cancels the run after four episodes."""
+
+    task: asyncio.Task[Any]
+    finished_episodes = 0
+
+    def finished(self, result: Result) -> None:
+        self.finished_episodes += 1
+        if self.finished_episodes == 4:
+            self.task.cancel()
+
+
+async def test_no_reply_is_paid_for_twice_after_an_interruption(tmp_path: Path) -> None:
+    progress = Interrupting()
+    async with ModelServer(thinker) as server:
+        progress.task = asyncio.ensure_future(start(tmp_path / "run", local(), served(server), progress))
+        with pytest.raises(asyncio.CancelledError):
+            await progress.task
+        answered_before = len((tmp_path / "run" / "replies.jsonl").read_bytes().splitlines())
+        assert 4 <= len(records(tmp_path / "run")) < 12
+        begun = len(server.requests)
+        summary = await resume(tmp_path / "run", served(server))
+        assert summary.finished == 12
+        assert len(server.requests) - begun == 24 - answered_before
+        assert summary.usage.input_tokens == 240
+
+
+async def test_failed_episodes_have_no_score_and_are_tried_again(tmp_path: Path) -> None:
+    async with ModelServer(lambda request: error(400, "no such model")) as server:
+        summary = await start(tmp_path / "run", local(), served(server))
+        assert summary.finished == 0
+        assert all(r["score"] is None and r["exit_status"] == "model_error" for r in records(tmp_path / "run"))
+        server.respond = thinker
+        summary = await resume(tmp_path / "run", served(server))
+        assert (summary.finished, summary.failed) == (12, 0)
+    row = report_of(RunFolder.open(tmp_path / "run")).rows[0]
+    assert (row["scored"], row["infrastructure_failures"]) == (12, 0)
+
+
+async def test_a_budget_stops_the_run_and_a_larger_one_finishes_it(tmp_path: Path) -> None:
+    async with ModelServer(thinker) as server:
+        limits = {"limits.budget_tokens": 100, "limits.max_concurrency": 2}
+        summary = await start(tmp_path / "run", local(**limits), served(server))
+        assert summary.budget_reached
+        assert summary.finished < 12
+        assert sum(len(r["trajectory"]["turns"]) * 15 for r in records(tmp_path / "run")) <= 100 + 2 * 15
+        summary = await resume(tmp_path / "run", served(server), budget_tokens=10_000)
+        assert (summary.finished, len(server.requests)) == (12, 24)
+
+
+def reader(said: str, extracted: str) -> Any:
+    def respond(request: Request) -> Answer:
+        return Answer(chat(extracted if request.body["model"] == "reader" else said))
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    ("said", "extracted", "count", "stage", "lossy"),
+    [
+        ("There are three of them.", '[{"count": 3}]', 3, "model", False),
+        ('{"count": 2} and {"count": 3}', '[{"count": 3}]', 3, "model", False),
+        ('{"count": 2} and {"count": 3}', "null", 3, "bare", True),
+        ('[{"count": 2}]', '[{"count": 3}]', 2, "strict", False),
+    ],
+)
+async def test_the_extractor_is_asked_where_a_reading_is_lossy(
+    tmp_path: Path, said: str, extracted: str, count: int, stage: str, lossy: bool | None
+) -> None:
+    async with ModelServer(reader(said, extracted)) as server:
+        flags = {"suite.questions": ["node_count"], "extractor": "openai-api/local/reader"}
+        summary = await start(tmp_path / "run", local(**flags), served(server))
+        calls = [request.body["model"] for request in server.requests].count("reader")
+    (record,) = records(tmp_path / "run")
+    score = record["score"]
+    assert (record["answer"], score["extraction_stage"], score.get("lossy")) == ([{"count": count}], stage, lossy)
+    assert calls == (stage != "strict")
+    assert summary.usage.input_tokens == 10 * (1 + calls)
+    notes = [note for note in report_of(RunFolder(tmp_path / "run")).notes if note.startswith("Ambiguous: 1 answer;")]
+    assert len(notes) == bool(lossy)
+
+
+async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Path) -> None:
+    progress = Notes()
+    async with ModelServer(reader("There are three.", '[{"count": 3}]')) as server:
+        extractor = {"model": "openai/gpt-4.1-mini", "required": False}
+        flags = {"suite.questions": ["node_count"], "extractor": extractor}
+        await start(tmp_path / "run", local(**flags), served(server), progress)
+    assert ["gpt-4.1-mini" in note for note in progress.notes].count(True) == 1
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.read_manifest()["fingerprint"]["stage_2"] is None
+    assert [note for note in report_of(folder).notes if "without the extractor openai/gpt-4.1-mini" in note]
+
+
+async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(tmp_path: Path) -> None:
+    progress = Notes()
+    async with ModelServer(lambda request: Answer(chat("[]", usage=None))) as server:
+        limits = {"limits.budget_tokens": 5, "limits.max_concurrency": 1}
+        done = await start(tmp_path / "run", local(**limits), served(server), progress)
+    assert done.budget_reached
+    assert len(server.requests) == 1
+    assert ["does not report" in note for note in progress.notes].count(True) == 1
+
+
+async def test_the_price_that_a_run_began_with_stays(tmp_path: Path) -> None:
+    prices = {"openai-api/local/m": {"input": 1.0, "output": 1.0}}
+    async with ModelServer(lambda request: Answer(chat("[]", usage=(500_000, 500_000)))) as server:
+        await start(tmp_path / "run", local(prices=prices, **{"limits.budget_usd": 3.0}), served(server))
+        path = tmp_path / "run" / "run.json"
+        manifest = json.loads(path.read_text())
+        assert manifest["prices"]["openai-api/local/m"]["source"] == "the experiment"
+        manifest["prices"]["openai-api/local/m"] |= {"source": "a list of then", "price": {"input": 3.0, "output": 3.0}}
+        path.write_text(json.dumps(manifest))
+        await resume(tmp_path / "run", served(server), budget_usd=1000.0)
+    answered = [record for record in records(tmp_path / "run") if record["exit_status"] == "answered"]
+    assert {record["usage"]["cost"] for record in answered} == {1.0, 3.0}
+
+
+def six_graphs(**flags: Any) -> AnyExperiment:
+    fields = {"suite.graphs.*.count": 6, "suite.questions": ["node_count"], **flags}
+    return experiment(models=["scripted/expert"], **fields)
+
+
+class Ending(Progress):
+    """Ends a run while its plan is made."""
+
+    def planning(self, tasks: int) -> None:
+        if tasks == 4:
+            raise RunLogError("enough")
+
+
+async def test_the_plan_is_whole_before_the_first_episode(tmp_path: Path) -> None:
+    events: list[str] = []
+
+    class Watcher(Progress):
+        def planning(self, tasks: int) -> None:
+            events.append("planned")
+
+        def finished(self, result: Result) -> None:
+            events.append("finished")
+
+    await start(tmp_path / "run", six_graphs(), progress=Watcher())
+    assert events == ["planned"] * 6 + ["finished"] * 6
+    assert RunFolder.open(tmp_path / "run").planned_episodes() == 6
+
+
+async def test_a_run_that_ended_while_it_was_planned_is_begun_again(tmp_path: Path) -> None:
+    with pytest.raises(RunLogError, match="enough"):
+        await start(tmp_path / "run", six_graphs(), progress=Ending())
+    assert not (tmp_path / "run" / "run.json").exists()
+    summary = await start(tmp_path / "run", six_graphs())
+    assert summary.finished == summary.episodes == 6
+
+
+async def test_it_does_not_go_on_with_another_seed(tmp_path: Path) -> None:
+    await start(tmp_path / "run", six_graphs())
+    folder = RunFolder.open(tmp_path / "run")
+    manifest = folder.read_manifest()
+    folder.write_manifest({**manifest, "config": {**manifest["config"], "seed": 99}})
+    with pytest.raises(RunLogError, match="graphs"):
+        await resume(tmp_path / "run")
+
+
+class Failing(Progress):
+    def finished(self, result: Result) -> None:
+        raise RuntimeError("a defect of ours")
+
+
+async def test_an_internal_error_leaves_its_traceback_in_the_log(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        await start(tmp_path / "run", experiment(models=["scripted/expert"]), progress=Failing())
+    log = (tmp_path / "run" / "run.log").read_text()
+    assert "Traceback (most recent call last)" in log
+    assert 'raise RuntimeError("a defect of ours")' in log
+
+
+async def test_an_error_of_the_user_leaves_one_line_in_the_log(tmp_path: Path) -> None:
+    nowhere = Variables({"NEO4J_URI": "bolt://127.0.0.1:9"})
+    with pytest.raises(StoreError):
+        await start(tmp_path / "run", experiment(models=["scripted/expert"], store="neo4j"), nowhere)
+    log = (tmp_path / "run" / "run.log").read_text()
+    assert "ended by StoreAwayError" in log
+    assert "Traceback" not in log
+
+
+async def test_a_result_that_cannot_be_written_fails_its_episode_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Result.as_dict
+
+    def as_dict(result: Result) -> dict[str, Any]:
+        if result.trajectory.turns and result.key.repeat == 1:
+            raise ValueError("Maximum serialization depth exceeded")
+        return write(result)
+
+    monkeypatch.setattr(Result, "as_dict", as_dict)
+    config = experiment(models=["scripted/expert"], limit=1, repeats=3, **{"limits.max_concurrency": 1})
+    assert (await start(tmp_path / "run", config)).failed == 1
+    failed = records(tmp_path / "run")[1]
+    error = "unexpected error: ValueError: Maximum serialization depth exceeded"
+    assert (failed["exit_status"], failed["trajectory"]["error"]) == ("model_error", error)
+    assert "Traceback" in (tmp_path / "run" / "run.log").read_text()
+    monkeypatch.undo()
+    assert (await resume(tmp_path / "run")).failed == 0

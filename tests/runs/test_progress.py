@@ -1,0 +1,101 @@
+"""Progress: cost, rate and time left, on a terminal and in a pipe."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from graphwalk.config.calls import Price
+from graphwalk.models.prices import KnownPrice
+from graphwalk.runs.progress import RunProgress, run_progress
+from graphwalk.runs.record import EpisodeKey, Result
+from graphwalk.terminal import progress
+from graphwalk.terminal.console import stderr
+from graphwalk.terminal.progress import ProgressBar, clock, progress_bar
+from graphwalk.types.chat import Usage
+from graphwalk.types.episode import ExitStatus, Trajectory
+from tests.runs.runs import experiment, start
+
+ANSWERED = ExitStatus.ANSWERED
+KNOWN = {"openai/m": KnownPrice(price=Price(input=1, output=2), source="genai-prices", version="1")}
+
+
+def shown(*usages: Usage, spent: Usage = Usage(), done: int = 0, episodes: int = 20) -> str:
+    run = RunProgress(ProgressBar("making tasks"))
+    run.priced(spent, KNOWN)
+    run.started(episodes, done)
+    for number, usage in enumerate(usages):
+        key = EpisodeKey(f"t{number}", "openai/m", "tools", 0)
+        run.finished(Result(key, ANSWERED, [], {"correct": True}, Trajectory((), (), ANSWERED), usage, 0.0, {}))
+    return run.counters()
+
+
+def test_cost_so_far_and_of_all() -> None:
+    paid = Usage(100, 10, cost=0.25)
+    assert "$0.2500 by genai-prices" in shown(paid)
+    assert "$1.2500 of about $5.00 by genai-prices" in shown(*[paid] * 5)
+
+
+def test_a_resumed_run_counts_what_was_spent_before() -> None:
+    assert "$2.5000 of about $5.00" in shown(*[Usage(1, 1, cost=0.25)] * 5, spent=Usage(5, 5, cost=1.25), done=5)
+
+
+def test_counts_of_a_resumed_run_name_what_they_count() -> None:
+    assert shown(Usage(), Usage(), done=5).startswith("2/2 correct since the resume · ")
+    assert shown(Usage()).startswith("1/1 correct · ")
+
+
+def test_unknown_stays_unknown() -> None:
+    assert "cost unknown" in shown(Usage(100, 10))
+    assert "$0.2500 and unknown cost" in shown(Usage(1, 1, cost=0.25), Usage(1, 1))
+    assert "cost" not in shown(Usage())
+
+
+def test_estimated_tokens_are_marked() -> None:
+    assert "about 110 tokens" in shown(Usage(100, 10, cost=0.1, estimated=True))
+
+
+async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
+    """Return the output on stderr up to these words."""
+    output = ""
+    async with asyncio.timeout(60):
+        while words not in (output := output + capsys.readouterr().err):  # noqa: ASYNC110 - a thread is watched
+            await asyncio.sleep(0.01)
+    return output
+
+
+async def test_progress_in_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
+    stderr.cache_clear()
+    with run_progress() as shown_progress:
+        shown_progress.planning(7)
+        early = await told_until(capsys, "7 tasks so far")
+        await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=3), progress=shown_progress)
+    stderr.cache_clear()
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "making tasks · 7 tasks so far" in early
+    assert re.search(r"3/3 · 3/3 correct · \d+ tool calls · 0:\d\d", output.err)
+
+
+def test_steps_and_elapsed_time() -> None:
+    bar = ProgressBar("episodes", 120)
+    bar.begin("episodes", 120, 20)
+    bar(5)
+    assert bar.numbers().startswith("25/120")
+    assert (clock(7), clock(750), clock(11100)) == ("0:07", "12:30", "3:05:00")
+
+
+async def test_progress_of_work_without_steps(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
+    stderr.cache_clear()
+    with progress_bar("loading [red]x[/red]"):
+        output = await told_until(capsys, "\n")
+    stderr.cache_clear()
+    assert capsys.readouterr().out == ""
+    assert output.startswith("loading [red]x[/red] · 0:00\n")

@@ -1,0 +1,219 @@
+"""`--protocol paper` follows the papers, and every difference from it is stated."""
+
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import graphwalk
+from graphwalk.config.prompts import shipped_prompts
+from graphwalk.errors import ConfigError
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.protocol_differences import deviations, protocol_note, published_differences
+from graphwalk.stores.cypher import render_cypher
+from graphwalk.suites.flawed import fenced, player_with, with_flaws
+from graphwalk.suites.questions.agents.scripted import PLAYERS
+from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.variables import Variables
+from tests.neo4j_servers import release_params
+from tests.runs.runs import records, start
+
+FACTS = yaml.safe_load((Path(__file__).parents[1] / "data" / "paper_protocol.yaml").read_text(encoding="utf-8"))
+TOOLS = Path(__file__).parents[2] / "tools"
+EXPERIMENTS = {"questions": "paper-table-2", "mazes": "paper-table-1", "magma": "magma-paper"}
+NAMES: dict[str, Any] = {
+    "source_label": "S",
+    "target_label": "T",
+    "middle_label": "M",
+    "first_label": "T1",
+    "second_label": "T2",
+    "required_label": "P",
+    "excluded_label": "Q",
+    "label": "L",
+    "relationship_type": "R",
+    "property": "p",
+    "node_property": "p",
+    "relationship_property": "q",
+    "max_hops": 3,
+    "answer_properties": ("p",),
+}
+SMALL = {"suite.graphs": [{"nodes": 20}]}
+
+
+def config_of(name: str, overrides: tuple[str, ...] = (), protocol: str = "paper") -> dict[str, Any]:
+    data: dict[str, Any] = load_experiment(name, overrides, {"protocol": protocol}).model_dump(mode="json")
+    return data
+
+
+@pytest.mark.parametrize("fact", [fact for fact in FACTS if "field" in fact], ids=lambda fact: fact["field"])
+def test_the_fields_are_those_of_the_paper(fact: dict[str, Any]) -> None:
+    value: Any = config_of(fact.get("experiment", EXPERIMENTS[fact["suite"]]))
+    for name in fact["field"].split("."):
+        value = value[int(name) if name.isdigit() else name]
+    assert value == fact["value"], f"{fact['source']}: {fact['says']}"
+
+
+@pytest.mark.parametrize("fact", [fact for fact in FACTS if "has" in fact], ids=lambda fact: fact["says"])
+def test_texts_have_the_information_of_the_paper_and_no_more(fact: dict[str, Any]) -> None:
+    prompts = shipped_prompts("paper")
+    values = {"name": "Zorep", "names": ["Mubo"], "close": ["Mubo"], "more": 0, "entity": "Mubo"}
+    if "tool" in fact:
+        text = " ".join((TOOLS / f"{fact['tool']}.yaml").read_text(encoding="utf-8").split())
+    elif "wording" in fact:
+        (text,) = next(kind for kind in choose_kinds() if kind.name == fact["wording"]).template.other_wordings["paper"]
+    else:
+        text = prompts.files[fact["prompt"]] if "prompt" in fact else prompts.message(fact["message"], **values)
+    assert [part for part in fact["has"] if not re.search(part, text)] == []
+    assert [part for part in fact["lacks"] if re.search(part, text)] == []
+
+
+@pytest.mark.parametrize("kind", choose_kinds(), ids=lambda kind: str(kind.name))
+def test_the_target_is_the_query_of_table_6(kind: Any) -> None:
+    fact = next(fact for fact in FACTS if fact.get("question") == kind.name)
+    template = kind.template
+    names = {name: NAMES[name] for name in (*template.parameters, "answer_properties") if name in NAMES}
+    text = render_cypher(template.paper_cypher or template.cypher, names).replace("`", "").replace("{ ", "{")
+    assert " ".join(text.split()) == fact["cypher"]
+
+
+@pytest.mark.parametrize("kind", choose_kinds(), ids=lambda kind: str(kind.name))
+def test_a_question_has_a_wording_with_the_information_of_the_paper(kind: Any) -> None:
+    (wording,) = kind.template.other_wordings["paper"]
+    assert len(wording) < len(kind.template.wording.rpartition("\n\n")[0])
+    unnamed = {"max_hops"} if kind.name == "remote_node_property" else set()  # "2 or more hops" in the paper
+    assert set(re.findall(r"{{ (\w+)", wording)) == set(kind.template.parameters) - unnamed
+
+
+def test_fields_of_the_experiment_override_the_protocol(tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    (prompts / "graph_tools.j2").write_text("Answer. {{ samples }}", encoding="utf-8")
+    run = graphwalk.run(
+        "paper-table-2", protocol="paper", models=["scripted/expert"], agent={"prompts": f"{prompts}/"},
+        settings=["tools"], out=tmp_path / "run", limit=2, **SMALL,
+    )  # fmt: skip
+    report = run.report()
+    assert report["protocol"] == {"name": "paper", "differences": ["agent.prompts"]}
+    note = "Protocol: paper. This run differs from it in agent.prompts."
+    assert note in report["notes"]
+    assert note in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["config"]["protocol"] == "paper"
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides"),
+    [
+        *((name, ()) for name in ("paper-table-1", "paper-table-2", "paper-scaling", "magma-paper")),
+        ("paper-table-2", ("settings=[tools]", "suite.graphs.0.count=3")),
+        ("paper-scaling", ("suite.graphs=[{preset: paper-200, count: 2}]",)),
+        ("magma-paper", ("suite.traces.0.nodes=[5, 6]",)),
+    ],
+)
+def test_published_rows_belong_beside_the_run_of_the_paper_and_parts_of_it(
+    name: str, overrides: tuple[str, ...]
+) -> None:
+    assert published_differences(config_of(name, overrides)) == []
+    assert deviations(config_of(name, overrides)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "field"),
+    [
+        ("paper-table-2", "agent.turn_limit=2", "agent.turn_limit"),
+        ("paper-table-2", "scoring.extraction=lenient", "scoring.extraction"),
+        ("paper-table-2", "suite.graphs=[{nodes: 20}]", "suite.graphs"),
+        ("paper-scaling", "suite.graphs=[{preset: paper-500, count: 10, hops: 2}]", "suite.graphs"),
+        ("paper-table-2", "limit=5", "limit"),
+        ("paper-table-1", "repeats=2", "repeats"),
+        ("magma-paper", "suite.traces.0.nodes=[5, 6, 16]", "suite.traces"),
+    ],
+)
+def test_published_rows_are_left_out_for_another_run(name: str, override: str, field: str) -> None:
+    assert published_differences(config_of(name, (override,))) == [field]
+
+
+def test_the_default_protocol_is_named_and_sets_nothing() -> None:
+    config = config_of("paper-table-2", protocol="graphwalk")
+    assert protocol_note(config) == "Protocol: graphwalk."
+    assert published_differences(config) == ["protocol"]
+
+
+def test_an_unknown_protocol_is_refused() -> None:
+    with pytest.raises(ConfigError, match="there is no protocol 'papers'; known: graphwalk, paper"):
+        config_of("quickstart", protocol="papers")
+
+
+def test_an_own_graph_has_no_target_of_the_paper() -> None:
+    with pytest.raises(ConfigError, match="target: paper needs generated graphs"):
+        config_of("own-graph")
+
+
+@pytest.mark.parametrize(("extraction", "correct"), [("lenient", 3), ("strict", 0)])
+def test_strict_extraction_reads_no_fenced_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extraction: str, correct: int
+) -> None:
+    monkeypatch.setitem(PLAYERS, "flawed", player_with(PLAYERS["expert"], partial(with_flaws, spoil=fenced)))
+    run = graphwalk.run(
+        "quickstart", models=["scripted/flawed"], scoring={"extraction": extraction}, limit=3,
+        out=tmp_path / "run", **SMALL,
+    )  # fmt: skip
+    assert run.report()["rows"][0]["correct"] == correct
+    assert run.rescore() == 0
+    assert run.report()["rows"][0]["correct"] == correct
+
+
+def negations(tmp_path: Path, **suite: Any) -> list[dict[str, Any]]:
+    run = graphwalk.run(
+        "paper-table-2", models=["scripted/expert"], settings=["tools"], out=tmp_path / "run", graphs=2,
+        **{"suite.questions": ["negation_on_rel_property"], "suite.per_question": 12, **suite},
+    )  # fmt: skip
+    return [result.task for result in run.results()]
+
+
+def test_drawing_as_in_the_paper_keeps_negations_that_exclude_nothing(tmp_path: Path) -> None:
+    def excludes_nothing(task: dict[str, Any]) -> bool:
+        without = task["cypher"].replace("<> $excluded_value", "IS NOT NULL")
+        parameters = {"node_value": task["cypher_parameters"]["node_value"]}
+        return len(stores[task["graph_digest"]].run(without, parameters)) == task["gold_size"]
+
+    stores = {}
+    for index in range(2):
+        graph = graphwalk.generate_graph("paper-100", seed=0, index=index)
+        stores[graph.digest] = graphwalk.open_store(graph)
+    ours = negations(tmp_path / "ours")
+    paper = negations(tmp_path / "paper", **{"suite.drawing": "answerable"})
+    assert not any(map(excludes_nothing, ours))
+    assert any(map(excludes_nothing, paper))
+
+
+def test_both_scores_of_relationships_are_in_the_results(tmp_path: Path) -> None:
+    run = graphwalk.run(
+        "paper-table-2", protocol="paper", models=["scripted/expert"], settings=["tools"], out=tmp_path / "run",
+        graphs=1, **{"suite.questions": ["relationship_by_property"]},
+    )  # fmt: skip
+    row = run.report()["rows"][0]
+    assert (row["keys_right"], row["all_properties_right"]) == (1, 1)
+    assert re.search(r"Keys +correct", text := run.text("markdown"))
+    assert re.search(r"All properties +correct", text)
+    (task,) = [result.task for result in run.results()]
+    assert set(task["scored_fields"]) == set(task["answer_fields"]) != {"source_key", "target_key"}
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("neo4j_server", release_params(), indirect=True)
+async def test_both_engines_have_the_same_targets(tmp_path: Path, neo4j_server: Variables) -> None:
+    flags = {"protocol": "paper", "models": ["scripted/expert"], "settings": ["tools"], "suite.graphs.0.count": 1}
+    for store in ("embedded", "neo4j"):
+        config = load_experiment("paper-table-2", flags={**flags, "store": store})
+        assert (await start(tmp_path / store, config, neo4j_server)).finished == 12
+    embedded, neo4j = (
+        {record["task_id"]: record["task"] for record in records(tmp_path / s)} for s in ("embedded", "neo4j")
+    )
+    tied = {task_id for task_id, task in embedded.items() if task["rows_left_out"]}
+    assert {one: task["gold"] for one, task in embedded.items() if one not in tied} == {
+        one: task["gold"] for one, task in neo4j.items() if one not in tied
+    }

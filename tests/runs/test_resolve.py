@@ -1,0 +1,99 @@
+"""Faults of an experiment are errors before its first call."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.analysis.estimate import estimate_run
+from graphwalk.analysis.reporting import report_of
+from graphwalk.errors import ConfigError
+from graphwalk.files.resources import data_path
+from graphwalk.runs.experiment import load_experiment
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.resolve import resolve
+from graphwalk.variables import Variables
+from tests.runs.runs import NOTHING_SET, experiment, records, start
+
+
+def test_a_secret_in_an_experiment_is_refused() -> None:
+    secret = "swordfish-12345"
+    config = experiment(**{"options.extra.user": f"for {secret}"})
+    with pytest.raises(ConfigError, match="contains the value of LAB_API_KEY") as caught:
+        resolve(config, Variables({"LAB_API_KEY": secret}))
+    assert secret not in f"{caught.value} {caught.value.hint}"
+
+
+async def test_episodes_that_a_scripted_agent_cannot_play_are_named_in_plan_log_and_report(tmp_path: Path) -> None:
+    config = experiment(models=["scripted/expert"], settings=["tools", "no_tools"])
+    note = "12 episodes of scripted/expert left out: this scripted agent cannot play no_tools."
+    assert (await start(tmp_path / "run", config)).episodes == 12
+    assert note in (await estimate_run(resolve(config, NOTHING_SET))).notes
+    assert note in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
+    assert note in report_of(RunFolder.open(tmp_path / "run")).notes
+
+
+async def test_a_question_without_python_part_is_named_as_the_reason() -> None:
+    own = str(data_path("templates") / "init" / "my_question.yaml")
+    flags = {"suite.questions": [own, "node_count"], "models": ["scripted/expert"], "limit": 3}
+    notes = (await estimate_run(resolve(load_experiment("quickstart", flags=flags), NOTHING_SET))).notes
+    reason = "the question my_question has no Python part, which this scripted agent follows."
+    assert reason in "\n".join(notes)
+
+
+def test_a_setting_that_no_named_agent_can_play_is_refused_with_what_to_do() -> None:
+    config = experiment(models=["scripted/expert"], settings=["no_tools"])
+    with pytest.raises(ConfigError, match="scripted/expert cannot play no_tools") as caught:
+        resolve(config, NOTHING_SET)
+    assert "--model openai/" in caught.value.hint
+    assert "--setting tools" in caught.value.hint
+
+
+def test_a_comparison_of_texts_is_refused_where_a_suite_compares_none() -> None:
+    with pytest.raises(ConfigError, match="the suite questions compares no texts"):
+        resolve(load_experiment("quickstart", ["scoring.text=folded"]), NOTHING_SET)
+    resolve(load_experiment("own-questions", ["scoring.text=folded"]), NOTHING_SET)
+
+
+async def test_experiment_without_tasks_names_the_reason(tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_text('{"nodes": [{"key": "a", "labels": ["A"], "properties": {}}], "relationships": []}')
+    config = load_experiment("own-graph", flags={"suite.graphs": [{"file": str(file)}], "store": "embedded"})
+    with pytest.raises(ConfigError, match="no task can be played in tools, no_tools, write_cypher\n") as caught:
+        await estimate_run(resolve(config, NOTHING_SET))
+    assert "one: without node_count: " in str(caught.value)
+
+
+async def test_abbreviated_settings_are_spelled_out_in_plan_and_error() -> None:
+    flags = {"models": ["scripted/expert"], "suite.traces.*.count": 1, "suite.traces.*.nodes": [5], "limit": 2}
+    config = load_experiment("magma", flags=flags)
+    assert "ish: intermediate steps with hints." in "".join((await estimate_run(resolve(config, NOTHING_SET))).notes)
+    with pytest.raises(ConfigError) as caught:
+        resolve(load_experiment("magma", flags={**flags, "settings": ["hints"]}), NOTHING_SET)
+    assert "ish (intermediate steps with hints), " in str(caught.value)
+
+
+async def test_replay_repeats_messages_and_scores(tmp_path: Path) -> None:
+    await start(tmp_path / "first", experiment(models=["scripted/flawed"]))
+    await start(tmp_path / "again", experiment(models=[f"replay/{tmp_path / 'first'}"]))
+
+    assert scores(tmp_path / "first") == scores(tmp_path / "again")
+
+
+async def test_a_replay_of_a_run_with_several_models_names_one(tmp_path: Path) -> None:
+    run = tmp_path / "with: colon"
+    await start(run, experiment(models=["scripted/flawed", "scripted/expert"], limit=3))
+    await start(tmp_path / "again", experiment(models=[f"replay/{run}:scripted/flawed"], limit=3))
+    assert scores(tmp_path / "again") == scores(run, "scripted/flawed") != scores(run, "scripted/expert")
+    for wrong, message in ((f"replay/{run}", "names none of the 2"), (f"replay/{run}:gpt-4", "has no model gpt-4")):
+        with pytest.raises(ConfigError, match=message) as caught:
+            resolve(experiment(models=[wrong]), NOTHING_SET)
+        assert f"replay/{run}:scripted/flawed" in caught.value.hint
+
+
+def scores(folder: Path, model: str | None = None) -> dict[str, Any]:
+    return {
+        r["task_id"]: (r["score"], r["exit_status"], r["tool_calls"])
+        for r in records(folder)
+        if model in (None, r["model"])
+    }
