@@ -6,7 +6,7 @@
 
 The state is the list of turns after the prompt of the episode, in the form in which they are logged: a reply with its
 usage, the results of its calls, the next message of the user. Limits are read from the turns. `build_agent`
-(api/langgraph_agent.py) has the same two nodes, with LangChain's messages in the state.
+(own_graph/langgraph_agent.py) has the same two nodes, with LangChain's messages in the state.
 """
 
 import asyncio
@@ -85,12 +85,15 @@ class Step(NamedTuple):
     error: str | None = None
 
 
-async def run_episode(episode: Episode) -> Trajectory:
-    """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`."""
+async def run_episode(episode: Episode, callbacks: Sequence[Any] = ()) -> Trajectory:
+    """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`.
+
+    `callbacks`: handlers of LangChain; none: those of a runnable around the episode.
+    """
     config: RunnableConfig = {
         "recursion_limit": _NO_STEP_LIMIT,
         "run_name": "agent",
-        "callbacks": callback_manager(),
+        "callbacks": callback_manager({"callbacks": [*callbacks]} if callbacks else None),
     }
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"turns": []}, config, context=episode, version="v2")).value

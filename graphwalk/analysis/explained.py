@@ -95,8 +95,12 @@ def joined(record: Record, explanation: Record | None, reference: Record | None 
 def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield the results of a run with their explanations, and keep those that were missing.
 
+    A conversation has none.
     Raise RunLogError as `RunFolder.records`.
     """
+    if folder.is_conversation:
+        yield from unexplained(folder)
+        return
     kept, references = _kept(folder)
     changed = references is None
     references = _reference_figures(folder) if references is None else references

@@ -3,7 +3,7 @@
 To add one for a suite of another package, name its module in `Suite.analysis` and define a class `Analysis` in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,10 +11,12 @@ from typing import Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from graphwalk.analysis.answer_evidence import answer_scene
 from graphwalk.config.agent import AgentConfig
 from graphwalk.reports.measures import declared_report
-from graphwalk.reports.scene import Scene, scene_of
+from graphwalk.reports.scene import Scene, scene_of, trajectory_of
 from graphwalk.reports.suite_report import Reader, ResultRecord, SuiteReport
+from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.suites.suite import Suite
@@ -108,6 +110,16 @@ async def with_reference(analysis: SuiteAnalysis[T], task: T, about: LoadedGraph
     return task if walk is None else walk.added_to(task)
 
 
-def score_fields(suite: Suite[Any, Any]) -> list[str]:
-    """Return the fields of a score that is joined with its explanation."""
+def score_fields(folder: RunFolder) -> list[str]:
+    """Return the fields of a score that is joined with its explanation; none for a conversation."""
+    if folder.is_conversation:
+        return []
+    suite = folder.suite
     return [*suite.score_type.model_fields, *analysis_of(suite).explanation_type.model_fields]
+
+
+def scene_maker(folder: RunFolder) -> Callable[[ResultRecord], Scene]:
+    """Return the function that makes the scene of a record of a run or a conversation."""
+    if folder.is_conversation:
+        return lambda record: answer_scene(record, trajectory_of(record))
+    return analysis_of(folder.suite).scene_of_record

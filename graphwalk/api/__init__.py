@@ -15,21 +15,17 @@ A model is `provider/model`, or any object with `async complete(messages, tools,
 User errors are raised as `GraphwalkError`, with the next step in `hint`.
 """
 
-from graphwalk.api.agents import (
-    OpenAITools,
-    build_agent,
-    langchain_tools,
-    openai_tools,
-    schema_prompt,
-)
-from graphwalk.api.graphs import Store, aopen_store, generate_graph, generate_maze, open_store, read_graph, write_graph
-from graphwalk.api.questions import aask, ask
+from graphwalk.api.graphs import generate_graph, generate_maze, read_graph, write_graph
 from graphwalk.api.runs import Run, amake_tasks, aplay, arun, compare, make_tasks, open_run, play, run
-from graphwalk.conversation import Answer
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
+from graphwalk.own_graph.answer import Answer
+from graphwalk.own_graph.graph_agent import aask, ask
+from graphwalk.own_graph.langgraph_agent import build_agent
+from graphwalk.own_graph.stores import Store, aopen_store, open_store
+from graphwalk.own_graph.tools import OpenAITools, langchain_tools, openai_tools, schema_prompt
 from graphwalk.runs.record import Result
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS

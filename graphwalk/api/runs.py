@@ -12,9 +12,9 @@ from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import origin_of, report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.suite_analysis import score_fields
-from graphwalk.api.graphs import AnyGraph, as_graph
-from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.errors import ConfigError
+from graphwalk.own_graph.models import AnyModel, named_models
+from graphwalk.own_graph.stores import AnyGraph, as_graph
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_latex, to_markdown
 from graphwalk.runs.background import blocking
 from graphwalk.runs.experiment import load_experiment
@@ -97,7 +97,7 @@ class Run:
         `seconds`, `tool_seconds`. Fields of the score keep their names (`correct`, `f1`, …; None without a score).
         Fields of task, graph and usage begin with `task_`, `graph_` and `usage_`.
         """
-        fields = score_fields(self._folder.suite)
+        fields = score_fields(self._folder)
         rows = [episode_row(result, fields) for result in self.results()]
         names = dict.fromkeys(name for record in rows for name in record)
         return [{name: record.get(name) for name in names} for record in rows]

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from rich.text import Text
 
 from graphwalk.agent import Watcher
-from graphwalk.analysis.suites.ask import unseen_keys
-from graphwalk.analysis.suites.ask_evidence import EVERY_LOOK_UP_FAILED
+from graphwalk.analysis.answer_evidence import EVERY_LOOK_UP_FAILED
 from graphwalk.cli.episode_text import call_table, effort, evidence_table
-from graphwalk.conversation import Answer
 from graphwalk.errors import counted
+from graphwalk.own_graph.answer import Answer
 from graphwalk.reports.scene import call_of
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import printable
@@ -67,8 +66,7 @@ class Teller(Watcher):
             data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
             return
         if answer.answer is None:
-            trouble = answer.result.trajectory.error or "the model returned no text"
-            say(f"error: no answer ({answer.exit_status}): {trouble}")
+            say(f"error: no answer ({answer.exit_status}): {answer.error or 'the model returned no text'}")
         else:
             streamed = self._end_line()
             if answer.unsupported:
@@ -76,13 +74,11 @@ class Teller(Watcher):
                 stdout().print(mark, soft_wrap=True)
             again = answer.unsupported or streamed.strip() != answer.answer.strip()
             data(f"\n{answer.answer}\n" if again else "")
-            if unseen := unseen_keys(answer.result.trajectory, answer.answer):
-                say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
-        if answer.missing:
-            say(answer.missing)
+            if answer.unseen:
+                say(f"warning: unverified: no tool result contains {', '.join(answer.unseen)}")
         if evidence := evidence_table(answer.scene):
             stdout().print(evidence)
-        say(" · ".join([counted(len(answer.result.trajectory.results), "call"), *effort(answer.result)]))
+        say(" · ".join([counted(len(answer.trajectory.results), "call"), *effort(answer)]))
 
     def _end_line(self) -> str:
         """End the streamed line, and return its text."""
@@ -94,4 +90,4 @@ class Teller(Watcher):
     def name_log(self) -> None:
         """Print the path of the run folder, if there is one."""
         if self.log is not None and not self._json:
-            say(f"run folder: {self.log.path}   (graphwalk report {self.log.quoted})")
+            say(f"run folder: {self.log.path}   (graphwalk view {self.log.quoted})")

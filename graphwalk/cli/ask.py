@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.options import DatabaseName, GraphFile, KeyProperty, Override, chosen_source
+from graphwalk.cli.options import (
+    DatabaseName,
+    GraphFile,
+    KeyProperty,
+    Labels,
+    RelationshipTypes,
+    chosen_source,
+    part_of,
+)
 from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stderr
 from graphwalk.terminal.signals import run_async
@@ -15,7 +23,9 @@ from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
-    from graphwalk.runs.resolve import Experiment
+    from graphwalk.config.graph_source import GraphSource
+    from graphwalk.own_graph.answer import Exchange
+    from graphwalk.own_graph.config import AskConfig
 
 _QUIT = ("quit", "exit", ":q")
 
@@ -26,6 +36,8 @@ def ask(
     ] = None,
     graph: GraphFile = None,
     database: DatabaseName = None,
+    labels: Labels = None,
+    relationship_types: RelationshipTypes = None,
     key: KeyProperty = None,
     model: Annotated[
         str | None,
@@ -35,7 +47,10 @@ def ask(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
     no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
-    override: Override = None,
+    override: Annotated[
+        list[str] | None,
+        typer.Option("-o", metavar="KEY=VALUE", help="Override agent.…, options.… or limits.…; repeatable."),
+    ] = None,
 ) -> None:
     """Ask a question about your own graph.
 
@@ -43,65 +58,61 @@ def ask(
     graph is the last one loaded by `graphwalk db load`, else the whole Neo4j database.
     """
     from graphwalk.cli.answer import Teller
-    from graphwalk.conversation import asking
+    from graphwalk.own_graph.config import ask_config
 
     variables = read_variables()
     model = model or variables.model
-    _check(question, model, out, no_log)
-    assert model is not None
-    if small and model.startswith(("scripted/", "replay/")):
-        raise ConfigError(f"--small: {model} is no language model", hint="leave --small out")
-    source = chosen_source(graph, database, key)
-    experiment = asking(
-        source,
-        model,
-        variables,
-        questions=[] if question is None else [question],
-        overrides=override or (),
-        small=small,
-    )
+    if model is None:
+        raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
+    if question is not None and not question.strip():
+        raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
+    if out is not None and no_log:
+        raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
+    source = part_of(chosen_source(graph, database, key), labels, relationship_types)
+    config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)
     try:
-        run_async(_talk(experiment, teller, question, logged=not no_log, out=out), "stopping")
+        run_async(_talk(source, model, config, teller, question, logged=not no_log, out=out), "stopping")
     finally:
         teller.name_log()
     if teller.exit_code:
         raise typer.Exit(teller.exit_code)
 
 
-def _check(question: str | None, model: str | None, out: Path | None, no_log: bool) -> None:
-    """Raise ConfigError for invalid options."""
-    if question is not None and not question.strip():
-        raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
-    if model is None:
-        raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
-    if out is not None and no_log:
-        raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
-
-
 async def _talk(
-    experiment: "Experiment", teller: "Teller", question: str | None, *, logged: bool, out: Path | None
+    source: "GraphSource",
+    model: str,
+    config: "AskConfig",
+    teller: "Teller",
+    question: str | None,
+    *,
+    logged: bool,
+    out: Path | None,
 ) -> None:
-    from graphwalk.conversation import Answer, open_conversation
-    from graphwalk.runs.folder import NewRun
+    from graphwalk.own_graph.folder import ConversationFolder
+    from graphwalk.own_graph.graph_agent import GraphAgent
     from graphwalk.stores.sources import open_source
-    from graphwalk.suites.ask.suite import instance_of
 
-    (source,) = experiment.config.suite.graphs
-    async with open_source(source, experiment.variables) as opened:
-        lines = _questions(question)
-        line = await anext(lines, None)
-        if line is None and not sys.stdin.isatty():
-            raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
-        log = NewRun.make("ask", out) if logged and line is not None else None
-        teller.log = None if log is None else log.folder
-        instance = instance_of(source, opened.graph)
-        async with open_conversation(experiment, opened.store, instance, log=log, watcher=teller, note=say) as talk:
-            while line is not None:
-                with teller.waiting(experiment.models[0]):
-                    result = await talk.ask(line)
-                teller.tell(Answer.of(result), opened.name)
-                line = await anext(lines, None)
+    variables = read_variables()
+    async with open_source(source, variables, timeout_seconds=config.limits.store_seconds) as opened:
+        agent = await GraphAgent.open(model, opened.store, config, variables, watcher=teller, note=say)
+        folder: ConversationFolder | None = None
+        earlier: tuple[Exchange, ...] = ()
+        try:
+            async for line in _questions(question):
+                if folder is None and logged:
+                    folder = ConversationFolder(out, source, agent)
+                    teller.log = folder.folder
+                if folder is not None:
+                    folder.begin(line)
+                with teller.waiting(model):
+                    answer = await agent.ask(line, earlier)
+                if folder is not None:
+                    folder.add(answer)
+                teller.tell(answer, opened.name)
+                earlier = answer.conversation
+        finally:
+            await agent.episode.model.close()
 
 
 async def _questions(first: str | None) -> AsyncIterator[str]:
@@ -111,14 +122,17 @@ async def _questions(first: str | None) -> AsyncIterator[str]:
     if first is not None:
         yield first
         return
-    read, typed = LineReader(), sys.stdin.isatty()
+    read, typed, none_yet = LineReader(), sys.stdin.isatty(), True
     if typed:
         say("Ask a question; Ctrl-D ends.")
     while True:
         if typed:
             stderr().print("> ", end="")
         line = await read()
+        if line is None and none_yet and not typed:
+            raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
         if line is None or line.strip().lower() in _QUIT:
             return
         if line.strip():
+            none_yet = False
             yield line

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from graphwalk.cli.options import Override
-from graphwalk.errors import ConfigError, GraphwalkError, counted
+from graphwalk.errors import GraphwalkError, counted
 from graphwalk.terminal.console import print_columns, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import Variables, read_variables
@@ -47,17 +47,16 @@ def doctor(
 
 def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     """Check and print the capabilities of a model. Return False if one failed."""
-    from graphwalk.conversation import asking
     from graphwalk.models.conformance import Capability, check_model
+    from graphwalk.models.registry import open_model
+    from graphwalk.own_graph.config import ask_config
 
-    experiment = asking(None, model, read_variables(), overrides=overrides)
-    opened = experiment.opened.get(model)
-    if opened is None:
-        raise ConfigError(f"{model} is no language model", hint="graphwalk list models")
+    config = ask_config({}, overrides)
+    opened = open_model(model, read_variables().serving(config.servers), config.model_arguments.get(model))
 
     async def check() -> list[Capability]:
         try:
-            return await check_model(opened, seconds=experiment.config.limits.call_seconds)
+            return await check_model(opened, seconds=config.limits.call_seconds)
         finally:
             await opened.close()
 

@@ -21,6 +21,8 @@ from graphwalk.types.encodings import decode_notes
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from graphwalk.own_graph.answer import Answer
+
 _INDENT = (0, 0, 0, 4)
 _FATES = {"right": ("✓", "green"), "wrong": ("✗", "red"), "missed": ("–", "yellow")}
 """Sign and colour of each state of a row."""
@@ -216,12 +218,12 @@ def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:
 
 def _figures(result: Result) -> "Iterator[RenderableType]":
     """Yield the fields of the score, then turns, calls, time, tokens and cost."""
-    if result.score is not None:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for name, value in result.score.items():
-            if name not in _SHOWN_ELSEWHERE and value not in (None, "", [], {}) and not isinstance(value, dict | list):
-                number = f"{value:.4g}" if isinstance(value, float) else plain(value)
-                table.add_row(Text(one_line(name), style="dim"), Text(one_line(number)))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, value in (result.score or {}).items():
+        if name not in _SHOWN_ELSEWHERE and value not in (None, "", [], {}) and not isinstance(value, dict | list):
+            number = f"{value:.4g}" if isinstance(value, float) else plain(value)
+            table.add_row(Text(one_line(name), style="dim"), Text(one_line(number)))
+    if table.row_count:
         yield from _section("score", table)
     calls, reference = len(result.trajectory.results), result.task.get("reference_calls")
     parts = [
@@ -232,7 +234,7 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
     yield Text("\n" + " · ".join(parts), style="dim")
 
 
-def effort(result: Result) -> Iterator[str]:
+def effort(result: "Result | Answer") -> Iterator[str]:
     """Yield the elapsed time, tokens and cost, as far as there are any."""
     yield duration(result.seconds)
     usage = result.usage

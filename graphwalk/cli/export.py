@@ -70,7 +70,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         from graphwalk.runs.record import EpisodeFilter
 
         chosen = EpisodeFilter(model or None, setting or None, task or None)
-        folder = RunFolder.open(run)
+        folder = RunFolder.open(run, conversations=True)
         number = len(Episodes(folder, chosen))
         with progress_bar("exporting", number) as done:
             exporter(Episodes(folder, chosen, done), out)

@@ -50,7 +50,7 @@ def mcp(
     """
     source = part_of(chosen_source(graph, database, key), labels, relationship_types)
     try:
-        from graphwalk.serve.mcp import serve
+        from graphwalk.own_graph.mcp import serve
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"`graphwalk mcp` needs a package that is not installed: {error.name}",

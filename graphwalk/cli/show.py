@@ -36,7 +36,7 @@ def show(
     from graphwalk.runs.folder import RunFolder
     from graphwalk.runs.record import EpisodeFilter, key_of
 
-    folder = RunFolder.open(run)
+    folder = RunFolder.open(run, conversations=True)
     keys = {key_of(record): {name: record[name] for name in LISTED} for record in folder.records()}
     wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
     chosen = [key for key in keys if wanted(key)]
@@ -63,16 +63,15 @@ def show(
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
     from graphwalk.analysis.explained import explained
-    from graphwalk.analysis.suite_analysis import analysis_of
+    from graphwalk.analysis.suite_analysis import scene_maker
     from graphwalk.cli.episode_text import shown_episode
     from graphwalk.runs.record import Result, key_of
 
     records = {key: record for record in explained(folder) if (key := key_of(record)) in keys}
-    analysis = analysis_of(folder.suite)
+    scene_of = scene_maker(folder)
     for number, key in enumerate(sorted(records)):
         if number:
             stdout().print("\n")
         record = records[key]
-        scene = analysis.scene_of_record(record)
-        for part in shown_episode(Result.from_dict(record), scene, most_rows=most_rows, prompt=prompt):
+        for part in shown_episode(Result.from_dict(record), scene_of(record), most_rows=most_rows, prompt=prompt):
             stdout().print(part)

@@ -34,7 +34,7 @@ def view(
     opened = []
     for place in places:
         paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
-        opened += [RunFolder.open(path) for path in paths or [place]]  # raises for a place without a run
+        opened += [RunFolder.open(path, conversations=True) for path in paths or [place]]
     runs = [content_of(folder) for folder in opened]
     write_page(runs, out)
     if not can_draw():

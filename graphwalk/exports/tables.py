@@ -34,7 +34,7 @@ def export_csv(episodes: Episodes, out: Path) -> None:
 
     They have a row per episode, and one per call. An apostrophe precedes texts that a spreadsheet would execute.
     """
-    folder, fields = new_folder(out), score_fields(episodes.folder.suite)
+    folder, fields = new_folder(out), score_fields(episodes.folder)
     tables = _columns(episodes)
     with ExitStack() as stack:
         writers = {}
@@ -54,7 +54,7 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
 
     They have a row per episode, and one per call. Lists and maps are JSON, values of several types text.
     """
-    folder, fields = new_folder(out), score_fields(episodes.folder.suite)
+    folder, fields = new_folder(out), score_fields(episodes.folder)
     with ExitStack() as stack:
         add = {
             table: parquet_table(stack, folder / f"{table}.parquet", columns)
@@ -68,7 +68,7 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
 def _columns(episodes: Episodes) -> dict[str, Columns]:
     """Return the columns of each table: any episode may add one."""
     types: dict[str, dict[str, set[type]]] = {"episodes": {}, "calls": {}}
-    fields = score_fields(episodes.folder.suite)
+    fields = score_fields(episodes.folder)
     for result in Episodes(episodes.folder, episodes.only):
         for table, rows in rows_of(result, fields).items():
             for row in rows:

@@ -26,6 +26,9 @@ from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import ExitStatus
 
+ASK = "ask"
+"""Name in the folder of a conversation, in place of an experiment and a suite."""
+
 
 class _Checked(BaseModel):
     """The fields of run.json and of results that are checked when they are read; others are ignored."""
@@ -128,9 +131,18 @@ class RunFolder:
         return f"graphwalk resume {self.quoted}"
 
     @property
+    def suite_name(self) -> str:
+        return str(self.read_manifest()["config"]["suite"]["name"])
+
+    @property
+    def is_conversation(self) -> bool:
+        """True for the folder of `graphwalk ask`, whose answers nothing scores."""
+        return self.suite_name == ASK
+
+    @property
     def suite(self) -> Suite[Any, Any]:
         """The suite of the run. Raise ConfigError if it is not installed."""
-        return suite_named(self.read_manifest()["config"]["suite"]["name"])
+        return suite_named(self.suite_name)
 
     @classmethod
     def create(cls, path: Path) -> "RunFolder":
@@ -148,8 +160,11 @@ class RunFolder:
         return folder
 
     @classmethod
-    def open(cls, path: Path) -> "RunFolder":
-        """Open the folder of a run or a published run. Raise RunLogError for anything else, or another version."""
+    def open(cls, path: Path, *, conversations: bool = False) -> "RunFolder":
+        """Open the folder of a run or a published run, or if `conversations` that of `graphwalk ask`.
+
+        Raise RunLogError for anything else, or another version.
+        """
         folder = cls(unpacked(path), path) if path.is_file() and is_zipfile(path) else cls(path)
         if not folder.manifest_path.exists():
             missing = "has no run.json" if path.exists() else "does not exist"
@@ -165,6 +180,9 @@ class RunFolder:
                 hint="use the version that wrote it (graphwalk_version in run.json)",
             )
         _check(manifest, _Manifest, str(folder.manifest_path))
+        if folder.is_conversation and not conversations:
+            what = f"{path} has answers of `graphwalk ask`, which have no target"
+            raise RunLogError(what, hint=f"graphwalk show {folder.quoted}, graphwalk view {folder.quoted}")
         return folder
 
     def read_manifest(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def list_runs(folder: Path) -> Iterator[ListedRun]:
     places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
     for place in places:
         try:
-            yield listed(RunFolder.open(place))
+            yield listed(RunFolder.open(place, conversations=True))
         except (GraphwalkError, OSError, LookupError, TypeError, ValueError, AttributeError):
             yield ListedRun(place, "unreadable")
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
@@ -13,27 +14,25 @@ from typing import Any
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
-from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
 from graphwalk.reports.report import Report
-from graphwalk.reports.scene import SceneCall
+from graphwalk.reports.scene import Scene, SceneCall
 from graphwalk.reports.suite_report import cause_of
 from graphwalk.reports.text_table import TextTable, legend
 from graphwalk.runs.folder import RunFolder, own_episodes
 from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.sanitise import escape_markup, one_line, script_json
-from graphwalk.suites.suite import Suite
 from graphwalk.types.encodings import decode_notes
 from graphwalk.types.episode import ExitStatus
 
 
-def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
+def episode_content(record: Mapping[str, Any], scene: Scene) -> dict[str, Any]:
     """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
-    scene = analysis_of(suite).scene_of_record(record)
     return {
         "question": record["task"]["question"],
         "parameters": record["task"].get("parameters", {}),
@@ -88,7 +87,8 @@ class RunContent:
     name: str
     suite: str
     facts: Mapping[str, Any]
-    report: Report
+    report: Report | None
+    """None for a conversation."""
     episodes: list[PageEpisode]
 
     @cached_property
@@ -96,7 +96,7 @@ class RunContent:
         """Every plot, drawn if matplotlib is installed, else the command to install it."""
         if not can_draw():
             return {"figures": [], "missing": install_hint("plots")}
-        plots = self.report.plots
+        plots = () if self.report is None else self.report.plots
         styles = styles_of(plots)
         figures = [
             {"name": one.name, "title": one.title, "about": one.about, "svg": page_svg(one, styles)} for one in plots
@@ -106,22 +106,24 @@ class RunContent:
 
 def content_of(folder: RunFolder) -> RunContent:
     """Return a run with its episodes."""
-    suite = folder.suite
+    scene_of = scene_maker(folder)
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
         for record in explained(folder):
-            by_key[key_of(record)] = _episode(record, suite)
+            by_key[key_of(record)] = _episode(record, scene_of(record))
             yield record
 
-    report = report_of(folder, taken())
+    report = None if folder.is_conversation else report_of(folder, taken())
+    if report is None:
+        deque(taken(), maxlen=0)
     episodes = [by_key[key] for key in sorted(by_key)]
-    return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, episodes)
+    return RunContent(folder.path.name, folder.suite_name, _facts(folder.read_manifest()), report, episodes)
 
 
-def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
+def _episode(record: Record, scene: Scene) -> PageEpisode:
     packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
-    text = json.dumps(episode_content(record, suite), separators=(",", ":"))
+    text = json.dumps(episode_content(record, scene), separators=(",", ":"))
     block = packer.compress(text.encode()) + packer.flush()
     task = record["task"]
     shared = (
@@ -223,12 +225,12 @@ def index_of(runs: Sequence[RunContent]) -> dict[str, Any]:
 
 
 def _run(run: RunContent) -> dict[str, Any]:
-    report = run.report
+    report, about = run.report, {"name": run.name, "suite": run.suite, **run.facts}
+    if report is None:
+        return {**about, "verdict": [], "tables": [], "notes": [], "incomplete": None}
     legends = legend(header for table in report.tables for header in table.headers)
     return {
-        "name": run.name,
-        "suite": run.suite,
-        **run.facts,
+        **about,
         "verdict": report.verdict,
         "tables": [_table(table) for table in report.tables],
         "notes": [*legends, *(note for note in report.notes if note != report.incomplete)],

@@ -6,6 +6,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Prompt
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message
@@ -36,6 +37,18 @@ async def graph_prompt(question: str, about: LoadedGraph, setting: str, agent: A
         toolbox = await about.toolbox(agent)
         system = about.once(("system", agent), lambda: tools_system(schema, agent, search=toolbox.searches))
     return Prompt((system, Message("user", question)), toolbox)
+
+
+async def own_graph_prompt(question: str, about: LoadedGraph, agent: AgentConfig) -> Prompt:
+    """Return the prompt of `graphwalk ask`. Raise StoreError."""
+    toolbox = await about.toolbox(agent, OWN_GRAPH_TOOLS)
+    system = own_graph_system(await about.schema(agent), agent, search=toolbox.searches)
+    return Prompt((system, Message("user", question)), toolbox)
+
+
+def own_graph_system(schema: Schema, agent: AgentConfig, *, search: bool) -> Message:
+    """Return the system prompt for questions about an own graph; `search`: a tool searches."""
+    return Message("system", agent.render("ask.j2", schema=schema_text(schema, agent), search=search))
 
 
 def whole_graph(graph: PropertyGraph, agent: AgentConfig) -> Message:

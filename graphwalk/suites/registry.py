@@ -15,7 +15,6 @@ SUITES = Registry(
         "mazes": "graphwalk.suites.mazes.suite:MazesSuite",
         "magma": "graphwalk.suites.magma.suite:MagmaSuite",
         "graphwalks": "graphwalk.suites.graphwalks.suite:GraphwalksSuite",
-        "ask": "graphwalk.suites.ask.suite:AskSuite",
         "own_questions": "graphwalk.suites.own_questions.suite:OwnQuestionsSuite",
     },
 )

@@ -89,16 +89,8 @@ RUNS: dict[str, dict[str, Any]] = {
     },
     "mazes as text": {**SUITES["mazes"], "settings": ["no_tools"], "models": ["openai/clumsy"]},
     "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "tools"]},
-    "ask": {
-        "suite": {
-            "name": "ask",
-            "graphs": [{"file": "example"}, {"file": ASKED_ABOUT}],
-            "questions": ["Who owns Sea Holly?", "First 1815-12-10"],
-        },
-        "models": ["scripted/look"],
-    },
 }
-QUICK = {"every value", "the paper's query returns one of several tied rows", "write_cypher", "magma", "ask"}
+QUICK = {"every value", "the paper's query returns one of several tied rows", "write_cypher", "magma"}
 """The others are left to `make test-all`."""
 Copy = Callable[[str], Awaitable[Path]]
 

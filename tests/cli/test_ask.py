@@ -1,6 +1,7 @@
 """`graphwalk ask` as a person and as a program use it: the script without a key, and a model behind a real server."""
 
 import asyncio
+import csv
 import json
 import re
 import subprocess
@@ -51,20 +52,27 @@ def test_the_script_shows_steps_answer_evidence_and_log(tmp_path: Path) -> None:
     assert f"run folder: runs/{run.name}" in done.stderr
 
 
-def test_the_log_is_one_like_any_other(tmp_path: Path) -> None:
+def test_a_conversation_is_shown_viewed_and_exported(tmp_path: Path) -> None:
     typed = f"{QUESTION}\n\nAnd Skagen?\n"
     assert asked("-m", "scripted/look", "--out", "run", typed=typed, folder=tmp_path).returncode == 0
-    report = graphwalk("report", "run", folder=tmp_path).stdout
-    assert re.search(r"scripted/look +tools +2 +2 ", report)
-    assert "1. Who directed The Quiet Harbour? → I am a script" in " ".join(report.split())
-    assert graphwalk("verify", "run", folder=tmp_path).returncode == 0
-    assert "0 scores changed" in graphwalk("rescore", "run", folder=tmp_path).stderr
-    (first,) = re.findall(r"^(ask-\w+)$", graphwalk("show", "run", folder=tmp_path).stdout, re.M)[:1]
-    shown = graphwalk("show", "run", first, folder=tmp_path).stdout
+    assert re.findall(r"^(ask-\w+)$", graphwalk("show", "run", folder=tmp_path).stdout, re.M) == ["ask-001", "ask-002"]
+    shown = graphwalk("show", "run", "ask-001", folder=tmp_path).stdout
     assert "get_all_nearest_neighbors" in shown
     assert shown.count("evidence") == 1
-    again = asked(QUESTION, "-m", "replay/run", "--json", "--no-log", folder=tmp_path)
-    assert "Ida Holm [p1] DIRECTED The Quiet Harbour [f1]" in json.loads(again.stdout)["answer"]
+    assert "2 episodes written" in graphwalk("view", "run", folder=tmp_path).stderr
+    assert "finished" in graphwalk("list", "runs", ".", folder=tmp_path).stdout
+    assert graphwalk("export", "csv", "run", "--out", "tables", folder=tmp_path).returncode == 0
+    rows = list(csv.DictReader((tmp_path / "tables" / "episodes.csv").read_text().splitlines(keepends=True)))
+    assert [row["task_question"] for row in rows] == [QUESTION, "And Skagen?"]
+    assert "Ida Holm [p1] DIRECTED The Quiet Harbour [f1]" in rows[0]["answer"]
+
+
+@pytest.mark.parametrize("command", ["report", "verify", "rescore", "resume"])
+def test_a_conversation_is_no_run(tmp_path: Path, command: str) -> None:
+    assert asked(QUESTION, "-m", "scripted/look", "--out", "run", folder=tmp_path).returncode == 0
+    done = graphwalk(command, "run", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "run has answers of `graphwalk ask`, which have no target" in done.stderr
 
 
 async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
@@ -107,7 +115,8 @@ async def test_follow_up_sees_the_conversation(tmp_path: Path) -> None:
         ("user", "And who else?"),
     ]
     (run,) = (tmp_path / "runs").iterdir()
-    assert graphwalk("verify", run, folder=tmp_path).returncode == 0
+    first, second = map(json.loads, (run / "results.jsonl").read_text().splitlines())
+    assert second["task"]["earlier"] == [{"question": QUESTION, "answer": first["answer"]}]
 
 
 async def test_model_failure_is_printed_and_logged(tmp_path: Path) -> None:
@@ -119,7 +128,7 @@ async def test_model_failure_is_printed_and_logged(tmp_path: Path) -> None:
     assert "your plan has ended" in plain.stderr
     assert json.loads(told.stdout)["exit_status"] == "model_error"
     assert "your plan has ended" in json.loads(told.stdout)["error"]
-    assert "model_error" in graphwalk("report", "run", folder=tmp_path).stdout
+    assert "model_error" in graphwalk("show", "run", folder=tmp_path).stdout
     assert not (tmp_path / "runs").exists()
 
 
@@ -182,12 +191,11 @@ def test_a_database_that_is_down(tmp_path: Path, words: tuple[str, ...]) -> None
 
 def test_a_part_of_the_graph_is_asked(tmp_path: Path) -> None:
     words = ("Who acted in The Quiet Harbour?", "-m", "scripted/look", "--json", "--out", "run")
-    kept = ("-o", "suite.graphs.0.labels=[Film, Person]", "-o", "suite.graphs.0.relationship_types=[DIRECTED]")
-    done = asked(*words, *kept, folder=tmp_path)
+    done = asked(*words, "--labels", "Film,Person", "--relationship-types", "DIRECTED", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {edge["type"] for edge in json.loads(done.stdout)["evidence"]["relationships"]} == {"DIRECTED"}
     assert "ACTED_IN" not in done.stderr
     (graph,) = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["suite"]["graphs"]
     assert (graph["labels"], graph["relationship_types"]) == (["Film", "Person"], ["DIRECTED"])
-    wrong = asked(*words, "-o", "suite.graphs.0.labels=[Movie]", folder=tmp_path)
+    wrong = asked(*words, "--labels", "Movie", folder=tmp_path)
     assert (wrong.returncode, "there are: City, Film, Person" in wrong.stderr) == (2, True)

@@ -1,22 +1,18 @@
 """The contract of suites, checked for each registered one."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import graphwalk
 from graphwalk.suites.registry import SUITES
 from tests.contracts.suite_checks import check_suite
 
-ROOT = Path(graphwalk.__file__).parent.parent
 SMALL: dict[str, dict[str, Any]] = {
     "questions": {"graphs": [{"preset": "paper-100"}]},
     "mazes": {"mazes": [{"size": 6, "min_path": 4}]},
     "magma": {"traces": [{"algorithm": ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]}]},
     "graphwalks": {"problems": [{"nodes": 12}]},
 }
-SMALL["ask"] = {"graphs": [{"file": str(ROOT / "tests/data/films.json")}], "questions": ["Who directed Red Dust?"]}
 KNOWN: dict[str, dict[str, float]] = {
     "questions": {"expert": 1.0},
     "mazes": {"expert": 1.0, "depth_first": 1.0},
@@ -27,5 +23,5 @@ KNOWN: dict[str, dict[str, float]] = {
 
 @pytest.mark.parametrize("name", SUITES.names())
 async def test_suite_contract(name: str) -> None:
-    graphs = None if name in ("ask", "own_questions") else 1
+    graphs = None if name == "own_questions" else 1
     await check_suite(name, SMALL.get(name), graphs=graphs, accuracy=KNOWN.get(name))

@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
-from tests.serve.mcp.servers import variables
+from tests.own_graph.mcp.servers import variables
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "mcp.md").read_text()

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from graphwalk.analysis.suite_analysis import Explanation
-from graphwalk.analysis.suites.ask import AskScenes
-from graphwalk.reports.suite_report import Grouping, SuiteReport
+from graphwalk.analysis.answer_evidence import answer_scene
+from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
+from graphwalk.reports.scene import Scene, trajectory_of
+from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.tools.observed import VALUES
 from graphwalk.tools.observed_values import found_values, tool_evidence
@@ -14,11 +15,14 @@ _MOST_ROWS = 10_000
 """Rows of an answer whose texts are looked up in results."""
 
 
-class Analysis(AskScenes[OwnQuestionTask]):
+class Analysis(SuiteAnalysis[OwnQuestionTask]):
     """The explanations of your own questions. `grounded` is the share of an answer's texts in results."""
 
     def report(self) -> SuiteReport:
         return self.declared(groupings=(Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"])),))
+
+    def scene(self, task: OwnQuestionTask, record: ResultRecord) -> Scene:
+        return answer_scene(record, trajectory_of(record))
 
     def explain(
         self, task: OwnQuestionTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]

@@ -8,10 +8,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
-from graphwalk.suites.ask.players import look
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import file_of, own_instances, settings_left_out
+from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import tasks_about
 from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask
 from graphwalk.suites.suite import Player, Suite

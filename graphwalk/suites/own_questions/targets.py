@@ -1,5 +1,6 @@
 """Targets of your own questions: answers of the file, and rows of its queries."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +13,6 @@ from graphwalk.evaluation.rows import distinct
 from graphwalk.files.bulk import MOST_LISTED
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import CypherNotAllowedError, QueryRefused, check_cypher
-from graphwalk.suites.ask.task import FreeQuestion, task_about
 from graphwalk.suites.own_questions.dataset import VALUE, OwnQuestion, read_questions
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.tools.arguments import listed_names
@@ -28,25 +28,29 @@ async def tasks_about(
     Raise ConfigError with the questions whose target is wrong.
     """
     values, tasks, mistakes = _GraphValues(graph), list[OwnQuestionTask](), list[str]()
-    for number, (line, question) in enumerate(read_questions(path).items(), 1):
+    for line, question in read_questions(path).items():
         try:
             target = await _target(question, engine, values, agent)
         except ValueError as error:
             mistakes.append(f"  line {line}: {'cypher' if question.cypher else 'answer'}: {error}")
             continue
-        task = task_about(FreeQuestion(question=question.question), number, graph.digest, seed)
-        own = {
-            "suite": "own_questions",
-            "template": "own_question",
-            "task_id": question.id or task.task_id,
-            "tags": question.tags,
-            "cypher": question.cypher,
-            "target": target,
-            "target_size": len(target),
-            "fields": tuple(target[0]) if target else (VALUE,),
-            "names": {cell: names for row in target for cell in row.values() if (names := values.other_names(cell))},
-        }
-        tasks.append(OwnQuestionTask(**{**vars(task), **own}))
+        digest = hashlib.sha256(f"{graph.digest}\x1f{question.question}".encode("utf-8", "replace")).hexdigest()
+        task = OwnQuestionTask(
+            task_id=question.id or f"ask-{digest[:12]}",
+            suite="own_questions",
+            template="own_question",
+            question=question.question,
+            parameters={},
+            target=target,
+            target_size=len(target),
+            seed=seed,
+            graph_digest=graph.digest,
+            fields=tuple(target[0]) if target else (VALUE,),
+            names={cell: names for row in target for cell in row.values() if (names := values.other_names(cell))},
+            tags=question.tags,
+            cypher=question.cypher,
+        )
+        tasks.append(task)
     if mistakes:
         lines = [f"{path}: {counted(len(mistakes), 'mistake')}", *mistakes[:MOST_LISTED]]
         raise ConfigError("\n".join(lines), hint="docs/own_graph.md shows the format of the file")

@@ -17,12 +17,11 @@ from graphwalk.evaluation.extraction import Extraction, extract
 from graphwalk.evaluation.rows import compare_rows, row_form, typed_rows
 from graphwalk.files.resources import data_path
 from graphwalk.stores.search import folded
-from graphwalk.suites.ask.task import AskTask, asked_in_words
-from graphwalk.suites.graph_prompts import graph_prompt, query_texts
+from graphwalk.suites.graph_prompts import graph_prompt, own_graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraph, existing_path
 from graphwalk.suites.own_questions.dataset import VALUE
-from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, rows_as_answer
+from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, rows_as_answer
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
@@ -75,8 +74,8 @@ class OwnQuestionScore(Score):
     invented: bool | None
 
 
-class OwnQuestionTask(AskTask):
-    """A question with the rows of its target; none if the question is unanswerable. `earlier` is always empty.
+class OwnQuestionTask(Task):
+    """A question with the rows of its target; none if the question is unanswerable.
 
     `fields`: columns; only `VALUE` for single values. `names`: key of a node in the target → texts that name only it.
     """
@@ -91,7 +90,7 @@ class OwnQuestionTask(AskTask):
         """Return the prompt of `ask` with tools, else that of a graph; both with the form of the answer."""
         question = agent.render("own_question.j2", question=self.question, fields=self.fields)
         if setting == "tools":
-            return await asked_in_words(question, (), about, agent)
+            return await own_graph_prompt(question, about, agent)
         return await graph_prompt(question, about, setting, agent)
 
     def read(self, reply: str) -> Extraction:
@@ -106,7 +105,7 @@ class OwnQuestionTask(AskTask):
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("own_format.j2", fields=self.fields)
 
-    def score(  # type: ignore[override]  # no score of a free question
+    def score(
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> OwnQuestionScore:
         answer: list[Row] = extraction.answer or []

@@ -11,7 +11,7 @@ import pytest
 from graphwalk.graphs.files import save_graph
 from graphwalk.types.encodings import read_rows
 from graphwalk.types.graph import Node, PropertyGraph
-from tests.serve.mcp.servers import OPENING, WORDS, over_stdio, text_of, variables
+from tests.own_graph.mcp.servers import OPENING, WORDS, over_stdio, text_of, variables
 
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 NOISE = [

@@ -9,7 +9,7 @@ import os
 import secrets
 import select
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -45,7 +45,8 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.levers.setup import tools_with_levers
-from graphwalk.runs.experiment import load_experiment, parse_override
+from graphwalk.own_graph.config import ask_config
+from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
@@ -170,8 +171,9 @@ class _Stdin(io.RawIOBase):
 
 
 Transport = Literal["stdio", "http"]
-DEFAULTS: Mapping[str, Any] = {**FOREIGN, "names_in_tools": 200}
-SETTINGS = tuple(f"agent.{name}" for name in (*DEFAULTS, *SWITCHES, "encoding", "prompts", "tool_words"))
+SETTINGS = tuple(
+    f"agent.{name}" for name in (*FOREIGN, "names_in_tools", *SWITCHES, "encoding", "prompts", "tool_words")
+)
 """Fields of an experiment that a client can override."""
 
 
@@ -217,7 +219,7 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
         if key not in SETTINGS:
             what = f"-o {override}: the server has no setting {key}"
             raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
-    return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(DEFAULTS)}, overrides).agent
+    return ask_config({"names_in_tools": 200}, overrides).agent
 
 
 PATH = "/mcp"

@@ -4,18 +4,22 @@ A node converts the messages to turns, which users may have edited, calls the no
 What a run records of a reply (usage, seconds) is in `additional_kwargs`, so that checkpoints need no types of ours.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, Step, model_turn, tool_turn
-from graphwalk.api.graphs import Store
 from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
 from graphwalk.models.tracing import Reporting, manager_of_node
+from graphwalk.own_graph.config import ask_config
+from graphwalk.own_graph.graph_agent import GraphAgent
+from graphwalk.own_graph.models import AnyModel
+from graphwalk.own_graph.stores import AnyGraph, Store, open_store
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ToolResult, Turn
 from graphwalk.types.wire import from_dict
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -24,6 +28,39 @@ if TYPE_CHECKING:
 
 _LAST_STEPS = 2
 """Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
+
+
+def build_agent(
+    model: AnyModel,
+    store: AnyGraph,
+    *,
+    prompt: str | None = None,
+    checkpointer: Any = None,
+    interrupt_before: Sequence[str] | None = None,
+    name: str = "graphwalk",
+    callbacks: Iterable[Any] | None = None,
+    **agent: Any,
+) -> "CompiledStateGraph[Any, Any, Any, Any]":
+    """Build the agent as a compiled LangGraph graph with the nodes `model` and `tools`; runs use the same nodes.
+
+        agent = graphwalk.build_agent("openai/gpt-4.1-mini", graphwalk.open_store("movies.graphml"))
+        state = agent.invoke({"messages": [("user", "Who directed …?")]})
+        state["messages"][-1].content
+
+    The state has `messages`, `exit_status` ("answered", "no_answer", or a limit: "turn_limit", …) and `error`. `prompt`
+    replaces the instructions of the system prompt, to which the schema is added; None: `schema_prompt(store)`. After
+    `turn_limit` turns (30), or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`,
+    `interrupt_before` and `name` are those of `StateGraph.compile`. `store` and `callbacks`: as for `ask`. `agent`: as
+    for `openai_tools`. The model "scripted/look" looks up the words of a question, without a language model or a key.
+
+    ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
+    """
+    opened, config = open_store(store), ask_config(agent)
+    start = GraphAgent.open(model, opened.inner, config, read_variables(), instructions=prompt)
+    episode = replace(opened.wait_for(start).episode, raises=True)
+    opened.close_first(episode.model.close)
+    compiled = compile_agent(episode, opened, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    return compiled.with_config(callbacks=list(callbacks)) if callbacks else compiled
 
 
 def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":

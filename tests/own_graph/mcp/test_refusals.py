@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.commands import graphwalk
-from tests.serve.mcp.servers import variables
+from tests.own_graph.mcp.servers import variables
 
 
 def refused(*words: object, **own: str) -> tuple[int, str]:

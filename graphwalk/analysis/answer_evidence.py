@@ -1,21 +1,24 @@
-"""Evidence of an answer: observed nodes and relationships."""
+"""Evidence of an answer in words: the nodes and relationships that tool results show, and what they do not show."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from graphwalk.analysis.walked import paths_to_nearest
-from graphwalk.reports.scene import MOST_USED
+from graphwalk.analysis.walked import paths_to_nearest, walked_scene
+from graphwalk.reports.scene import MOST_USED, Scene, StateTable
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.reports.text_table import plain
 from graphwalk.stores.search import folded, words_of
-from graphwalk.suites.ask.task import CITED, cited_keys
-from graphwalk.tools.observed import ObservedGraph
-from graphwalk.tools.observed_values import Evidence, shows_data
+from graphwalk.tools.observed import ObservedGraph, observed_graph
+from graphwalk.tools.observed_values import Evidence, shows_data, tool_evidence
 from graphwalk.types.encodings import split_notes
-from graphwalk.types.episode import ToolResult
+from graphwalk.types.episode import ToolResult, Trajectory
 from graphwalk.types.graph import KEY, Node, Relationship
 
+_CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
+"""Keys in square brackets, but no link of Markdown."""
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n[-*\s]*")
 EVERY_LOOK_UP_FAILED = "every look-up failed"
 _LONGEST_PATH = 4
@@ -64,12 +67,25 @@ def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> lis
     return list(chosen)
 
 
-def evidence_of(question: str, answer: str | None, seen: ObservedGraph) -> AnswerEvidence:
+def evidence_of(question: str, answer: str | None, trajectory: Trajectory) -> AnswerEvidence:
     """Return the nodes of `evidence_keys`, as many as are shown, and the relationships between them."""
+    seen = observed_graph(trajectory.results)
     keys = evidence_keys(question, answer, seen)
     shown = keys[:MOST_USED]
     among = [link for link in seen.relationships if link.source in shown and link.target in shown]
     return AnswerEvidence(tuple(seen.nodes[key] for key in shown), tuple(among), len(keys) - len(shown))
+
+
+def answer_scene(record: ResultRecord, trajectory: Trajectory) -> Scene:
+    """Return the scene of an answer, with its evidence marked; `record` has the question and the answer."""
+    question, answer = record["task"]["question"], record["answer"]
+    seen = observed_graph(trajectory.results)
+    keys = evidence_keys(question, None if answer is None else plain(answer), seen)
+    asked_about = set(named_in(question, seen)).intersection(keys)
+    evidence = [key for key in keys if key not in asked_about]
+    table = None if record["task"].get("gold") is not None else StateTable(("answer",), (("", answer),))
+    scene = walked_scene(record, trajectory, asked_about, dict.fromkeys(evidence, "right"), table)
+    return replace(scene, legend={**scene.legend, "right": "supports the answer"})
 
 
 def named_in(text: str, seen: ObservedGraph) -> list[str]:
@@ -100,10 +116,24 @@ def unsupported_because(question: str, answer: str | None, results: Sequence[Too
         return EVERY_LOOK_UP_FAILED if any(result.error for result in results) else "no tool has read it"
     shown = words_of(folded(" ".join(split_notes(result.content)[1] for result in results if shows_data(result))))
     words = re.findall(r"\w+", " ".join(cited_keys(answer or "")))
-    for sentence in _SENTENCE.split(CITED.sub("", answer or "")):
+    for sentence in _SENTENCE.split(_CITED.sub("", answer or "")):
         # The first word has a capital letter anyway; if it is the only one, it is a name.
         first, *rest = re.findall(r"\w+", sentence) or [""]
         words += [word for word in rest or [first] if word != word.lower() or (word.isdigit() and not shown)]
     asked_words = words_of(folded(question))
     names = {folded(word): word for word in words if len(word) > 1 and folded(word) not in asked_words}
     return f"no result contains {', '.join(names.values())}" if names and names.keys().isdisjoint(shown) else ""
+
+
+def cited_keys(answer: str) -> tuple[str, ...]:
+    """Return the keys in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` cites p3, p4 and p5."""
+    keys: dict[str, None] = {}
+    for match in _CITED.finditer(answer):
+        keys |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
+    return tuple(key for key in keys if key)
+
+
+def unseen_keys(answer: str | None, trajectory: Trajectory) -> tuple[str, ...]:
+    """Return the cited keys that no tool result contains."""
+    shown = tool_evidence(trajectory)
+    return tuple(key for key in cited_keys(answer or "") if not shown.holds(key))

@@ -8,7 +8,7 @@ import pytest
 
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.variables import Variables
-from tests.serve.mcp.servers import over_stdio
+from tests.own_graph.mcp.servers import over_stdio
 
 SLOW = """
 name: slow_count

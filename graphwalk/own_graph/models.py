@@ -1,20 +1,15 @@
-"""Questions about a graph, and models as users pass them: names, objects with `complete`, or LangChain models."""
+"""Models as Python programs pass them: names, objects with `complete`, or LangChain models."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
-from graphwalk.api.graphs import AnyGraph, Store, aopen_store
-from graphwalk.conversation import Answer, asking, open_conversation
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.scripted import ScriptedChatModel
 from graphwalk.models.wrappers import Guarded
-from graphwalk.runs.background import blocking
-from graphwalk.suites.ask.players import look_in_words
-from graphwalk.suites.loaded_graph import GraphInstance
-from graphwalk.variables import Variables, read_variables
+from graphwalk.suites.own_questions.look import look_in_words
+from graphwalk.variables import Variables
 
 AnyModel = Any
 """`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
@@ -22,12 +17,12 @@ AnyModel = Any
 LOOK = "scripted/look"
 
 
-def as_model(model: AnyModel, variables: Variables) -> Model:
+def as_model(model: AnyModel, variables: Variables, arguments: Mapping[str, Any] | None = None) -> Model:
     """Return any of the forms of a model, or "scripted/look", as a `Model`. ConfigError for everything else."""
     if model == LOOK:
         return Guarded(ScriptedChatModel(LOOK, look_in_words), variables, LOOK)
     if isinstance(model, str):
-        return open_model(model, variables)
+        return open_model(model, variables, arguments)
     if not isinstance(model, type) and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
         from graphwalk.models.langchain import LangchainModel
 
@@ -64,41 +59,3 @@ def _name_of(model: Any) -> str:
     if name.partition("/")[0] in EPISODE_PROVIDERS:
         raise ConfigError(f"model name {name} is reserved")
     return name
-
-
-async def aask(
-    question: str,
-    store: AnyGraph,
-    *,
-    model: AnyModel = None,
-    after: Answer | None = None,
-    callbacks: Iterable[Any] | None = None,
-    **agent: Any,
-) -> Answer:
-    """Let a model answer a question about a graph by walking it, without writing a run folder.
-
-    `store`: a store of `open_store` or `aopen_store`, or what these open: a graph, a file, `{"neo4j": "movies"}`.
-    `model`: "provider/model", "scripted/look" (no language model), or an object with
-    `async complete(messages, tools, options)`.
-    `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
-    tool calls are reported. `agent`: fields of an experiment's agent: `turn_limit=10`,
-    `result_tokens=2000`, …
-
-    The answer has `answer`, `steps`, `evidence`, `cost` and more, or an `error` if the model or the database
-    failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
-    """
-    if isinstance(store, Store):
-        arguments = {"model": model, "after": after, "callbacks": callbacks, **agent}
-        return await store.await_for(aask(question, store.inner, **arguments))
-    variables = replace(read_variables(), callbacks=list(callbacks or ()))
-    (name,), objects = named_models([model], variables)
-    experiment = asking(None, name, variables, agent=agent, objects=objects)
-    earlier = () if after is None else after.conversation
-    async with (
-        aopen_store(store) as opened,
-        open_conversation(experiment, opened, GraphInstance("", None), earlier=earlier) as talk,
-    ):
-        return Answer.of(await talk.ask(question))
-
-
-ask = blocking(aask)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.suites.ask_evidence import cited_keys, evidence_of, unsupported_because
+from graphwalk.analysis.answer_evidence import cited_keys, evidence_keys, unsupported_because
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -40,7 +40,7 @@ def seen() -> ObservedGraph:
 
 
 def keys(question: str, answer: str) -> list[str]:
-    return [node.key for node in evidence_of(question, answer, seen()).nodes]
+    return evidence_keys(question, answer, seen())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.graphs.files import save_graph
-from tests.serve.mcp.servers import HttpServer, over_http
+from tests.own_graph.mcp.servers import HttpServer, over_http
 from tests.tools.conftest import ODD_GRAPH
 
 

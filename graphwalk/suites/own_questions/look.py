@@ -7,20 +7,16 @@ relationships that the question names, else all relationships.
 import json
 import re
 from collections.abc import Generator, Iterable, Mapping
-from random import Random
 from typing import Any
 
 from graphwalk.config.jinja import with_article
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.stores.search import MATCHES, folded, words_of
-from graphwalk.suites.suite import Player
-from graphwalk.suites.task import Task
 from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, labels_in, name_of, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import KEY
-from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 _SEARCH, _NODES = "search_nodes", "get_node_by_property"
@@ -122,15 +118,7 @@ def _look_up(tool: str, row: Row) -> Ask:
     return Ask(tool, {"label": label, "property_name": KEY, "property_value": row[KEY]})
 
 
-def look_up(task: Task, setting: str, schema: Schema | None, random: Random) -> Policy:
-    """Answer a question in words."""
-    return (yield from look_in_words(task.question))
-
-
 def look_in_words(question: str) -> Policy:
     """Return the answer of `look` without its list."""
     text, _ = yield from look(question)
     return text
-
-
-PLAYERS: Mapping[str, Player[Task]] = {"look": Player(look_up, default=True)}

@@ -10,13 +10,13 @@ from mcp import Client, MCPError
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.levers.setup import tools_with_levers
-from graphwalk.serve.mcp import DEFAULTS
+from graphwalk.own_graph.config import DEFAULTS
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
-from tests.serve.mcp.servers import MODES, HttpServer, over_stdio, text_of
+from tests.own_graph.mcp.servers import MODES, HttpServer, over_stdio, text_of
 from tests.tools.conftest import ODD_GRAPH
 
 BY_KEY = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
@@ -35,7 +35,7 @@ def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer)
 async def toolbox() -> AsyncIterator[Toolbox]:
     database = EmbeddedDatabase()
     store = await database.load(ODD_GRAPH)
-    agent = AgentConfig(**DEFAULTS)
+    agent = AgentConfig(**DEFAULTS, names_in_tools=200)
     tools = GraphToolbox(store, await store.schema(agent.schema_samples), load_tools(OWN_GRAPH_TOOLS), agent)
     yield tools_with_levers(tools, agent)
     await database.close()

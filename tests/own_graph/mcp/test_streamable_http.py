@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from graphwalk.serve.mcp import MOST_CONNECTIONS
-from tests.serve.mcp.servers import HttpServer, over_http
+from graphwalk.own_graph.mcp import MOST_CONNECTIONS
+from tests.own_graph.mcp.servers import HttpServer, over_http
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,133 @@
+"""The tools and the prompt of your own graph for agents of LangChain, LangGraph and OpenAI."""
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.levers.setup import tools_with_levers
+from graphwalk.own_graph.config import ask_config
+from graphwalk.own_graph.stores import AnyGraph, open_store
+from graphwalk.runs.background import blocking
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.graph_prompts import own_graph_system
+from graphwalk.suites.mazes.generate import CELL
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import load_tools
+from graphwalk.tools.toolbox import Toolbox
+from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.schema import Schema
+
+if TYPE_CHECKING:
+    from langchain_core.tools import StructuredTool
+
+
+async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
+    """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool, StoreError."""
+    schema, tools = await store.schema(agent.schema_samples), load_tools(agent.tools or ())
+    if not {tool.name for tool in tools} & set(MAZE_TOOLS):
+        return tools_with_levers(GraphToolbox(store, schema, tools, agent), agent)
+    if schema.node(CELL) is None:
+        raise ConfigError("MAZE_TOOLS require a maze", hint="pass graphwalk.maze_graph(graphwalk.generate_maze(…))")
+    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
+    size = math.isqrt((await store.run(cypher))[0]["cells"])
+    return MazeToolbox(store, size, agent=agent, tools=tools, schema=schema)
+
+
+def system_text(schema: Schema, agent: AgentConfig) -> str:
+    """Return the system prompt of an agent over a graph."""
+    search = any(tool.search for tool in load_tools(agent.tools or ()))
+    return own_graph_system(schema, agent, search=search).content or ""
+
+
+def schema_prompt(store: AnyGraph, **agent: Any) -> str:
+    """Return the system prompt of the agent: the schema of the graph, and how to work and answer with the tools.
+
+    `agent`: as for `openai_tools`; `schema_tokens` bounds the schema.
+    """
+    config = ask_config(agent).agent
+    return system_text(open_store(store).schema(config.schema_samples), config)
+
+
+@dataclass(frozen=True)
+class OpenAITools:
+    """Tools as functions of the Chat Completions API: `specs` for `tools=…`, `run` for the calls that come back."""
+
+    specs: Sequence[dict[str, Any]]
+    _call: Callable[[ToolCall], Awaitable[ToolResult]]
+
+    async def arun(self, call: Any) -> dict[str, str]:
+        """Answer a tool call, an `openai` object or a dictionary, by a message, which also reports any error."""
+        wire = call if isinstance(call, Mapping) else call.model_dump()
+        tool_call = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
+        try:
+            content = (await self._call(tool_call)).content
+        except StoreError as error:
+            content = f"The database does not answer: {error}"
+        return {"role": "tool", "tool_call_id": tool_call.id, "content": content}
+
+    run = blocking(arun)
+
+
+def openai_tools(store: AnyGraph, **agent: Any) -> OpenAITools:
+    """Return the tools over a graph as OpenAI functions, with a function that executes a call.
+
+    `store`: as for `ask`. `agent`: fields of an experiment's agent: `result_tokens=2000`, or `tools=[…]`, names
+    (`graphwalk list tools` lists them) or paths of YAML files.
+
+        tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))
+        reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
+        messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
+    """
+    opened = open_store(store)
+    toolbox = opened.wait_for(toolbox_over(opened.inner, ask_config(agent).agent))
+    return OpenAITools([spec.as_openai() for spec in toolbox.specs], lambda call: opened.await_for(toolbox.call(call)))
+
+
+def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
+    """Return the tools over a graph for LangChain and LangGraph.
+
+        agent = create_agent(model, graphwalk.langchain_tools(store), system_prompt=graphwalk.schema_prompt(store))
+
+    Names, descriptions and JSON schemas are those of GraphWalk's agent. The tools work with `invoke` and `ainvoke`. The
+    `artifact` of a result contains its rows. Invalid calls and database errors are returned as text with the status
+    "error". `store` and `agent`: as for `openai_tools`. `tools=graphwalk.MAZE_TOOLS` walks one maze
+    (`graphwalk.generate_maze`) once: visited cells are remembered.
+    """
+    from langchain_core.tools import StructuredTool, ToolException
+
+    opened = open_store(store)
+    toolbox = opened.wait_for(toolbox_over(opened.inner, ask_config(agent).agent))
+
+    async def call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+        try:
+            result = await toolbox.call(ToolCall("", name, json.dumps(arguments, ensure_ascii=False)))
+        except StoreError as error:
+            raise ToolException(f"The database does not answer: {error}") from error
+        if result.error is not None:
+            raise ToolException(result.content)
+        return result.content, result.data
+
+    def structured_tool(spec: ToolSpec) -> StructuredTool:
+        def run(**arguments: Any) -> tuple[str, Any]:
+            return opened.wait_for(call(spec.name, arguments))
+
+        async def arun(**arguments: Any) -> tuple[str, Any]:
+            return await opened.await_for(call(spec.name, arguments))
+
+        return StructuredTool(
+            name=spec.name,
+            description=spec.description,
+            args_schema=dict(spec.parameters),
+            func=run,
+            coroutine=arun,
+            handle_tool_error=True,
+            response_format="content_and_artifact",
+        )
+
+    return list(map(structured_tool, toolbox.specs))
