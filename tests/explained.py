@@ -14,6 +14,6 @@ def explained_score(
     task: Task, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
 ) -> SimpleNamespace:
     """Return the fields of the score of an answer and of its explanation."""
-    score = task.score(setting, trajectory, extraction, scoring).model_dump()
+    score = task.score(trajectory, extraction, scoring).model_dump()
     explanation = analysis_of(suite_named(task.suite)).explain(task, setting, trajectory, extraction.answer, score)
     return SimpleNamespace(**score, **explanation.model_dump())

@@ -9,7 +9,7 @@ from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import distinct, same_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.magma.generate import check_states
+from graphwalk.suites.magma.algorithms import check_states
 from graphwalk.suites.mazes.generate import check_path
 from graphwalk.suites.registry import suite_named
 

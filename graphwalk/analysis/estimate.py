@@ -145,7 +145,7 @@ async def _play_expert(planned: PlannedEpisode, experiment: Experiment) -> Exper
     await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
-    _, score = judge(task, setting, trajectory, None, experiment.config.scoring)
+    _, score = judge(task, trajectory, None, experiment.config.scoring)
     correct = None if expert is None else bool(score and score["correct"])
     return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, correct)
 

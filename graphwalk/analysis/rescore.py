@@ -26,7 +26,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
         for record in folder.records():
             result = Result.from_dict(record)
             task = suite.task_type.model_validate(result.task)
-            answer, score = judge(task, result.key.setting, result.trajectory, result.extractor_reply, scoring)
+            answer, score = judge(task, result.trajectory, result.extractor_reply, scoring)
             scored = {**record, "answer": answer, "score": score}
             changed += scored["score"] != record["score"]
             total += 1

@@ -208,7 +208,7 @@ class _VerifiedRun:
             self.checks["episodes"].differing.append(f"{where}: {then.key.in_words} is in an earlier line too")
         self.scored[then.key] += not then.exit_status.infrastructure
         scoring = self.experiment.config.scoring
-        answer, score = judge(task, then.key.setting, trajectory, then.extractor_reply, scoring)
+        answer, score = judge(task, trajectory, then.extractor_reply, scoring)
         alone = then.extractor_reply is None  # the extractor's share of tokens and seconds is not logged
         now = replace(
             then,

@@ -154,7 +154,7 @@ def magma(
     """Generate step-by-step traces of graph algorithms, checked against networkx."""
     from graphwalk.runs.experiment import load_experiment
     from graphwalk.seeds import stdlib_random
-    from graphwalk.suites.magma.generate import ALGORITHMS
+    from graphwalk.suites.magma.algorithms import ALGORITHMS
     from graphwalk.suites.magma.prompts import STRATEGIES, training_chat
     from graphwalk.suites.magma.suite import MagmaSuite
 

@@ -235,7 +235,7 @@ class OpenEpisode:
     def judge(self) -> tuple[Any, dict[str, Any] | None]:
         """Return the answer, and its score with the explanation."""
         scoring, setting = self.stage.experiment.config.scoring, self.planned.key.setting
-        answer, score = judge(self.task, setting, self.trajectory, None, scoring)
+        answer, score = judge(self.task, self.trajectory, None, scoring)
         if score is None:
             return answer, None
         analysis = analysis_of(self.stage.experiment.suite)

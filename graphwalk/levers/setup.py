@@ -49,7 +49,7 @@ def with_levers(prompt: Prompt, task: Task, setting: str, agent: AgentConfig) ->
     toolbox: Toolbox | None = prompt.toolbox
     form: AnswerForm | None = None
     if agent.answer == "tool" or agent.tool_protocol == "json":
-        form = task.answer_form(setting)
+        form = task.answer_form()
     if isinstance(prompt.toolbox, GraphToolbox):
         toolbox = tools_with_levers(prompt.toolbox, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":

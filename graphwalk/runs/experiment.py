@@ -31,7 +31,7 @@ from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig, i
 from graphwalk.config.yaml_files import YamlFile, in_words, parse_value, set_dotted, shown, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
-from graphwalk.suites.registry import SUITES, suite_class, suite_named
+from graphwalk.suites.registry import SUITES, suite_named
 from graphwalk.variables import server_variable
 
 C = TypeVar("C", bound=SuiteConfig)
@@ -246,7 +246,7 @@ class ExperimentConfig(Strict, Generic[C]):
             agent = foreign_agent(agent)
         if agent.turn_limit is not None or suite is None:
             return agent
-        return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})
+        return agent.model_copy(update={"turn_limit": suite_named(suite.name).turn_limit})
 
     @cached_property
     def variants(self) -> Mapping[str, Self]:
@@ -276,7 +276,7 @@ def experiment_type(data: Any, source: str = "the experiment") -> type[AnyExperi
     if not isinstance(name, str):
         raise ConfigError(f"{source}: suite: name: a suite must be named", hint=f"suites: {', '.join(SUITES.names())}")
     try:
-        config_type: Any = suite_class(name).config_type
+        config_type: Any = suite_named(name).config_type
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}", hint=error.hint) from error
     return ExperimentConfig[config_type]

@@ -6,7 +6,7 @@ from typing import Any
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction
 from graphwalk.suites.task import Task
-from graphwalk.types.episode import Trajectory, setting_of
+from graphwalk.types.episode import Trajectory
 
 _SHORT = 1_000
 """Characters of a reply that is too long which its score reads."""
@@ -22,7 +22,6 @@ def read_answer(task: Task, reply: str, scoring: Scoring) -> Extraction:
 
 def judge(
     task: Task,
-    setting: str,
     trajectory: Trajectory,
     extractor_reply: str | None = None,
     scoring: Scoring = Scoring(),
@@ -40,7 +39,7 @@ def judge(
     if not extraction.sure and extractor_reply is not None:
         second = task.read(extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
-    score = task.score(setting_of(setting), trajectory, extraction, scoring)
+    score = task.score(trajectory, extraction, scoring)
     return extraction.answer, score.model_dump(mode="json")
 
 

@@ -386,7 +386,7 @@ async def _play(
                 trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error}")
     reply = None if extracted is None else extracted.message.content or ""
     # In a thread, since reading a long reply takes seconds.
-    answer, score = await asyncio.to_thread(judge, task, setting, trajectory, reply, scoring)
+    answer, score = await asyncio.to_thread(judge, task, trajectory, reply, scoring)
     return _result(planned, experiment, trajectory, answer, score, extracted)
 
 

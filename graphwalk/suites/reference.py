@@ -74,7 +74,7 @@ async def expert_walk(expert: Player[TaskT], task: TaskT, about: LoadedGraph) ->
     policy = expert.policy(task, "tools", None, stdlib_random(0, "expert"))
     walk = await drive(policy, prompt.toolbox, prompt.messages)
     trajectory = Trajectory((), (Turn(Message("assistant", walk.answer)),), ExitStatus.ANSWERED)
-    if not task.score("tools", trajectory, task.read(walk.answer), Scoring()).correct:
+    if not task.score(trajectory, task.read(walk.answer), Scoring()).correct:
         raise OracleError(
             f"the expert's answer to {task.task_id} is wrong\n  target: {task.target}\n  expert: {walk.answer}"
         )

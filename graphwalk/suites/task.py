@@ -68,10 +68,10 @@ class Task(TaskRecord, ABC):
         """Describe the answer format for the extractor model."""
 
     @abstractmethod
-    def score(self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring) -> Score:
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring) -> Score:
         """Score an answer against the target. Episodes with infrastructure failures are not scored."""
 
-    def answer_form(self, setting: str) -> AnswerForm | None:
+    def answer_form(self) -> AnswerForm | None:
         """Return the form of a typed answer; None, the default, if an answer is free text."""
         return None
 

@@ -65,7 +65,7 @@ def reward(
     scored by the suite of the task, as in a run. Raise ConfigError for an unknown or negative weight.
     """
     chosen = validate(Weights, dict(weights or {}), "weights")
-    answer, score = judge(task, setting, trajectory)
+    answer, score = judge(task, trajectory)
     if score is None:
         return None
     grounded = _grounded(task, setting, trajectory, answer, score)

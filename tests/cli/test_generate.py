@@ -15,10 +15,10 @@ from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
 from graphwalk.suites.magma.suite import MagmaSuite
+from graphwalk.suites.magma.traces import MagmaSpec, make_traces
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.commands import graphwalk

@@ -81,7 +81,7 @@ def _correct(task: QuestionTask, reply: str) -> bool:
     trajectory = Trajectory(
         (Message("user", task.question),), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED
     )
-    return bool(task.score("no_tools", trajectory, task.read(reply)).correct)
+    return bool(task.score(trajectory, task.read(reply)).correct)
 
 
 async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:

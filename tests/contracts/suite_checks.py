@@ -13,7 +13,7 @@ from graphwalk.runs.plan import GraphSources, Plan, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result
 from graphwalk.runs.resolve import Experiment, resolve
-from graphwalk.suites.registry import suite_class
+from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.variables import Variables
 from tests.reports.results import build_report
@@ -58,7 +58,7 @@ async def check_suite(
 
 
 def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | None, limit: int | None) -> Experiment:
-    suite = suite_class(name)
+    suite = suite_named(name)
     models = [f"scripted/{agent}" for agent in suite.players]
     data = {"name": "check", "suite": {"name": name, **config}, "models": models, "settings": suite.settings}
     assert models, f"the suite {name} has no scripted agents, so that nothing can be played without a model"
@@ -113,7 +113,7 @@ def _check_result(suite: Suite[Any, Any], result: Result) -> None:
     assert score.model_dump(mode="json") == result.score, f"{where}: the score is another one after JSON"
     back = Result.from_dict(json.loads(json.dumps(result.as_dict())))
     task = suite.task_type.model_validate(back.task)
-    _, again = judge(task, back.key.setting, back.trajectory, back.extractor_reply)
+    _, again = judge(task, back.trajectory, back.extractor_reply)
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 

@@ -14,8 +14,7 @@ import yaml
 from graphwalk.evaluation import extraction as reading
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.evaluation.rows import compare_rows, row_form
-from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.magma.score import judge
+from graphwalk.suites.magma.answers import judge, read_answer
 from graphwalk.suites.mazes.task import extract_path
 
 FILE = Path(__file__).parents[1] / "data" / "replies.yaml"

@@ -52,7 +52,7 @@ def test_a_reply_that_is_too_long_is_no_answer() -> None:
     longest = " " * (MOST_CHARACTERS - len(json.dumps(TASK.target))) + json.dumps(TASK.target)
     for reply, stage in ((longest, "embedded"), (f"{longest} ", "too_long")):
         trajectory = Trajectory((), (Turn(Message("assistant", f"x{reply[1:]}")),), ExitStatus.ANSWERED)
-        answer, score = judge(TASK, "tools", trajectory)
+        answer, score = judge(TASK, trajectory)
         assert score is not None
         assert (score["extraction_stage"], score["correct"]) == (stage, stage != "too_long")
     assert answer is None

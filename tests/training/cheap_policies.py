@@ -9,7 +9,7 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.environments.stage import Stage
 from graphwalk.runs.play import RunModels
 from graphwalk.suites.magma.answers import write_answer
-from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.suites.magma.suite import MagmaTask
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.task import Task
@@ -55,7 +55,7 @@ class Case:
         """Return items in the form of an answer."""
         if isinstance(self.task, MagmaTask):
             return write_answer(self.task.algorithm, list(items))
-        form = self.task.answer_form(self.setting)
+        form = self.task.answer_form()
         assert form is not None
         return form.write(items)
 

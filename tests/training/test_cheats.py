@@ -66,7 +66,7 @@ async def honest_episode(case: Case, cheat: Trajectory) -> Trajectory:
     All turns are made if the cheat makes them, or if the proof is unknown. A cheat without right rows has an honest
     empty end after the calls with which the walk and the cheat begin. A guess that a call about it proves is a row.
     """
-    _, score = judge(case.task, case.setting, cheat)
+    _, score = judge(case.task, cheat)
     assert score is not None
     recall = score["recall"]
     made = {call_signature(result.call) for result in cheat.results}

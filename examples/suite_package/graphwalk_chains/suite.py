@@ -49,9 +49,7 @@ class ChainTask(Task):
     def answer_format(self, agent: AgentConfig) -> str:
         return 'a JSON object: {"end": "<key of the node>"}'
 
-    def score(
-        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
-    ) -> ChainScore:
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> ChainScore:
         answer = extraction.answer
         right = answer == self.target[-1]
         return ChainScore(

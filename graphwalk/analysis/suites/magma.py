@@ -25,11 +25,10 @@ from graphwalk.reports.scene import (
     trajectory_of,
 )
 from graphwalk.reports.suite_report import Cluster, Grouping, Reference, ResultRecord, SuiteReport
-from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.magma.generate import ALGORITHMS
+from graphwalk.suites.magma.algorithms import ALGORITHMS
+from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
-from graphwalk.suites.magma.score import ERRORS, canonical, judge
-from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.suites.magma.suite import MagmaTask
 from graphwalk.types.episode import ExitStatus, setting_of
 
 if TYPE_CHECKING:

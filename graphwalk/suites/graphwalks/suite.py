@@ -81,15 +81,13 @@ class GraphwalksTask(Task):
                 return Extraction([*dict.fromkeys(filter(None, keys))], "embedded" if number else "strict")
         return Extraction()
 
-    def answer_form(self, setting: str) -> AnswerForm:
+    def answer_form(self) -> AnswerForm:
         return keys_as_answer(answer_text)
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("graphwalks_format.j2").strip()
 
-    def score(
-        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
-    ) -> GraphwalksScore:
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> GraphwalksScore:
         target, last_line = {*self.target}, published_answer(trajectory.reply)
         theirs = {*(self.target if self.published_target is None else self.published_target)}
         answer: set[str] | None = None if extraction.answer is None else {*extraction.answer}

@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.suites.magma.algorithms import Instance, Step
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
-from graphwalk.suites.magma.generate import Instance, MagmaTrace, Step
+from graphwalk.suites.magma.traces import MagmaTrace
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
 

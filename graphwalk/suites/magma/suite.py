@@ -1,26 +1,190 @@
 """MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/method.md)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from random import Random
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.config.strict import MOST, Strict, SuiteConfig
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.models.scripted import Policy
+from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.generate import MagmaTrace, make_traces, stored_graph
-from graphwalk.suites.magma.players import PLAYERS
-from graphwalk.suites.magma.score import MagmaScore
-from graphwalk.suites.magma.task import MagmaTask, make_task
-from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import Tasks
+from graphwalk.suites.magma.algorithms import WEIGHTED, Algorithm, Instance, run_algorithm, state_before
+from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer, write_answer
+from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES, conversation, problem
+from graphwalk.suites.magma.traces import (
+    NODE,
+    FirstState,
+    MagmaSpec,
+    MagmaTrace,
+    Nodes,
+    Split,
+    make_traces,
+    stored_graph,
+)
+from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
+from graphwalk.suites.suite import Player, Suite
+from graphwalk.suites.task import Prompt, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.schema import Schema
+
+
+def _as_list(value: object) -> object:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+class MagmaGrid(Strict):
+    """Algorithms × sizes with `count` traces each; a single value may be given without a list."""
+
+    algorithm: Annotated[
+        tuple[Algorithm, ...], BeforeValidator(_as_list, json_schema_input_type=Algorithm | tuple[Algorithm, ...])
+    ] = ("bfs",)
+    """Algorithms."""
+    nodes: Annotated[tuple[Nodes, ...], BeforeValidator(_as_list, json_schema_input_type=Nodes | tuple[Nodes, ...])] = (
+        5,
+    )
+    """Nodes per graph."""
+    count: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    """Traces per algorithm and size; None: as in the paper (test 125, with five nodes 112; train 1000 and 800)."""
+    p: float = Field(default=0.5, ge=0, le=1)
+    """Edge probability."""
+    split: Split = "test"
+    """Split of the traces; splits never share a graph."""
+
+    def specs(self) -> Iterator[MagmaSpec]:
+        """Yield the specs, algorithm by algorithm and size by size."""
+        small, large = (800, 1000) if self.split == "train" else (112, 125)
+        for algorithm in self.algorithm:
+            for nodes in self.nodes:
+                count = self.count or (small if nodes <= 5 else large)
+                yield MagmaSpec(count=count, algorithm=algorithm, nodes=nodes, p=self.p, split=self.split)
+
+
+class MagmaConfig(SuiteConfig):
+    """The suite `magma`: graph algorithms step by step, on the traces of every entry of `traces`."""
+
+    graphs_field: ClassVar[str] = "traces"
+
+    name: Literal["magma"] = "magma"
+    traces: tuple[MagmaGrid, ...] = Field(default=(MagmaGrid(),), min_length=1)
+    in_store: bool = False
+    """Load every graph into the store; required by the setting `tools`."""
+    io_steps: bool = False
+    """Ask the input–output strategies also for the state after every step, in separate prompts."""
+    first_state: FirstState = "graphwalk"
+    """First state of a trace: after the first step (graphwalk), or before it (paper): [] in Dijkstra's and Prim's
+    algorithm, the weights of all edges in Floyd–Warshall. Searches begin after the first step in both."""
+    explain: bool = True
+    """Explain in the prompt what one step of the algorithm does and what its state contains."""
+
+    def specs(self) -> tuple[MagmaSpec, ...]:
+        """Return the specs of all entries in order."""
+        return tuple(spec for grid in self.traces for spec in grid.specs())
+
+    @property
+    def graph_count(self) -> int:
+        return sum(spec.count for spec in self.specs())
+
+
+class MagmaTask(Task):
+    """A state to find. `target` is the state after `step`, a list as in the data set: nodes, components, or triples."""
+
+    algorithm: Algorithm
+    n: int
+    trace_id: str
+    split: str
+    index: int
+    step: int
+    total_steps: int
+    first_step: int = 1
+    """0 if the trace begins with the state before the first step."""
+    explain: bool = True
+
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return the conversation up to the question for the task's state."""
+        trace, schema, toolbox = about.instance.source, None, None
+        if setting == "tools":
+            assert about.store is not None
+            schema, toolbox = await about.store.schema(), await about.toolbox(agent, GRAPH_TOOLS)
+        messages = conversation(trace, setting, self.step, agent, schema, explain=self.explain)
+        return Prompt(messages, toolbox)
+
+    def read(self, reply: str) -> Extraction:
+        return read_answer(self.algorithm, reply)
+
+    def answer_format(self, agent: AgentConfig) -> str:
+        return agent.render("magma_format.j2", algorithm=self.algorithm, prefix=PREFIXES[self.algorithm]).strip()
+
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> MagmaScore:
+        return judge(self.algorithm, extraction, self.target)
+
+
+def walking_expert(task: MagmaTask) -> Policy:
+    """Read the neighbourhood of every node with the tools, then run the algorithm on the edges that results showed."""
+    (keys,) = yield from read([unique_values("key", NODE)])
+    results = yield from read([neighborhood(NODE, "key", row["values"]) for row in keys])
+    edges: dict[tuple[int, int], float] = {}
+    for row in chain.from_iterable(results):
+        neighbour, relationship = (row.get(f"{name}_properties") or {} for name in ("neighbor", "relationship"))
+        one, other = sorted((int(str(row["center_key"])), int(str(neighbour["key"]))))
+        edges[one, other] = float(str(relationship.get("weight", 1.0)))
+    edges = dict(sorted(edges.items()))
+    source = task.parameters.get("source")
+    weights = tuple(edges.values()) if task.algorithm in WEIGHTED else None
+    instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
+    states = dict(enumerate(run_algorithm(task.algorithm, instance), 1))
+    if task.first_step == 0 and (before := state_before(task.algorithm, instance)) is not None:
+        states[0] = before
+    return write_answer(task.algorithm, states[task.step].answer)
+
+
+def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Read the graph with tools, or give the correct state."""
+    if setting == "tools":
+        return (yield from walking_expert(task))
+    return write_answer(task.algorithm, task.target)
+
+
+def any_state(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Give a random state of the right form, knowing only the number of nodes and the source."""
+    yield from ()
+    nodes = list(range(task.n))
+    if task.algorithm == "bfs":
+        return write_answer("bfs", [node for node in nodes if random.random() < 0.5])
+    if task.algorithm == "dfs":
+        drawn = [random.randrange(task.n) for _ in nodes]
+        return write_answer("dfs", [[v for v in nodes if drawn[v] == part] for part in sorted(set(drawn))])
+    if task.algorithm == "dijkstra":
+        pairs = [(int(task.parameters["source"]), node) for node in nodes if node != task.parameters["source"]]
+    else:
+        pairs = [(i, j) for i in nodes for j in nodes[i + 1 :]]
+    return write_answer(
+        task.algorithm, [[*pair, float(random.randint(1, 10))] for pair in pairs if random.random() < 0.5]
+    )
+
+
+_ALL = (*STRATEGIES, "tools")
+EXPERT = Player(expert, _ALL, default=True)
+PLAYERS: Mapping[str, Player[MagmaTask]] = {
+    "expert": EXPERT,
+    "random": Player(any_state, _ALL, default=True, purpose=("magma.policy", "random")),
+    "flawed": replace(player_with(EXPERT, flawed), default=False),
+}
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     """Graph algorithms step by step. Settings are strategies of prompting, and `tools` with the graph in the store."""
 
     name = "magma"
-    settings = (*prompts.STRATEGIES, "tools")
-    abbreviations = prompts.STRATEGIES
+    settings = (*STRATEGIES, "tools")
+    abbreviations = STRATEGIES
     config_type = MagmaConfig
     task_type = MagmaTask
     score_type = MagmaScore
@@ -32,32 +196,55 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         """Yield one graph per trace. Raise ConfigError if a split has fewer distinct traces than requested."""
         for spec in config.specs():
             for trace in make_traces(spec, seed):
-                trace = trace.beginning(config.first_state)
-                yield GraphInstance(
-                    trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace)
-                )
+                facts = {
+                    "trace_id": trace.trace_id,
+                    "algorithm": trace.algorithm,
+                    "n": trace.instance.n,
+                    "p": trace.p,
+                    "edges": len(trace.instance.edges),
+                    "steps": len(trace.steps),
+                    "split": trace.split,
+                    "index": trace.index,
+                    "seed": trace.seed,
+                }
+                graph = stored_graph(trace) if config.in_store else None
+                yield GraphInstance(trace.digest, graph, trace.beginning(config.first_state), facts)
 
     async def tasks(self, about: LoadedGraph, config: MagmaConfig, seed: int, agent: AgentConfig) -> Tasks[MagmaTask]:
         """Return one task per state of the trace."""
-        trace = about.instance.source
-        return Tasks([make_task(trace, step, agent, config) for step in trace.states])
+        trace: MagmaTrace = about.instance.source
+        instance, total = trace.instance, len(trace.steps)
+        source = {} if instance.source is None else {"source": instance.source}
+        parameters = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total, **source}
+        tasks = [
+            MagmaTask(
+                task_id=f"{trace.trace_id}-{step}",
+                suite=self.name,
+                template=trace.algorithm,
+                question=problem(trace, agent),
+                parameters={**parameters, "step": step},
+                target=state.answer,
+                target_size=len(state.answer),
+                seed=trace.seed,
+                graph_digest=trace.digest,
+                reference_turns=1,
+                reference_calls=0,
+                algorithm=trace.algorithm,
+                n=instance.n,
+                trace_id=trace.trace_id,
+                split=trace.split,
+                index=trace.index,
+                step=step,
+                total_steps=total,
+                first_step=min(trace.states),
+                explain=config.explain,
+            )
+            for step, state in trace.states.items()
+        ]
+        return Tasks(tasks)
 
     def asks(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
         """Return False for earlier states in input–output strategies without `io_steps`, and tools without a store."""
         if setting == "tools" and not config.in_store:
             return False
-        return setting in prompts.STEPWISE or config.io_steps or task.step == task.total_steps
-
-
-def _facts(trace: MagmaTrace) -> dict[str, object]:
-    return {
-        "trace_id": trace.trace_id,
-        "algorithm": trace.algorithm,
-        "n": trace.instance.n,
-        "p": trace.p,
-        "edges": len(trace.instance.edges),
-        "steps": len(trace.steps),
-        "split": trace.split,
-        "index": trace.index,
-        "seed": trace.seed,
-    }
+        return setting in STEPWISE or config.io_steps or task.step == task.total_steps

@@ -85,15 +85,13 @@ class MazeTask(Task):
         """Extract the keys in `{"path": […]}`, else in a bare list."""
         return extract_path(reply)
 
-    def answer_form(self, setting: str) -> AnswerForm:
+    def answer_form(self) -> AnswerForm:
         return keys_as_answer(lambda keys: json.dumps({"path": keys}))
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("maze_format.j2").strip()
 
-    def score(
-        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
-    ) -> MazeScore:
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> MazeScore:
         maze = self.maze
         path = path_cells(maze, extraction.answer)
         valid = bool(path) and path_error(maze, path) is None

@@ -96,7 +96,7 @@ class OwnQuestionTask(Task):
     def read(self, reply: str) -> Extraction:
         return extract(reply, row_form(self.fields))
 
-    def answer_form(self, setting: str) -> AnswerForm:
+    def answer_form(self) -> AnswerForm:
         form = rows_as_answer(dict.fromkeys(self.fields, ANY_VALUE))
         return (
             form._replace(schema={"type": "array", "items": {"type": ANY_VALUE}}) if self.fields == (VALUE,) else form
@@ -105,9 +105,7 @@ class OwnQuestionTask(Task):
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("own_format.j2", fields=self.fields)
 
-    def score(
-        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
-    ) -> OwnQuestionScore:
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> OwnQuestionScore:
         answer: list[Row] = extraction.answer or []
         rows, target = comparable_rows(self, answer, folding=scoring.text == "folded")
         return OwnQuestionScore(

@@ -63,7 +63,7 @@ class QuestionTask(Task):
     def read(self, reply: str) -> Extraction:
         return extract(reply, row_form(self.answer_fields))
 
-    def answer_form(self, setting: str) -> AnswerForm:
+    def answer_form(self) -> AnswerForm:
         return rows_as_answer({field: self._types(field) for field in self.answer_fields})
 
     def _types(self, field: str) -> str | tuple[str, ...]:
@@ -75,7 +75,5 @@ class QuestionTask(Task):
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("graph_format.j2", fields=self.answer_fields)
 
-    def score(
-        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
-    ) -> QuestionScore:
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> QuestionScore:
         return score_question(self, trajectory, extraction)

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.suites.magma.answers import PREFIXES, read_answer
-from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.score import MagmaScore, judge
+from graphwalk.suites.magma.algorithms import ALGORITHMS
+from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer
 
 TREE = [[0, 1, 8.0], [1, 2, 3.0]]
 

@@ -6,15 +6,8 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generate import (
-    ALGORITHMS,
-    Instance,
-    MagmaTrace,
-    check_states,
-    instances,
-    make_traces,
-)
+from graphwalk.suites.magma.algorithms import ALGORITHMS, Instance, check_states
+from graphwalk.suites.magma.traces import MagmaSpec, MagmaTrace, instances, make_traces
 
 SPLITS = ("train", "validation", "test")
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.suites.magma.generate import ALGORITHMS, Instance, check_states, run_algorithm
+from graphwalk.suites.magma.algorithms import ALGORITHMS, Instance, check_states, run_algorithm
 
 #      4.0       1.0
 #  0 ───── 1 ───── 2       4 ── 5

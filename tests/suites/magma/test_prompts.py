@@ -9,16 +9,8 @@ import yaml
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generate import (
-    ALGORITHMS,
-    Instance,
-    MagmaTrace,
-    check_states,
-    make_traces,
-    run_algorithm,
-    state_before,
-)
+from graphwalk.suites.magma.algorithms import ALGORITHMS, Instance, check_states, run_algorithm, state_before
+from graphwalk.suites.magma.traces import MagmaSpec, MagmaTrace, make_traces
 from tests.suites.magma.test_suite import experiment, played, tasks
 
 TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "magma.yaml").read_text("utf-8"))

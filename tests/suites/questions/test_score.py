@@ -105,7 +105,7 @@ def test_an_answer_without_tools_or_evaluator_cannot_be_verified(changes, settin
 
 def test_the_score_has_stage_and_loss_of_the_extraction():
     extraction = Extraction(keys("a"), "model", lossy=True)
-    result = task(keys("a")).score("tools", episode(answer="it is a"), extraction)
+    result = task(keys("a")).score(episode(answer="it is a"), extraction)
     assert (result.correct, result.extraction_stage, result.lossy) == (True, "model", True)
 
 

@@ -1,0 +1,237 @@
+"""Draw random instances of a split, and write down every step of an algorithm on them as a trace."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import combinations, compress, count, islice
+from math import ceil
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from graphwalk.config.strict import Spec
+from graphwalk.errors import ConfigError
+from graphwalk.seeds import generator
+from graphwalk.suites.magma.algorithms import (
+    ROOTED,
+    WEIGHTED,
+    Algorithm,
+    Instance,
+    Step,
+    check_states,
+    run_algorithm,
+    state_before,
+)
+from graphwalk.suites.magma.answers import write_answer
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+
+Split = Literal["train", "validation", "test"]
+FirstState = Literal["graphwalk", "paper"]
+NODE, EDGE = "Node", "EDGE"
+_MOST_NODES = 2000
+"""A trace stores its state after every step; the paper has at most 50 nodes."""
+Nodes = Annotated[int, Field(ge=2, le=_MOST_NODES)]
+Bits = NDArray[np.bool_]
+"""One entry per pair of nodes in lexicographic order: is it an edge?"""
+
+ENUMERABLE = 5
+BLOCK = 512
+"""Graphs drawn at a time, fewer of large ones: part of what a seed means."""
+BLOCK_PAIRS = 1 << 22
+FRUITLESS = 1 << 18
+"""Number of candidates in a row without a new one after which the split counts as exhausted."""
+_SMALL_SHARE = 112 / 1024
+"""Of the 1024 graphs of five nodes the paper holds 112 for validation, 112 for the test, and trains on 800."""
+
+
+class MagmaSpec(Spec):
+    """Algorithm traces on Erdős–Rényi graphs of `nodes` nodes with edge probability `p`."""
+
+    algorithm: Algorithm = "bfs"
+    nodes: Nodes = 5
+    p: float = Field(default=0.5, ge=0, le=1)
+    split: Split = "test"
+
+
+def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
+    """Yield the first instances of the split. Raise ConfigError if it has fewer."""
+    number = 0
+    for instance in islice(_distinct(spec, seed), spec.count):
+        number += 1
+        yield instance
+    if number < spec.count:
+        raise ConfigError(
+            f"the {spec.split} split has {number} distinct {spec.algorithm} traces of {spec.nodes} nodes"
+            f" at p = {spec.p:g}, and {spec.count} are asked for",
+            hint="ask for fewer, for more nodes, or for another split",
+        )
+
+
+def split_of(n: int, bits: Bits) -> str:
+    """Return the split of an edge set: 80:10:10 by hash; exact shares if the edge sets are few enough to list."""
+    if n <= ENUMERABLE:
+        return _small_splits(n)[np.packbits(bits).tobytes()]
+    tenth = _hash(n, bits) * 10 >> 64
+    return "train" if tenth < 8 else "validation" if tenth == 8 else "test"
+
+
+def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
+    seen: set[Instance] = set()
+    pairs = list(combinations(range(spec.nodes), 2))
+    enumerated = spec.nodes <= ENUMERABLE
+    patience = 2 * spec.nodes << len(pairs) if enumerated else FRUITLESS
+    fruitless = 0
+    for bits, weights, source in _enumerate_candidates(spec, seed) if enumerated else _drawn(spec, seed):
+        fruitless += 1
+        if fruitless > patience:
+            return
+        if split_of(spec.nodes, bits) != spec.split:
+            continue
+        instance = Instance(
+            spec.nodes,
+            tuple(compress(pairs, bits.tolist())),
+            tuple(weights[bits].tolist()) if spec.algorithm in WEIGHTED else None,
+            source if spec.algorithm in ROOTED else None,
+        )
+        if instance not in seen:
+            seen.add(instance)
+            fruitless = 0
+            yield instance
+
+
+Candidate = tuple[Bits, NDArray[np.float64], int]
+"""Edge bits, a weight 1.0 … 10.0 for every pair, a source."""
+
+
+def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
+    n, pairs = spec.nodes, spec.nodes * (spec.nodes - 1) // 2
+    rows = max(1, min(BLOCK, BLOCK_PAIRS // pairs))
+    for block in count():
+        draw = generator(seed, "magma.graphs", n, str(spec.p), block)
+        bits = draw.random((rows, pairs)) < spec.p
+        weights = draw.integers(1, 11, (rows, pairs)).astype(float)
+        yield from zip(bits, weights, draw.integers(n, size=rows).tolist(), strict=True)
+
+
+def _enumerate_candidates(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
+    """Yield all edge sets with all sources, likely ones first, and again with other weights, without end.
+
+    Sorting by exponential draws divided by the probabilities is sampling without replacement (Efraimidis and
+    Spirakis, 2006); at p = 0.5 it is a random permutation.
+    """
+    n, sets = spec.nodes, _edge_sets(spec.nodes)
+    sources = n if spec.algorithm in ROOTED else 1
+    edges = sets.sum(axis=1)
+    probability = np.repeat(spec.p**edges * (1 - spec.p) ** (sets.shape[1] - edges), sources)
+    possible = np.flatnonzero(probability)
+    for lap in count():
+        draw = generator(seed, "magma.enumeration", n, str(spec.p), sources, lap)
+        order = possible[np.argsort(draw.exponential(size=len(possible)) / probability[possible], kind="stable")]
+        for item in order.tolist():
+            weights = draw.integers(1, 11, sets.shape[1]).astype(float)
+            yield sets[item // sources], weights, item % sources
+
+
+def _edge_sets(n: int) -> Bits:
+    pairs = n * (n - 1) // 2
+    return (np.arange(1 << pairs)[:, None] >> np.arange(pairs) & 1).astype(bool)
+
+
+@cache
+def _small_splits(n: int) -> dict[bytes, str]:
+    """Return every edge set on n nodes → its split, in exact shares."""
+    ordered = sorted(_edge_sets(n), key=lambda bits: _hash(n, bits))
+    held = ceil(len(ordered) * _SMALL_SHARE)
+    names = ["test"] * held + ["validation"] * held + ["train"] * len(ordered)
+    return {np.packbits(bits).tobytes(): name for bits, name in zip(ordered, names, strict=False)}
+
+
+def _hash(n: int, bits: Bits) -> int:
+    """Return 64 bits that depend only on the edge set."""
+    text = b"magma" + n.to_bytes(4, "big") + np.packbits(bits).tobytes()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
+
+
+@dataclass(frozen=True)
+class MagmaTrace:
+    """One trace; `index` counts the traces of its split, from 0."""
+
+    algorithm: Algorithm
+    instance: Instance
+    steps: tuple[Step, ...]
+    p: float
+    seed: int
+    split: str
+    index: int
+    before: Step | None = None
+    """State before the first step, if the trace begins with it."""
+
+    def beginning(self, first_state: FirstState) -> "MagmaTrace":
+        """Return the trace with the first state of the configuration."""
+        return replace(self, before=state_before(self.algorithm, self.instance)) if first_state == "paper" else self
+
+    @cached_property
+    def states(self) -> dict[int, Step]:
+        """Return the number of each step → its hint and state. Number 0 is the state before the first step."""
+        return ({} if self.before is None else {0: self.before}) | dict(enumerate(self.steps, 1))
+
+    @property
+    def trace_id(self) -> str:
+        return f"{self.algorithm}-n{self.instance.n}-p{self.p:g}-{self.split}-s{self.seed}-{self.index}"
+
+    @property
+    def final(self) -> list[Any]:
+        """Return the state after the last step."""
+        return self.steps[-1].answer
+
+    @cached_property
+    def digest(self) -> str:
+        """Return the SHA-256 (hex) of algorithm, edges, weights and source."""
+        return hashlib.sha256(json.dumps([self.algorithm, *self.instance]).encode()).hexdigest()
+
+    @cached_property
+    def written(self) -> dict[int, str]:
+        """Return every state as a model is asked to write it; a prompt repeats all earlier ones."""
+        return {number: write_answer(self.algorithm, step.answer) for number, step in self.states.items()}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record of a data set, in the order of the file."""
+        n, edges, weights, source = self.instance
+        return {
+            "algorithm": self.algorithm,
+            "n": n,
+            "p": self.p,
+            "seed": self.seed,
+            "split": self.split,
+            "index": self.index,
+            "trace_id": self.trace_id,
+            "edges": [list(edge) for edge in edges],
+            **({} if weights is None else {"weights": list(weights)}),
+            **({} if source is None else {"source": source}),
+            "steps": [{"hint": step.hint, "answer": step.answer} for step in self.steps],
+            "final": self.final,
+        }
+
+
+def make_traces(spec: MagmaSpec, seed: int) -> Iterator[MagmaTrace]:
+    """Yield the traces of a spec. Raise OracleError if networkx finds another final state.
+
+    Raise ConfigError if the split has fewer distinct traces than requested.
+    """
+    for index, instance in enumerate(instances(spec, seed)):
+        steps = run_algorithm(spec.algorithm, instance)
+        check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
+        yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
+
+
+def stored_graph(trace: MagmaTrace) -> PropertyGraph:
+    """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
+    n, edges, weights, _ = trace.instance
+    nodes = [Node(str(number), (NODE,), {}) for number in range(n)]
+    held = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
+    links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, held, strict=True)]
+    return PropertyGraph.from_rows(nodes, links, seed=trace.seed, spec={"trace": trace.trace_id})
