@@ -39,7 +39,7 @@ GRAPH_COLUMNS: Columns = dict.fromkeys(("digest", "facts", "nodes", "relationshi
 
 
 class Table(NamedTuple):
-    """A Parquet file, a split of a configuration. `sha256`: of its rows as JSON lines, whatever pyarrow wrote them."""
+    """A Parquet file, a split of a configuration. `sha256`: of its rows as JSON lines, whatever polars wrote them."""
 
     config: str
     split: str
@@ -53,8 +53,8 @@ async def export_dataset(
 ) -> list[Table]:
     """Write the tasks of each split's experiment, and their graphs, into a new folder; return its tables.
 
-    Raise ConfigError if the folder is not empty, two splits share a graph, an own graph has no `licence`, or pyarrow is
-    missing; StoreError if the store cannot be reached.
+    Raise ConfigError if the folder is not empty, two splits share a graph, or an own graph has no `licence`; StoreError
+    if the store cannot be reached.
     """
     graphs = [entry for config in experiments.values() for entry in getattr(config.suite, "graphs", ())]
     if licence is None and any(isinstance(entry, GraphSource) for entry in graphs):

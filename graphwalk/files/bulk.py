@@ -4,14 +4,14 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from graphwalk.errors import ConfigError, GraphwalkError, install_hint
+from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.files.writing import new_file, write_whole
 from graphwalk.sanitise import one_line
 from graphwalk.terminal.progress import progress_bar
@@ -26,7 +26,7 @@ _AT_ONCE = 100
 MOST_LISTED = 20
 """Mistakes of a file that are listed."""
 _GROUP = 1000
-"""Rows of a Parquet file that are held in memory."""
+"""Rows of a group of a Parquet file."""
 _PART = 8
 """Things that a process gets at a time."""
 _AHEAD = 4
@@ -37,7 +37,7 @@ def read_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, Ro
     """Yield number and row of a .jsonl or .parquet file with these columns; a bad row is its reason.
 
     Numbers begin at 1: the line of a .jsonl file, else the position. Raise ConfigError for another ending, a file that
-    cannot be read, a Parquet file that lacks a column, and without pyarrow.
+    cannot be read, and a Parquet file that lacks a column.
     """
     if path.suffix.lower() == ".parquet":
         yield from enumerate(_parquet_rows(path, columns), 1)
@@ -69,18 +69,19 @@ def _checked(row: Any, columns: Sequence[str]) -> Row | str:
 
 
 def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    pyarrow = _pyarrow()
+    import polars
+
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            if missing := [name for name in columns if name not in names]:
-                raise ConfigError(
-                    f"{path}: missing column{'s'[: len(missing) > 1]} {', '.join(missing)}",
-                    hint=f"its columns: {one_line(', '.join(names))}",
-                )
-            for batch in file.iter_batches(_AT_ONCE, columns=list(columns)):
-                yield from batch.to_pylist()
-    except (OSError, pyarrow.ArrowException) as error:
+        table = polars.scan_parquet(path)
+        names = table.collect_schema().names()
+        if missing := [name for name in columns if name not in names]:
+            raise ConfigError(
+                f"{path}: missing column{'s'[: len(missing) > 1]} {', '.join(missing)}",
+                hint=f"its columns: {one_line(', '.join(names))}",
+            )
+        for batch in table.select(columns).collect_batches(chunk_size=_AT_ONCE):
+            yield from batch.iter_rows(named=True)
+    except (OSError, polars.exceptions.PolarsError) as error:
         raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
 
 
@@ -107,55 +108,27 @@ def _usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], 
             yield value
 
 
-def _pyarrow() -> Any:
-    """Import pyarrow. Raise ConfigError if it is missing."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow", hint=install_hint("parquet")) from error
-    return pyarrow
-
-
 def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
     """Write a file in the format of its suffix, atomically and in constant memory; return the number of rows.
 
-    Raise ConfigError if it cannot be written, or if pyarrow is missing for .parquet.
+    Raise ConfigError if it cannot be written.
     """
     numbers = count()
     numbered = zip(rows, numbers)  # noqa: B905 (numbers have no end)
     if out.suffix.lower() != ".parquet":
         write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row, _ in numbered))
         return next(numbers)
-    with ExitStack() as stack:
-        add = parquet_table(stack, out, columns)
-        for row, _ in numbered:
-            add([row])
+    import polars
+
+    message = polars.Struct({"role": polars.String, "content": polars.String})
+    types = {bool: polars.Boolean, int: polars.Int64, float: polars.Float64, str: polars.String}
+    schema = {name: polars.List(message) if kind is list else types[kind] for name, kind in columns.items()}
+    with new_file(out) as file, TemporaryDirectory(dir=out.parent) as folder:
+        lines = Path(folder) / "rows.jsonl"
+        typed = ({name: _typed(row.get(name), kind) for name, kind in columns.items()} for row, _ in numbered)
+        write_whole(lines, (json.dumps(row) + "\n" for row in typed))
+        polars.scan_ndjson(lines, schema=schema).sink_parquet(file, row_group_size=_GROUP)
     return next(numbers)
-
-
-def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[Iterable[Row]], object]:
-    """Open a table; return the function that adds rows. Raise ConfigError if pyarrow is missing."""
-    pyarrow = _pyarrow()
-    kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
-    kinds[list] = pyarrow.list_(pyarrow.struct([("role", pyarrow.string()), ("content", pyarrow.string())]))
-    schema, waiting = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()]), list[Row]()
-    writer = stack.enter_context(
-        pyarrow.parquet.ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd")
-    )
-
-    def flush() -> None:
-        table = {name: [_typed(row.get(name), kind) for row in waiting] for name, kind in columns.items()}
-        writer.write_table(pyarrow.table(table, schema))
-        waiting.clear()
-
-    def add(rows: Iterable[Row]) -> None:
-        waiting.extend(rows)
-        if len(waiting) >= _GROUP:
-            flush()
-
-    stack.callback(flush)
-    return add
 
 
 def _typed(value: Any, kind: type) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyarrow.parquet import read_table
+from polars import read_parquet
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
@@ -109,7 +109,7 @@ def test_a_row_of_a_maze_is_its_json(tmp_path: Path) -> None:
         assert generate("maze", "--count", 4, "--index", 2, "--seed", 1, "--out", out).exit_code == 0
     mazes = [generate_maze(MazeSpec(), 1, index).as_json() for index in range(2, 6)]
     assert lines(tmp_path / "mazes.jsonl") == mazes
-    rows = read_table(tmp_path / "mazes.parquet").to_pylist()
+    rows = read_parquet(tmp_path / "mazes.parquet").to_dicts()
     assert [{**row, "walls": json.loads(row["walls"])} for row in rows] == mazes
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from pyarrow.parquet import read_table
+from polars import read_parquet
 from typer.testing import CliRunner
 
 from graphwalk.api import generate_graph, write_graph
@@ -50,8 +50,8 @@ def test_the_rows_are_the_tasks_of_an_episode(tmp_path: Path, suite: str) -> Non
     file, out = experiment(tmp_path, suite), tmp_path / "set"
     assert export(file, "--out", out).exit_code == 0
     configs = {config["config_name"]: config["data_files"] for config in front(out)["configs"]}
-    graphs = read_table(out / configs.pop("graphs")[0]["path"]).to_pylist()
-    rows = [row for files in configs.values() for row in read_table(out / files[0]["path"]).to_pylist()]
+    graphs = read_parquet(out / configs.pop("graphs")[0]["path"]).to_dicts()
+    rows = [row for files in configs.values() for row in read_parquet(out / files[0]["path"]).to_dicts()]
     (played_by,) = re.findall(r"inspect eval graphwalk_inspect/(\w+) ", (out / "README.md").read_text())
     assert f"@task\ndef {played_by}(" in INSPECT_TASKS.read_text()
     expected = asyncio.run(episodes_of(file))
@@ -78,7 +78,7 @@ def test_the_experiments_in_the_folder_make_the_same_bytes_again(tmp_path: Path)
     assert [name for name in files if (folder / name).read_bytes() != (tmp_path / "again" / name).read_bytes()] == []
     digests = re.findall(r"`([0-9a-f]{64})`", (folder / "README.md").read_text())
     assert all(digest in done.output for digest in digests)
-    assert {row["canary"] for row in read_table(folder / "tools/train.parquet").to_pylist()} == {None}
+    assert {row["canary"] for row in read_parquet(folder / "tools/train.parquet").to_dicts()} == {None}
 
 
 def test_the_licence_of_your_own_graph_is_asked_for_and_secrets_stay_here(

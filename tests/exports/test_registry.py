@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyarrow.parquet import read_table
+from polars import read_parquet
 
 from graphwalk.errors import ConfigError
 from graphwalk.exports.episodes import Episodes
@@ -53,7 +53,7 @@ def test_csv_runs_no_formula_and_keeps_every_value(tmp_path: Path) -> None:
 def test_parquet_has_the_same_rows_with_types(tmp_path: Path) -> None:
     folder = hostile_run(tmp_path / "run")
     for table in ("episodes", "calls"):
-        rows = read_table(export("parquet", folder, tmp_path / table) / f"{table}.parquet").to_pylist()
+        rows = read_parquet(export("parquet", folder, tmp_path / table) / f"{table}.parquet").to_dicts()
         with (export("csv", folder, tmp_path / f"{table}-csv") / f"{table}.csv").open(newline="") as file:
             assert [len(row) for row in csv.DictReader(file)] == [len(row) for row in rows]
     calls = [row["result"] for row in rows if row["model"] == MODEL]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 
 import graphwalk
@@ -31,10 +32,7 @@ def written(folder: Path, rows: list[dict[str, Any]], ending: str = "jsonl") -> 
     if ending == "jsonl":
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     else:
-        import pyarrow
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+        polars.DataFrame(rows).write_parquet(path)
     return path
 
 
