@@ -11,7 +11,7 @@ from typing import Any
 from graphwalk.evaluation.extraction import Extraction, ReplyForm, is_doubtful
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.types.graph import value_order
-from graphwalk.types.values import PLAIN, Row, shown
+from graphwalk.types.values import Row
 
 _MOST_NAMES = 20
 _NEAR = 5e-12
@@ -180,12 +180,6 @@ def missing_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> 
     """Return the requested fields that at least one row of an answer lacks."""
     held = [row.keys() for row in rows]
     return tuple(field for field in fields if any(field not in names for names in held))
-
-
-def as_shown(row: Row) -> Row:
-    """Return the row with values as in answers, for example a date as text."""
-    plain = all(value.__class__ in PLAIN or value is None for value in row.values())
-    return row if plain else {name: shown(value) for name, value in row.items()}
 
 
 def row_key(row: Row) -> tuple[tuple[str, tuple[int, Any]], ...]:

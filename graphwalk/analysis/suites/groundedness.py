@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.evaluation.rows import row_set
 from graphwalk.suites.questions.catalogue import python_part
@@ -45,7 +45,7 @@ def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[
     bounds it.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
-    python = python_part(task.template) if task.oracles == 2 else None
+    python: Any = python_part(task.template) if task.oracles == 2 else None
     if python is None:
         return None
     observed = observed_graph(trajectory.results, "\n".join(message.content or "" for message in trajectory.prompt))

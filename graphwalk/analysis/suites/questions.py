@@ -20,7 +20,7 @@ from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, 
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
-from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
+from graphwalk.suites.questions.catalogue import has_plan, python_part, shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import ReferenceWalk
@@ -165,9 +165,7 @@ class Analysis(SuiteAnalysis[QuestionTask]):
         return walked_scene(record, trajectory_of(record), values, answered, table)
 
     async def reference(self, task: QuestionTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
-        if task.oracles == 1 or about.store is None:
-            return None
-        if not about.store.in_process:
+        if not has_plan(task.template) or about.store is None or not about.store.in_process:
             return None
         store = about.store
         expert = about.once(("expert", agent), lambda: ExpertReference(store, about.graph, agent))

@@ -7,7 +7,7 @@ Python part is an entry point of the same name in the group `graphwalk.questions
 import inspect
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
@@ -40,7 +40,7 @@ class QuestionKind:
         return self.template.name
 
     @cached_property
-    def python(self) -> Callable[..., PythonPart] | None:
+    def python(self) -> type[PythonPart] | None:
         """Return the class of the Python part, or None. Raise ConfigError if it does not match the template."""
         return python_part(self.name, tuple(self.template.parameters))
 
@@ -58,7 +58,7 @@ def python_parts() -> Registry:
 
 
 @cache
-def python_part(name: str, parameters: tuple[str, ...] | None = None) -> Callable[..., PythonPart] | None:
+def python_part(name: str, parameters: tuple[str, ...] | None = None) -> type[PythonPart] | None:
     """Return the class of the Python part of a question, or None.
 
     Raise ConfigError if it is no complete PythonPart, or has other parameters.
@@ -72,9 +72,15 @@ def python_part(name: str, parameters: tuple[str, ...] | None = None) -> Callabl
         named = f" and the fields {', '.join(parameters)}" if parameters else ""
         raise ConfigError(
             f"{parts.origin(name)} is not a class derived from {PythonPart.__module__}.PythonPart"
-            f" with the methods rows and plan{named}"
+            f" with the method rows{named}"
         )
     return part  # type: ignore[no-any-return]
+
+
+def has_plan(name: str) -> bool:
+    """Return True if the scripted expert can play a question."""
+    part = python_part(name)
+    return part is not None and part.plan is not PythonPart.plan
 
 
 def load_kind(path: Path) -> QuestionKind:
@@ -113,11 +119,6 @@ def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]
     return chosen
 
 
-def undirected_kinds() -> tuple[QuestionKind, ...]:
-    """Return the built-in questions that follow relationships in both directions."""
-    return tuple(kind for kind in shipped_kinds().values() if getattr(kind.python, "both_ways", False))
-
-
 @dataclass(frozen=True)
 class Question:
     """A question about one graph; `parameters` are raw values of the graph."""
@@ -129,7 +130,8 @@ class Question:
     @cached_property
     def part(self) -> PythonPart | None:
         """Return the evaluator with these parameters; None if Cypher is the only oracle."""
-        return None if self.kind.python is None else self.kind.python(**self.parameters)
+        python: Any = self.kind.python
+        return None if python is None else python(**self.parameters)
 
     @property
     def written(self) -> dict[str, Scalar]:
@@ -156,12 +158,13 @@ class Question:
         """Return the names that the Cypher template inserts."""
         parameters = self.kind.template.parameters.items()
         named = {name: self.parameters[name] for name, p in parameters if p.role in IDENTIFIER_ROLES}
-        return {**cast("dict[str, str | int]", named), "answer_properties": self.answer_properties}
+        return {**cast("dict[str, str | int]", named), "answer_properties": self.answer_properties, "paper": False}
 
     @property
     def values(self) -> dict[str, Value]:
         """Return the parameters of the Cypher query."""
-        return {name: self.parameters[name] for name in self.kind.template.cypher_parameters}
+        parameters = self.kind.template.parameters.items()
+        return {name: self.parameters[name] for name, p in parameters if p.role not in IDENTIFIER_ROLES}
 
     @property
     def cypher(self) -> str:
@@ -191,11 +194,11 @@ class Question:
         if "label" not in first:
             relationships = index.relationships_of.get(str(values.get(first.get("relationship_type", ""))), ())
             return len(relationships) or index.graph.node_count
-        steps, both_ways = (1, False) if self.part is None else (self.part.steps, self.part.both_ways)
         starts = index.keys_of(str(values[first["label"]]))
         if "key" in first:
             starts = [str(values[first["key"]])]
         elif "value" in first and parameters[of := str(parameters[first["value"]].of)].of == first["label"]:
             starts = index.keys_with(str(values[first["label"]]), str(values[of]), values[first["value"]])
-        walks = index.walks(max(steps, int(str(values.get(first.get("hops", ""), 1)))), both_ways)
+        steps = 1 if self.part is None else self.part.steps
+        walks = index.walks(max(steps, int(str(values.get(first.get("hops", ""), 1)))))
         return len(starts) + sum(walks[key] for key in starts)

@@ -12,7 +12,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.graph_prompts import query_texts
 from graphwalk.suites.own_graphs import OwnGraph
-from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds, undirected_kinds
+from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds, shipped_kinds
 from graphwalk.suites.questions.template import Target, Wording
 
 Drawing = Literal["nontrivial", "answerable"]
@@ -97,8 +97,9 @@ class QuestionsConfig(SuiteConfig):
 
     @cached_property
     def substitutes(self) -> tuple[QuestionKind, ...]:
-        """Return the kinds that follow both directions, for own graphs that point one way; none if kinds are named."""
-        return undirected_kinds() if self.questions is None else ()
+        """Return the kinds not of the paper, for own graphs that cannot host those; none if kinds are named."""
+        others = (kind for kind in shipped_kinds().values() if kind.template.order is None)
+        return tuple(others) if self.questions is None else ()
 
     def texts(self) -> Mapping[str, str]:
         """Return the YAML of every question, and of the tool of write_cypher."""

@@ -62,21 +62,18 @@ class QuestionTemplate(Strict):
     """A kind of question (docs/method.md, Questions).
 
     `cypher` is a Jinja template for `graphwalk.stores.cypher.render_cypher`. It may use `answer_properties`: the
-    properties of the parameter `answer_properties_of`, which are then answer fields too.
+    properties of the parameter `answer_properties_of`, which are then answer fields too. In questions of the paper
+    (Table 6 of arXiv 2604.01610) it may use `paper`: True where the text of its query is wanted.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     category: Category = Field(alias="class")
     order: PositiveInt | None = None
     """Position within the class of a question of the paper; others come after these in lists and reports, by name."""
-    version: PositiveInt
+    version: PositiveInt = 1
     parameters: dict[str, Parameter]
     wording: str
     cypher: str
-    cypher_parameters: tuple[str, ...] = ()
-    """Parameters passed as Cypher parameters of the same name."""
-    paper_cypher: str | None = None
-    """The query of the paper (Table 6 of arXiv 2604.01610) where its text is another one."""
     answer_fields: tuple[str, ...] = Field(min_length=1)
     answer_properties_of: str | None = None
     scored_fields: tuple[str, ...] = ()
@@ -120,14 +117,13 @@ class QuestionTemplate(Strict):
             check_text(text, info.data.get("parameters", ()), WORDING_FILTERS)
         return texts
 
-    @field_validator("cypher", "paper_cypher")
+    @field_validator("cypher")
     @classmethod
-    def _query_uses_known_names(cls, text: str | None, info: ValidationInfo) -> str | None:
-        if text is not None:
-            _check_cypher(text, info.data.get("parameters", {}))
+    def _query_uses_known_names(cls, text: str, info: ValidationInfo) -> str:
+        _check_cypher(text, info.data.get("parameters", {}))
         return text
 
-    @field_validator("cypher_parameters", "answer_properties_of", "scored_fields", "computed", "candidates")
+    @field_validator("answer_properties_of", "scored_fields", "computed", "candidates")
     @classmethod
     def _names_what_exists(cls, names: Any, info: ValidationInfo) -> Any:
         of_answer = info.field_name in ("scored_fields", "computed")
@@ -172,9 +168,9 @@ def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
 def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
     """Raise ValueError if the text cannot be rendered with sample names."""
     named = {name: parameter for name, parameter in parameters.items() if parameter.role in IDENTIFIER_ROLES}
-    check_text(text, {*named, "answer_properties", "any_node"}, CYPHER_FILTERS)
+    check_text(text, {*named, "answer_properties", "any_node", "paper"}, CYPHER_FILTERS)
     samples: dict[str, str | int] = {name: 2 if p.role == "hops" else "Name" for name, p in named.items()}
-    identifiers: Identifiers = {**samples, "answer_properties": ("name",)}
+    identifiers: Identifiers = {**samples, "answer_properties": ("name",), "paper": False}
     try:
         render_cypher(text, identifiers)
     except ConfigError as error:

@@ -18,7 +18,7 @@ def test_every_question_that_ships_is_whole() -> None:
 
 @pytest.mark.parametrize("name", ["relationship_count", "node_count"])
 def test_a_python_part_has_the_fields_of_its_yaml_file(name: str) -> None:
-    with pytest.raises(ConfigError, match="methods rows and plan and the fields label"):
+    with pytest.raises(ConfigError, match="the method rows and the fields label"):
         python_part(name, ("label",))
 
 

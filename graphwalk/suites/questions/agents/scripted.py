@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.flawed import flawed, player_with, varied
 from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes, read, unique_values
-from graphwalk.suites.questions.catalogue import python_part
+from graphwalk.suites.questions.catalogue import has_plan, python_part
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Player
 from graphwalk.tools.observed import labels_in
@@ -34,8 +35,8 @@ def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Po
 
     The agent knows only what a language model knows.
     """
-    python = python_part(question)
-    if python is None:
+    python: Any = python_part(question)
+    if not has_plan(question):
         raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
     plan = python(**parameters).plan(Walker(schema))
 
@@ -149,9 +150,9 @@ def _walk(task: QuestionTask, setting: str, schema: Schema | None, random: Rando
 
 
 def _no_plan(task: QuestionTask) -> str:
-    if task.oracles == 2:
+    if has_plan(task.template):
         return ""
-    return f"the question {task.template} has no Python part, which this scripted agent follows"
+    return f"the question {task.template} has no Python part with a plan, which this scripted agent follows"
 
 
 _EXPERT = Player(_walk, why_not=_no_plan)

@@ -5,10 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, dataclass_transform
 
-from graphwalk.evaluation.rows import as_shown, distinct
-from graphwalk.suites.questions.agents.walker import Steps, Walker
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.values import Row
+from graphwalk.evaluation.rows import distinct
+from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, end_keys, node_keys, nodes, read
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs, distances, equal
+from graphwalk.tools.observed import RelationshipRow
+from graphwalk.types.graph import KEY
+from graphwalk.types.values import Row, Value, shown
+
+__all__ = ["KEY", "GraphIndex", "PythonPart", "Row", "Rows", "Value", "differs", "distances", "equal"]
+__all__ += ["Centre", "Layers", "Plan", "RelationshipRow", "Steps", "Walker", "end_keys", "node_keys", "nodes", "read"]
+
+Rows = Iterator[Row]
+Plan = Steps[list[Row]]
 
 
 @dataclass_transform(frozen_default=True)
@@ -17,28 +25,26 @@ class PythonPart(ABC):
 
     steps: ClassVar[int] = 1
     """Fixed number of relationships in a path."""
-    both_ways: ClassVar[bool] = False
-    """Relationships are followed from target to source, too."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         dataclass(frozen=True)(cls)
 
     @abstractmethod
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         """Yield every correct row from the graph in memory, including ties; rows may repeat.
 
         Cypher's rules hold: no relationship repeats within a match, nodes may repeat, and a missing property is null,
         which satisfies neither `=` nor `<>`.
         """
 
-    @abstractmethod
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
-        """Find the answer with the tools, for the scripted expert.
+    def plan(self, walker: Walker) -> Plan:
+        """Find the answer with the tools. Optional: without it, the scripted expert does not play the question.
 
         If tools hide directions or relationship properties, use the remaining data.
         """
+        raise NotImplementedError
 
     def right_rows(self, index: GraphIndex, most: int | None = None) -> list[Row]:
         """Return all correct rows once, in ascending order, including ties; at most `most` + 1 of them."""
-        return distinct(map(as_shown, self.rows(index)), most)
+        return distinct(map(shown, self.rows(index)), most)

@@ -1,11 +1,7 @@
 """Nodes with a value and a relationship to a label, whose property differs from an excluded value."""
 
-from collections.abc import Iterator
-
-from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker, node_keys
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs
-from graphwalk.types.values import Row, Value
+from graphwalk.suites.questions.agents.walker import Centre, Walker, node_keys
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Value, differs
 
 
 class Part(PythonPart):
@@ -17,7 +13,7 @@ class Part(PythonPart):
     relationship_property: str
     excluded_value: Value
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         for key in index.keys_with(self.source_label, self.node_property, self.node_value):
             if any(
                 r.type == self.relationship_type
@@ -27,7 +23,7 @@ class Part(PythonPart):
             ):
                 yield {"node_key": key}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         links = yield from walker.outgoing([Centre(self.source_label, self.node_property, self.node_value)])
         return node_keys(
             link.source

@@ -1,11 +1,6 @@
 """Nodes of a label with a relationship to one label and none to another."""
 
-from collections.abc import Iterator
-
-from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.values import Row
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker, node_keys
 
 
 class Part(PythonPart):
@@ -13,13 +8,13 @@ class Part(PythonPart):
     required_label: str
     excluded_label: str
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         for key in index.keys_of(self.source_label):
             labels = index.successor_labels[key]
             if self.required_label in labels and self.excluded_label not in labels:
                 yield {"node_key": key}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         targets = yield from walker.target_labels(self.source_label)
         return node_keys(
             key

@@ -1,26 +1,22 @@
 """Node of a label with the most outgoing relationships of a type."""
 
 from collections import Counter
-from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.values import Row
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker
 
 
 class Part(PythonPart):
     source_label: str
     relationship_type: str
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         """Yield every node with the maximum count."""
         sources = (r.source for r in index.relationships_of.get(self.relationship_type, ()))
         counts = Counter(key for key in sources if index.has_label(key, self.source_label))
         most = max(counts.values(), default=0)
         return ({"node_key": key, "rel_count": count} for key, count in counts.items() if count == most)
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         links = yield from walker.relationships({self.source_label})
         typed = (link for link in links if link.type == self.relationship_type)
         counts = Counter(link.source for link in typed if self.source_label in link.source_labels)

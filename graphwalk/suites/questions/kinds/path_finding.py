@@ -1,13 +1,8 @@
 """Pairs of nodes joined by a path of two relationships over a given label."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.tools.observed import RelationshipRow
-from graphwalk.types.values import Row
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, RelationshipRow, Rows, Walker, end_keys
 
 
 class Part(PythonPart):
@@ -16,7 +11,7 @@ class Part(PythonPart):
     target_label: str
     steps = 2
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         for a in index.keys_of(self.source_label):
             for first in index.outgoing[a]:
                 if not index.has_label(first.target, self.middle_label):
@@ -25,7 +20,7 @@ class Part(PythonPart):
                     if second is not first and index.has_label(second.target, self.target_label):
                         yield {"source_node_key": a, "target_node_key": second.target}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         """Read only the middle nodes, because both relationships of a path touch one."""
         links = yield from walker.relationships({self.middle_label})
         onward: defaultdict[str, list[RelationshipRow]] = defaultdict(list)

@@ -1,11 +1,6 @@
 """Relationships of a type with a property value, with all their properties."""
 
-from collections.abc import Iterator
-
-from graphwalk.suites.questions.agents.walker import Steps, Walker
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
-from graphwalk.types.values import Row, Value
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Value, Walker, equal
 
 
 class Part(PythonPart):
@@ -13,14 +8,14 @@ class Part(PythonPart):
     property: str
     value: Value
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         names = index.property_names("relationship", self.relationship_type)
         for r in index.relationships_of.get(self.relationship_type, ()):
             if equal(r.properties.get(self.property), self.value):
                 own = {name: r.properties.get(name) for name in names}
                 yield {**own, "source_key": r.source, "target_key": r.target}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         links = yield from walker.links_of_type(self.relationship_type)
         type_ = walker.schema.relationship(self.relationship_type)
         names = [property_.name for property_ in type_.properties] if type_ else []

@@ -1,19 +1,14 @@
 """Number of relationships of a type."""
 
-from collections.abc import Iterator
-
-from graphwalk.suites.questions.agents.walker import Steps, Walker
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.values import Row
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker
 
 
 class Part(PythonPart):
     relationship_type: str
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         yield {"count": len(index.relationships_of.get(self.relationship_type, ()))}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         links = yield from walker.links_of_type(self.relationship_type)
         return [{"count": len(links)}]

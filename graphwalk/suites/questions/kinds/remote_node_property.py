@@ -1,12 +1,6 @@
 """Property value of a node that is two or more steps from one node."""
 
-from collections.abc import Iterator
-
-from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.graph import KEY
-from graphwalk.types.values import Row, Value
+from graphwalk.suites.questions.kinds import KEY, Centre, GraphIndex, Layers, Plan, PythonPart, Rows, Value, Walker
 
 
 class Part(PythonPart):
@@ -16,14 +10,14 @@ class Part(PythonPart):
     property: str
     max_hops: int
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         for a in index.with_key(self.source_label, self.key):
             # Direct neighbours are excluded even if longer paths reach them too.
             for b, distance in index.distances(a, self.max_hops).items():
                 if distance >= 2 and index.has_label(b, self.target_label):
                     yield {"value": index.property(b, self.property)}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         """Stop at the first layer with a value, because any value is correct."""
 
         def values(layers: Layers) -> list[Value]:

@@ -1,12 +1,8 @@
 """Nodes that share a neighbour of a label with one node; relationships are followed in both directions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.graph import KEY
-from graphwalk.types.values import Row, Value
+from graphwalk.suites.questions.kinds import KEY, Centre, GraphIndex, Plan, PythonPart, Rows, Steps, Value, Walker
 
 
 class Part(PythonPart):
@@ -15,9 +11,8 @@ class Part(PythonPart):
     middle_label: str
     target_label: str
     steps = 2
-    both_ways = True
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         # A relationship taken twice leads back to the start, which does not count.
         for a in index.with_key(self.source_label, self.key):
             middles = {key for key in index.neighbors[a] if index.has_label(key, self.middle_label)}
@@ -25,7 +20,7 @@ class Part(PythonPart):
                 if index.has_label(b, self.target_label):
                     yield {"target_node_key": b}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         nodes = yield from self.sharing(walker)
         return [{"target_node_key": key} for key in nodes]
 

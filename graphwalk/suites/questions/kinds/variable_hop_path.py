@@ -1,12 +1,8 @@
 """Pairs of nodes joined by a path of a few steps that can be continued by one more."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, end_keys
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex, distances
-from graphwalk.types.values import Row
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker, distances, end_keys
 
 
 class Part(PythonPart):
@@ -14,7 +10,7 @@ class Part(PythonPart):
     target_label: str
     max_hops: int
 
-    def rows(self, index: GraphIndex) -> Iterator[Row]:
+    def rows(self, index: GraphIndex) -> Rows:
         for a in index.keys_of(self.source_label):
             for b in index.distances(a, self.max_hops):
                 # Only a cycle uses an outgoing relationship of its end.
@@ -22,7 +18,7 @@ class Part(PythonPart):
                 if index.has_label(b, self.target_label) and len(index.outgoing[b]) > used:
                     yield {"source_node_key": a, "target_node_key": b}
 
-    def plan(self, walker: Walker) -> Steps[list[Row]]:
+    def plan(self, walker: Walker) -> Plan:
         """Read whole labels from which a target is still reachable.
 
         The further step needs an unused relationship. Only a cycle uses an outgoing relationship of its end, which

@@ -53,7 +53,7 @@ class GraphIndex:
         for relationship in graph.relationships():
             self.relationships_of[relationship.type].append(relationship)
             self.outgoing[relationship.source].append(relationship)
-        self._walks: dict[bool, list[dict[str, int]]] = {}
+        self._walks = [dict.fromkeys(self.nodes, 0)]
         # Caches for drawing parameters.
         self._names: dict[tuple[EntityType, str], list[str]] = {}
         self._keys_with: dict[tuple[str, str], Mapping[Value | None, list[str]]] = {}
@@ -74,13 +74,12 @@ class GraphIndex:
         return labels_of
 
     @cached_property
-    def neighbors(self) -> Mapping[str, list[str]]:
-        """Return key → keys of the other ends of its relationships in both directions, one for each."""
-        ends: dict[str, list[str]] = {key: [] for key in self.nodes}
-        for outgoing in self.outgoing.values():
-            for relationship in outgoing:
-                ends[relationship.source].append(relationship.target)
-                ends[relationship.target].append(relationship.source)
+    def neighbors(self) -> Mapping[str, set[str]]:
+        """Return key → keys of the other ends of its relationships in both directions."""
+        ends: dict[str, set[str]] = {key: set(successors) for key, successors in self.successors.items()}
+        for key, successors in self.successors.items():
+            for successor in successors:
+                ends[successor].add(key)
         return ends
 
     def has_label(self, key: str, label: str) -> bool:
@@ -127,13 +126,12 @@ class GraphIndex:
             return (self.nodes[key] for key in self.keys_of(owner))
         return self.relationships_of.get(owner, ())
 
-    def walks(self, longest: int, both_ways: bool = False) -> Mapping[str, int]:
+    def walks(self, longest: int) -> Mapping[str, int]:
         """Return key → number of walks of 1 … `longest` steps from it; relationships may repeat."""
-        counts = self._walks.setdefault(both_ways, [dict.fromkeys(self.nodes, 0)])
-        while len(counts) <= longest:
-            ends = self.neighbors if both_ways else {key: [r.target for r in out] for key, out in self.outgoing.items()}
-            counts.append({key: sum(1 + counts[-1][end] for end in ends[key]) for key in self.nodes})
-        return counts[longest]
+        while len(self._walks) <= longest:
+            shorter = self._walks[-1]
+            self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
+        return self._walks[longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
         return distances(start, limit, self.successors)

@@ -20,7 +20,7 @@ from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
-from graphwalk.suites.questions.catalogue import Question, QuestionKind, shipped_kinds
+from graphwalk.suites.questions.catalogue import Question, QuestionKind, has_plan, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
@@ -245,7 +245,7 @@ class TaskMaker:
         )
         # Where nodes have no label, tools may not reach what the oracles see.
         unlabelled = any(not table.labels for table in self.index.graph.node_tables)
-        if kind.python is not None and (self.pages is not None or unlabelled):
+        if has_plan(kind.name) and (self.pages is not None or unlabelled):
             try:
                 walk = await self._expert(task)
             except OracleError as error:
@@ -263,12 +263,12 @@ class TaskMaker:
         A query with LIMIT 1 returns one of the tied rows; only this one is correct then.
         """
         template, fields = question.kind.template, task.answer_fields
-        cypher = template.paper_cypher or template.cypher
-        rows = await cypher_rows(question, self.store, cypher)
+        cypher = render_cypher(template.cypher, {**question.identifiers, "paper": True})
+        rows = await cypher_rows(question, self.store, paper=True)
         target = [{field: row[field] for field in fields} for row in distinct(rows)]
         left_out = [row for row in task.target if row not in target] if template.mode == "ties-allowed" else []
         changed: dict[str, Any] = {
-            "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
+            "cypher": _with_times(cypher, question.values),
             "scored_fields": fields,
             "key_fields": task.scored_fields,
             "mode": "set" if template.mode == "ties-allowed" else template.mode,

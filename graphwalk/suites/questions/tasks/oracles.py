@@ -4,10 +4,10 @@ Without an evaluator, the Cypher results of the store and of the embedded engine
 """
 
 from graphwalk.errors import OracleError
-from graphwalk.evaluation.rows import as_shown, distinct, row_key, same_rows
+from graphwalk.evaluation.rows import distinct, row_key, same_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import Question
-from graphwalk.types.values import Row
+from graphwalk.types.values import Row, shown_rows
 
 _MOST_ROWS = 20
 """Rows listed in a message."""
@@ -56,10 +56,10 @@ def _difference(question: Question, one: str, rows: list[Row], other: str, other
     )
 
 
-async def cypher_rows(question: Question, store: GraphStore, cypher: str | None = None) -> list[Row]:
-    """Return the rows that the store finds with the query of the template, or with `cypher`."""
-    query = store.render(cypher or question.kind.template.cypher, question.identifiers)
-    return [as_shown(row) for row in await store.run(query, question.values)]
+async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = False) -> list[Row]:
+    """Return the rows that the store finds with the query of the template; `paper`: as it is in the paper."""
+    query = store.render(question.kind.template.cypher, {**question.identifiers, "paper": paper})
+    return shown_rows(await store.run(query, question.values))
 
 
 def agree(question: Question, rows: list[Row], right: list[Row]) -> bool:

@@ -4,10 +4,9 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice
 from random import Random
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.evaluation.rows import distinct
@@ -20,7 +19,7 @@ from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, TemporalKind, Value, shown
 
-_WAYS, _WAYS_PER_ENTITY, _SEARCHES = 5_000_000, 40, 4
+_WAYS, _WAYS_PER_ENTITY = 5_000_000, 40
 """Limits on the walks per question, which grow with the graph; dense graphs exceed them."""
 _EXACT = 2**53
 """Largest integer that programs with floating-point numbers keep exactly."""
@@ -31,28 +30,24 @@ Drawn = tuple[Value, ...]
 """The parameters of a question in the template's order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(NamedTuple):
     """Limits of the search for parameters. They do not depend on time, so that results are reproducible.
 
-    `tries` is the number of parameter sets; `tries_by_query` applies to questions without an evaluator, where each
-    takes a query. `ways` limits the walks of one question (`Question.count_ways`), `ways_in_all` those of a search.
+    `tries` is the number of parameter sets, a tenth of it for questions without an evaluator, where each takes a query.
+    `ways` limits the walks of one question (`Question.count_ways`), four times as many those of a search.
     """
 
     tries: int
-    tries_by_query: int
     ways: int
-    ways_in_all: int
 
 
-OWN_GRAPH_EFFORT = Effort(2_000, 200, 300_000, 5_000_000)
+OWN_GRAPH_EFFORT = Effort(2_000, 1_000_000)
 """Limits for your own graph of any size: some seconds per question."""
 
 
 def generated_effort(graph: PropertyGraph) -> Effort:
     """Return the limits for a generated graph: seconds per question with 10⁴ nodes, a minute with 10⁶."""
-    ways = _WAYS + _WAYS_PER_ENTITY * (graph.node_count + graph.relationship_count)
-    return Effort(20_000, 2_000, ways, _SEARCHES * ways)
+    return Effort(20_000, _WAYS + _WAYS_PER_ENTITY * (graph.node_count + graph.relationship_count))
 
 
 class ParameterSpace:
@@ -196,7 +191,7 @@ class ParameterSearch:
         """
         effort, tried = self._effort, 0
         size, ways_in_all = self._space.size(kind.template), 0
-        tries = effort.tries_by_query if kind.python is None else effort.tries
+        tries = effort.tries // 10 if kind.python is None else effort.tries
         for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):
             if parameters is not None and tuple(parameters.values()) in taken:
                 continue
@@ -206,7 +201,7 @@ class ParameterSearch:
             question = Question(kind, self._index, parameters)
             if (ways := question.count_ways()) > effort.ways:
                 continue
-            if (ways_in_all := ways_in_all + ways) > effort.ways_in_all:
+            if (ways_in_all := ways_in_all + ways) > 4 * effort.ways:
                 break
             rows = await known_rows(question, self._embedded, most_rows)
             fits = has_answer(question, rows) and (most_rows is None or len(rows) <= most_rows)
