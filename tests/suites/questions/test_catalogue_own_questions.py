@@ -1,7 +1,6 @@
 """A user's own question: a file beside the experiment, from the command line to the report."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,42 +16,9 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk
+from tests.extending.packages import EXAMPLES, Place
 
-ENDS = """\
-name: dead_ends
-class: logic
-version: 1
-parameters:
-  label: {role: label}
-wording: |
-  How many {{ label }} nodes have a relationship that goes to them, but none that goes from them?
-
-  Answer with a JSON list that holds one object: [{"total": <integer>}]
-cypher: >-
-  MATCH ({{ any_node }})-->(n:{{ label | label }})
-  WHERE NOT (n)-->()
-  RETURN count(DISTINCT n) AS total
-answer_fields: [total]
-computed: [total]
-drawing:
-  wider: ["MATCH ({{ any_node }})-->(n:{{ label | label }}) RETURN count(DISTINCT n) AS size"]
-"""
-PYTHON = """
-from graphwalk.suites.questions.kinds import PythonPart
-
-class DeadEnds(PythonPart):
-    label: str
-
-    def rows(self, index):
-        reached = {target for targets in index.successors.values() for target in targets}
-        yield {"total": sum(key in reached and not index.outgoing[key] for key in index.keys_of(self.label))}
-
-    def plan(self, walker):
-        links = yield from walker.relationships({self.label})
-        starts = {link.source for link in links if self.label in link.source_labels}
-        ends = {link.target for link in links if self.label in link.target_labels}
-        return [{"total": len(ends - starts)}]
-"""
+ENDS = (EXAMPLES / "question/dead_ends.yaml").read_text(encoding="utf-8")
 EXPERIMENT = """\
 name: mine
 suite:
@@ -105,18 +71,12 @@ def test_from_the_command_line_to_the_report(place: Path, tmp_path_factory: pyte
 
 
 def test_its_python_part_comes_from_another_package(place: Path) -> None:
-    (place / "dead_ends_part.py").write_text(PYTHON, encoding="utf-8")
-    info = place / "dead_ends_part-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dead-ends-part\nVersion: 1\n", encoding="utf-8")
-    entry_points = "[graphwalk.questions]\ndead_ends = dead_ends_part:DeadEnds\n"
-    (info / "entry_points.txt").write_text(entry_points, encoding="utf-8")
-    path = os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])
-    done = graphwalk("run", "mine.yaml", "-m", "scripted/expert", "--out", "run", folder=place, PYTHONPATH=path)
+    other = Place.at(place)
+    other.install(EXAMPLES / "question")
+    done = other.graphwalk("run", place / "mine.yaml", "--out", "run")
     assert done.returncode == 0, done.stderr
-    records = results(place / "run")
-    assert played(records, "dead_ends") == {"scripted/expert"}
-    assert all(record["score"]["correct"] for record in records)
+    records = results(other.folder / "run")
+    assert played(records, "dead_ends") == {"scripted/random"}
     assert all(record["task"]["oracles"] == 2 for record in records)
     assert NOTE not in done.stdout
 
@@ -133,9 +93,9 @@ def test_paths_are_relative_to_the_experiment_and_texts_are_told(place: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("computed: [total]", "computed: [sum]", "dead_ends.yaml:15: computed: there is no sum; known: total"),
+        ("computed: [total]", "computed: [sum]", "dead_ends.yaml:14: computed: there is no sum; known: total"),
         ("RETURN count(DISTINCT n) AS size", "RETURN {{ size }}", "drawing: wider, query 1: there is no size"),
-        ("(n:{{ label | label }})\n", "(n:{{ label }})\n", ":10: cypher: the Cypher template writes 'Name' without"),
+        ("(n:{{ label | label }})\n", "(n:{{ label }})\n", ":9: cypher: the Cypher template writes 'Name' without"),
     ],
 )
 def test_mistakes_in_its_file_are_found_before_anything_is_made(place: Path, old: str, new: str, message: str) -> None:
@@ -151,10 +111,10 @@ def test_mistakes_in_its_file_are_found_before_anything_is_made(place: Path, old
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("WHERE NOT", "WHEN NOT", "dead_ends.yaml:10: cypher: the embedded engine refused a query"),
-        ("AS total", "AS sum", "dead_ends.yaml:10: cypher: the query returns sum, expected total"),
-        ("AS size", "AS number", "dead_ends.yaml:17: drawing.wider.0: the query must return one number, `size`"),
-        ("many {{ label }}", "many {{ label + 1 }}", "dead_ends.yaml:6: wording: cannot be rendered for"),
+        ("WHERE NOT", "WHEN NOT", "dead_ends.yaml:9: cypher: the embedded engine refused a query"),
+        ("AS total", "AS sum", "dead_ends.yaml:9: cypher: the query returns sum, expected total"),
+        ("AS size", "AS number", "dead_ends.yaml:16: drawing.wider.0: the query must return one number, `size`"),
+        ("many {{ label }}", "many {{ label + 1 }}", "dead_ends.yaml:5: wording: cannot be rendered for"),
     ],
 )
 async def test_mistakes_that_only_the_engine_sees_name_the_file_too(
