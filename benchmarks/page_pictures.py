@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.markers import DOCS
+from graphwalk.analysis.page import content_of, write_page
 from graphwalk.runs.folder import RunFolder
-from graphwalk.serve.page import content_of, write_page
-from tests.serve.page.browser import Browser
+from tests.analysis.page.browser import Browser
 
 _LONGEST_WALK = "graphwalk.page.listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"
 

@@ -17,7 +17,7 @@ from datasets import Dataset
 from transformers import LlamaConfig, LlamaForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
-from graphwalk.environments.trl import environment, rows_of, step_rewards
+from graphwalk.training.trl import environment, rows_of, step_rewards
 from training.check_trl import byte_tokenizer
 
 EXPERIMENT = {

@@ -22,7 +22,7 @@ from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.own_graph.answer import Answer
-from graphwalk.own_graph.graph_agent import aask, ask
+from graphwalk.own_graph.ask import aask, ask
 from graphwalk.own_graph.langgraph_agent import build_agent
 from graphwalk.own_graph.stores import Store, aopen_store, open_store
 from graphwalk.own_graph.tools import OpenAITools, langchain_tools, openai_tools, schema_prompt
@@ -30,8 +30,7 @@ from graphwalk.runs.record import Result
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.task import Task
-from graphwalk.training.potentials import potentials, step_rewards
-from graphwalk.training.reward import Reward, reward
+from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.graph import PropertyGraph
 

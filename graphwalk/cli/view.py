@@ -22,10 +22,10 @@ def view(
 
     The file needs no network. A browser is opened only from a terminal.
     """
+    from graphwalk.analysis.page import content_of, write_page
     from graphwalk.reports.plot_files import can_draw
     from graphwalk.runs.folder import RunFolder
     from graphwalk.runs.listing import list_runs
-    from graphwalk.serve.page import content_of, write_page
 
     places = folders or [Path("runs")]
     out = out or _default_page(places[0])

@@ -1,26 +1,50 @@
 """The agent over your own graph, and the questions that it answers."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from graphwalk.agent import Episode, Watcher, run_episode
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
+from graphwalk.levers.setup import tools_with_levers
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.wrappers import Budget, wrap
 from graphwalk.own_graph.answer import Answer, Exchange
-from graphwalk.own_graph.config import AskConfig, ask_config
+from graphwalk.own_graph.config import AskConfig
 from graphwalk.own_graph.models import LOOK, AnyModel, as_model
-from graphwalk.own_graph.stores import AnyGraph, Store, aopen_store
-from graphwalk.own_graph.tools import system_text, toolbox_over
-from graphwalk.runs.background import blocking
 from graphwalk.stores.base import GraphStore
+from graphwalk.suites.graph_prompts import own_graph_system
+from graphwalk.suites.mazes.generate import CELL
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.task import Prompt
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.schema_text import schema_text
+from graphwalk.tools.tool import load_tools
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message
-from graphwalk.variables import Variables, read_variables
+from graphwalk.types.schema import Schema
+from graphwalk.variables import Variables
+
+
+async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
+    """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool, StoreError."""
+    schema, tools = await store.schema(agent.schema_samples), load_tools(agent.tools or ())
+    if not {tool.name for tool in tools} & set(MAZE_TOOLS):
+        return tools_with_levers(GraphToolbox(store, schema, tools, agent), agent)
+    if schema.node(CELL) is None:
+        raise ConfigError("MAZE_TOOLS require a maze", hint="pass graphwalk.maze_graph(graphwalk.generate_maze(…))")
+    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
+    size = math.isqrt((await store.run(cypher))[0]["cells"])
+    return MazeToolbox(store, size, agent=agent, tools=tools, schema=schema)
+
+
+def system_text(schema: Schema, agent: AgentConfig) -> str:
+    """Return the system prompt of an agent over a graph."""
+    search = any(tool.search for tool in load_tools(agent.tools or ()))
+    return own_graph_system(schema, agent, search=search).content or ""
 
 
 @dataclass(frozen=True)
@@ -98,40 +122,3 @@ class GraphAgent:
         if trajectory.error is not None:
             trajectory = replace(trajectory, error=self.variables.secrets.redact_error(trajectory.error))
         return Answer(question, trajectory, self.episode.model.name, tuple(earlier))
-
-
-async def aask(
-    question: str,
-    store: AnyGraph,
-    *,
-    model: AnyModel = None,
-    after: Answer | None = None,
-    callbacks: Iterable[Any] | None = None,
-    **agent: Any,
-) -> Answer:
-    """Let a model answer a question about a graph by walking it, without writing a run folder.
-
-    `store`: a store of `open_store` or `aopen_store`, or what these open: a graph, a file, `{"neo4j": "movies"}`.
-    `model`: "provider/model", "scripted/look" (no language model), or an object with
-    `async complete(messages, tools, options)`.
-    `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
-    tool calls are reported. `agent`: fields of an experiment's agent: `turn_limit=10`,
-    `result_tokens=2000`, …
-
-    The answer has `answer`, `steps`, `evidence`, `cost` and more, or an `error` if the model or the database
-    failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
-    """
-    if isinstance(store, Store):
-        arguments = {"model": model, "after": after, "callbacks": callbacks, **agent}
-        return await store.await_for(aask(question, store.inner, **arguments))
-    variables = replace(read_variables(), callbacks=list(callbacks or ()))
-    config, earlier = ask_config(agent), () if after is None else after.conversation
-    async with aopen_store(store) as opened:
-        graph_agent = await GraphAgent.open(model, opened, config, variables)
-        try:
-            return await graph_agent.ask(question, earlier)
-        finally:
-            await graph_agent.episode.model.close()
-
-
-ask = blocking(aask)

@@ -11,28 +11,19 @@ import select
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import anyio
 import uvicorn
-from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import (
-    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    Resource,
     TextContent,
-    TextResourceContents,
     ToolAnnotations,
 )
 from mcp_types import Tool as Offer
@@ -44,17 +35,15 @@ from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.levers.setup import tools_with_levers
 from graphwalk.own_graph.config import ask_config
+from graphwalk.own_graph.graph_agent import toolbox_over
 from graphwalk.runs.experiment import parse_override
-from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
-from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import SWITCHES, Tool, load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
-from graphwalk.types.schema import Schema
 from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
 
@@ -74,77 +63,42 @@ def _offer(tool: Tool, spec: ToolSpec) -> Offer:
     )
 
 
-SCHEMA_URI = "graphwalk://schema"
 CALLS_AT_ONCE = 16
 """More calls wait, so that clients together do not flood the database."""
 
 Context = ServerRequestContext[Any, Any]
 
 
-@dataclass(frozen=True)
-class _Handlers:
-    """The handlers of the server; they keep nothing between calls."""
+def graph_server(
+    name: str, toolbox: Toolbox, tools: Sequence[Tool], schema: str, search: bool, variables: Variables
+) -> Server[Any]:
+    """Return a server of these tools over the graph `name`; `schema` and `search` are for its instructions."""
+    by_name = {tool.name: tool for tool in tools}
+    turns = asyncio.Semaphore(CALLS_AT_ONCE)
 
-    toolbox: Toolbox
-    tools: dict[str, Tool]
-    schema: str
-    variables: Variables
-    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CALLS_AT_ONCE))
+    async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[_offer(by_name[spec.name], spec) for spec in toolbox.specs])
 
-    async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_offer(self.tools[spec.name], spec) for spec in self.toolbox.specs])
-
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. A mistake of the caller is an error with advice, as for models."""
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
-        async with self.turns:
+        async with turns:
             try:
-                result = await self.toolbox.call(call)
-                text, is_error = result.content, params.name not in self.tools or result.error is not None
+                result = await toolbox.call(call)
+                text, is_error = result.content, params.name not in by_name or result.error is not None
             except GraphwalkError as error:
                 cause = str(error).splitlines()[0]  # without the query: no client wrote it
-                text = self.variables.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
+                text = variables.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
                 is_error = True
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
 
-    async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        about = "Labels, relationship types and their properties."
-        resource = Resource(
-            name="schema", title="Schema of the graph", uri=SCHEMA_URI, mime_type="text/plain", description=about
-        )
-        return ListResourcesResult(resources=[resource])
-
-    async def list_templates(
-        self, context: Context, params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[])
-
-    async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        if str(params.uri) != SCHEMA_URI:
-            what = f"there is no such resource; there is {SCHEMA_URI}"
-            raise MCPError(INVALID_PARAMS, what, {"uri": str(params.uri)})
-        text = TextResourceContents(uri=SCHEMA_URI, mime_type="text/plain", text=self.schema)
-        return ReadResourceResult(contents=[text])
-
-
-def graph_server(
-    name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, variables: Variables
-) -> Server[Any]:
-    """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
-    text = schema_text(schema, agent)
-    toolbox = GraphToolbox(store, schema, tools, agent)
-    offered = tools_with_levers(toolbox, agent)
-    handlers = _Handlers(offered, {tool.name: tool for tool in tools}, text, variables)
     return Server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=render_page("mcp/instructions.j2", name=name, schema=text, search=toolbox.searches),
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_templates,
-        on_read_resource=handlers.read_resource,
+        instructions=render_page("mcp/instructions.j2", name=name, schema=schema, search=search),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
     )
 
 
@@ -193,14 +147,17 @@ async def serve(
     `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
     ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
     """
-    loaded, agent = load_tools(tools or OWN_GRAPH_TOOLS), _agent(overrides)
+    agent = _agent(tools, overrides)
+    loaded = load_tools(agent.tools or ())
     if own := [tool.name for tool in loaded if tool.messages]:  # they keep state of an episode, as visited cells
         raise ConfigError(
             f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk list tools"
         )
     async with open_source(source, variables) as opened:
-        schema = await opened.store.schema(agent.schema_samples)
-        server = graph_server(opened.name, opened.store, schema, loaded, agent, variables)
+        toolbox = await toolbox_over(opened.store, agent)
+        schema = schema_text(await opened.store.schema(agent.schema_samples), agent)
+        search = any(tool.search for tool in loaded)
+        server = graph_server(opened.name, toolbox, loaded, schema, search, variables)
         if transport == "stdio":
             stdin = _Stdin()
             lines = io.TextIOWrapper(io.BufferedReader(stdin), encoding="utf-8", errors="replace")
@@ -213,13 +170,13 @@ async def serve(
             await serve_http(server, variables, host, port, say)
 
 
-def _agent(overrides: Sequence[str]) -> AgentConfig:
+def _agent(tools: Sequence[str] | None, overrides: Sequence[str]) -> AgentConfig:
     for override in overrides:
         key, _ = parse_override(override)
         if key not in SETTINGS:
             what = f"-o {override}: the server has no setting {key}"
             raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
-    return ask_config({"names_in_tools": 200}, overrides).agent
+    return ask_config({"names_in_tools": 200, "tools": tools or OWN_GRAPH_TOOLS}, overrides).agent
 
 
 PATH = "/mcp"

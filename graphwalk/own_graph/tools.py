@@ -1,48 +1,20 @@
 """The tools and the prompt of your own graph for agents of LangChain, LangGraph and OpenAI."""
 
 import json
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError, StoreError
-from graphwalk.levers.setup import tools_with_levers
+from graphwalk.errors import StoreError
 from graphwalk.own_graph.config import ask_config
+from graphwalk.own_graph.graph_agent import system_text, toolbox_over
 from graphwalk.own_graph.stores import AnyGraph, open_store
 from graphwalk.runs.background import blocking
-from graphwalk.stores.base import GraphStore
-from graphwalk.suites.graph_prompts import own_graph_system
-from graphwalk.suites.mazes.generate import CELL
-from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.tool import load_tools
-from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.schema import Schema
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
-
-
-async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
-    """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool, StoreError."""
-    schema, tools = await store.schema(agent.schema_samples), load_tools(agent.tools or ())
-    if not {tool.name for tool in tools} & set(MAZE_TOOLS):
-        return tools_with_levers(GraphToolbox(store, schema, tools, agent), agent)
-    if schema.node(CELL) is None:
-        raise ConfigError("MAZE_TOOLS require a maze", hint="pass graphwalk.maze_graph(graphwalk.generate_maze(…))")
-    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
-    size = math.isqrt((await store.run(cypher))[0]["cells"])
-    return MazeToolbox(store, size, agent=agent, tools=tools, schema=schema)
-
-
-def system_text(schema: Schema, agent: AgentConfig) -> str:
-    """Return the system prompt of an agent over a graph."""
-    search = any(tool.search for tool in load_tools(agent.tools or ()))
-    return own_graph_system(schema, agent, search=search).content or ""
 
 
 def schema_prompt(store: AnyGraph, **agent: Any) -> str:

@@ -204,7 +204,8 @@ def _calls(turn: Turn) -> Iterator[SceneCall]:
 def call_of(result: ToolResult, text: str | None = None) -> SceneCall:
     """Return the call of a tool result; `text` is the text of the message with the call."""
     arguments = _arguments(result.call.arguments)
-    thought = find_calls(text or "", [result.call.name]).rest.strip() or (result.content if result.is_note else None)
+    beside = find_calls(text, [result.call.name]).rest.strip() if text else ""
+    thought = beside or (result.content if result.is_note else None)
     rows = [] if result.error is not None or result.is_note else read_rows(result.content) or []
     return SceneCall(
         result.call.name, arguments, result.rows, result.error, result.seconds, result.content, thought, rows

@@ -1,4 +1,4 @@
-"""Reward of an episode, from optional parts (docs/training.md, Rewards).
+"""Reward of an episode, from optional parts, and rewards of its steps (docs/training.md, Rewards).
 
     reward = (exact·w + F1·w + evidence·w + F1 · (waste·w + calls·w + format·w)) ÷ Σw  every part in 0 … 1
 
@@ -9,8 +9,9 @@ and evidence that calls made unknown counts as none, unless their results name t
 without texts that could be named need one call.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from pydantic import NonNegativeFloat
@@ -19,6 +20,7 @@ from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
+from graphwalk.errors import ConfigError
 from graphwalk.runs.judge import judge
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
@@ -143,3 +145,25 @@ def _form(score: Mapping[str, Any]) -> float:
         return 0.0
     plain = score["extraction_stage"] == "strict" and not score.get("lossy") and not score.get("extra_fields")
     return 1.0 if plain else 0.5
+
+
+def potentials(task: Task, trajectory: Trajectory) -> list[float] | None:
+    """Return how much of the answer is in sight, in [0, 1], before the first turn and after each; None if unknown.
+
+    It is computed from the task and its tool results.
+    """
+    return analysis_of(suite_named(task.suite)).potentials(task, trajectory)
+
+
+def step_rewards(values: Sequence[float] | None, *, discount: float = 1.0) -> list[float]:
+    """Return the reward of each turn: discount · Φ(after) − Φ(before). `values` are the potentials of a trajectory.
+
+    Such rewards leave the best policy as it is (Ng, Harada and Russell, 1999).
+
+    Raise ConfigError if they are None, or if `discount` is outside [0, 1].
+    """
+    if values is None:
+        raise ConfigError("the task has no potential, so the rewards of its steps are unknown")
+    if not 0 <= discount <= 1:
+        raise ConfigError(f"discount {discount:g}: expected a number in [0, 1]")
+    return [discount * after - before for before, after in pairwise(values)]

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from graphwalk.api import generate_graph, write_graph
 from graphwalk.cli.app import app
-from graphwalk.environments.stage import OpenEpisode, Stage
+from graphwalk.training.stage import OpenEpisode, Stage
 
 INSPECT_TASKS = Path(__file__).parents[2] / "environments" / "inspect" / "graphwalk_inspect" / "tasks.py"
 SUITES: dict[str, dict[str, Any]] = {

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.verify import verify_run
-from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.resolve import resolve
+from graphwalk.training.stage import Stage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
 from tests.levers.played import SUITES, play

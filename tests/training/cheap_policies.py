@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.environments.stage import Stage
 from graphwalk.runs.play import RunModels
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.suite import MagmaTask
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.task import Task
+from graphwalk.training.stage import Stage
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import PropertyGraph
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environments.stage import Stage
 from graphwalk.files.resources import data_path
 from graphwalk.runs.judge import judge
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed_values import call_signature
-from graphwalk.training.potentials import potentials, step_rewards
-from graphwalk.training.reward import Reward, reward
+from graphwalk.training.reward import Reward, potentials, reward, step_rewards
+from graphwalk.training.stage import Stage
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Trajectory, Turn
 from tests.explained import explained_score

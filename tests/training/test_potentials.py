@@ -9,12 +9,12 @@ import pytest
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
-from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.runs.play import RunModels
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
-from graphwalk.training import potentials, step_rewards
+from graphwalk.training.reward import potentials, step_rewards
+from graphwalk.training.stage import Stage
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 import graphwalk
-from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.training.reward import Reward
+from graphwalk.training.stage import Stage
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 

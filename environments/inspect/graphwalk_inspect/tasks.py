@@ -20,9 +20,9 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
 
-from graphwalk.environments.stage import OpenEpisode, Stage
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.background import await_in_background, run_in_background
+from graphwalk.training.stage import OpenEpisode, Stage
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import Turn
 

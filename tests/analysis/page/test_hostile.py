@@ -10,14 +10,14 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from graphwalk.analysis.page import content_of, write_page
 from graphwalk.cli.app import app
 from graphwalk.runs.folder import RunFolder
-from graphwalk.serve.page import content_of, write_page
 from graphwalk.terminal.console import stderr, stdout
+from tests.analysis.page.browser import Browser
+from tests.analysis.page.conftest import changed_run
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
-from tests.serve.page.browser import Browser
-from tests.serve.page.conftest import changed_run
 
 EVIL = (
     "=1+1</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.page import content_of, write_page
 from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.runs.folder import RunFolder
-from graphwalk.serve.page import content_of, write_page
-from tests.serve.page.browser import BROWSERS, Browser, find_browser
+from tests.analysis.page.browser import BROWSERS, Browser, find_browser
 
 RUNS = Path(__file__).parents[2] / "data" / "runs"
 Change = Callable[[dict[str, Any]], dict[str, Any]]

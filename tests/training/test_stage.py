@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 from graphwalk.errors import ConfigError
+from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 
 QUESTIONS: dict[str, Any] = {
     "name": "q",

@@ -1,7 +1,7 @@
 """Environments for TRL's `GRPOTrainer`: a class whose methods are the tools, with `reset` and `get_reward`.
 
-    environment = graphwalk.environments.trl.environment({"name": "train", "suite": {…}})
-    rows = Dataset.from_list(graphwalk.environments.trl.rows_of(environment))
+    environment = graphwalk.training.trl.environment({"name": "train", "suite": {…}})
+    rows = Dataset.from_list(graphwalk.training.trl.rows_of(environment))
     trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=environment, reward_funcs=[step_rewards])
 
 TRL is not imported here. All environments of a class share its graphs. `step_rewards` is optional.
@@ -13,9 +13,9 @@ from functools import reduce
 from operator import or_
 from typing import Any, ClassVar, Literal
 
-from graphwalk.environments.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage
 from graphwalk.errors import ConfigError
 from graphwalk.runs.background import run_in_background
+from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage
 from graphwalk.types.chat import ToolSpec
 
 _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}

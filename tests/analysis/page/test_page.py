@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from graphwalk.analysis.explained import explained
+from graphwalk.analysis.page import content_of, episode_content, index_of
 from graphwalk.runs.folder import RunFolder
-from graphwalk.serve.page import content_of, episode_content, index_of
-from tests.serve.page.browser import Browser
-from tests.serve.page.conftest import RUNS
+from tests.analysis.page.browser import Browser
+from tests.analysis.page.conftest import RUNS
 
 PageOf = Callable[..., str]
 

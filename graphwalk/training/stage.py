@@ -21,8 +21,7 @@ from graphwalk.runs.plan import GraphSources, PlannedEpisode, make_plan, sources
 from graphwalk.runs.play import RunModels
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.suites.task import Prompt, Task
-from graphwalk.training.potentials import potentials, step_rewards
-from graphwalk.training.reward import Reward, reward
+from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.variables import read_variables

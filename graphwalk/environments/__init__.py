@@ -1,1 +1,0 @@
-"""GraphWalk as reinforcement-learning environments: adapters over the same tasks, tools and rewards."""
