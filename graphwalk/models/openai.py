@@ -4,7 +4,6 @@ The package's own retries are off: those of a run respect budgets. Replies are r
 that the package does not know. Fields that are not interpreted here are kept in `Message.provider_state`.
 """
 
-import json
 import re
 import sys
 import time
@@ -28,6 +27,7 @@ from graphwalk.types.chat import (
     Message,
     Reply,
     ToolSpec,
+    compact_json,
     sendable_arguments,
     sendable_name,
 )
@@ -68,8 +68,8 @@ class OpenAIModel(ABC):
         present = {name: value for name, value in settings.items() if value is not None}
         while True:
             lists = self._lists(messages, tools, with_state)
-            written = [f', "{name}": [{", ".join(items)}]' for name, items in lists.items() if items]
-            body = json.dumps(present, ensure_ascii=False).removesuffix("}") + "".join(written) + "}"
+            written = [f',"{name}":[{",".join(items)}]' for name, items in lists.items() if items]
+            body = compact_json(present).removesuffix("}") + "".join(written) + "}"
             started = time.perf_counter()
             try:
                 answer = mapping(await self._post(body, bool(present.get("stream")), options.on_text))
@@ -202,7 +202,7 @@ class ChatModel(OpenAIModel):
         for call in wire.get("tool_calls", ()):
             more = mapping(mapping(state.get("tool_calls")).get(call["id"]))
             call |= {**more, "function": {**mapping(more.get("function")), **call["function"]}}
-        return json.dumps(wire, ensure_ascii=False)
+        return compact_json(wire)
 
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
         choice = mapping(next(iter(sequence(fields.get("choices"))), None))
@@ -290,8 +290,8 @@ class ResponsesModel(OpenAIModel):
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
         items = [item for message in messages for item in self._items(message, with_state)]
         return {
-            "input": [json.dumps(item, ensure_ascii=False) for item in items],
-            "tools": [json.dumps(function, ensure_ascii=False) for function in functions],
+            "input": [compact_json(item) for item in items],
+            "tools": [compact_json(function) for function in functions],
         }
 
     def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:

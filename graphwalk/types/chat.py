@@ -55,7 +55,7 @@ class Message:
     @cached_property
     def json(self) -> str:
         """`as_openai` as JSON, computed once: a request repeats the messages of earlier ones."""
-        return json.dumps(self.as_openai(), ensure_ascii=False)
+        return compact_json(self.as_openai())
 
     @cached_property
     def digest(self) -> bytes:
@@ -63,6 +63,11 @@ class Message:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         present = {name: value for name, value in values.items() if value not in (None, ())}
         return hashlib.sha256(canonical_json(present)).digest()
+
+
+def compact_json(value: Any) -> str:
+    """Return JSON without spaces, as it is sent."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def canonical_json(value: Any) -> bytes:
@@ -109,7 +114,7 @@ class ToolSpec:
     @cached_property
     def json(self) -> str:
         """`as_openai` as JSON."""
-        return json.dumps(self.as_openai(), ensure_ascii=False)
+        return compact_json(self.as_openai())
 
 
 @dataclass(frozen=True, slots=True)
