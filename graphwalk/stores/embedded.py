@@ -4,6 +4,7 @@ import asyncio
 import re
 import signal
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,8 @@ from graphwalk.variables import Variables
 
 GRACE_SECONDS = 0.9
 """Beyond the engine's own time limit, which it looks at now and then."""
+_SMALL_GRAPH, _BRIEF_MS = 5_000, 50
+"""Nodes of a graph whose queries first run in the event loop, and milliseconds there: most take less than a thread."""
 _POSITION = re.compile(r"\s*at line \d+, col \d+")
 """A position in the query that was sent, which the model does not know."""
 _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
@@ -135,9 +138,15 @@ class EmbeddedStore(GraphStore):
     async def _finish(
         self, run: Any, cypher: str, parameters: Mapping[str, Any], seconds: float, **options: Any
     ) -> Any:
-        """Run a query in a thread. Raise QueryLimitError at the end of its time, also if the engine continues."""
+        """Run a query, in a thread unless it is brief.
+
+        Raise QueryLimitError at the end of its time, also if the engine continues.
+        """
         milliseconds = max(1, int(seconds * 1000))
         try:
+            if self._graph.node_count <= _SMALL_GRAPH and "row_limit" not in options:  # else a query of a model
+                with suppress(kglite.CypherTimeoutError):
+                    return run(cypher, params=dict(parameters), timeout_ms=min(_BRIEF_MS, milliseconds), **options)
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 return await asyncio.to_thread(run, cypher, params=dict(parameters), timeout_ms=milliseconds, **options)
         except KeyboardInterrupt:

@@ -135,7 +135,7 @@ async def test_a_query_of_a_model_is_refused_in_words(query: str, kind: str | No
     assert shipped_prompts().message(refused.value.message, **refused.value.values)
 
 
-LONG_QUERY = """
+SCRIPT = """
 import asyncio, os, signal, threading
 from graphwalk.terminal.signals import Interrupted, run_async
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -144,7 +144,7 @@ from graphwalk.types.graph import Node, PropertyGraph
 async def work():
     store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node(f"k{i}", ("A",), {"n": i}) for i in range(3000)], []))
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    await store.run("MATCH (a:A), (b:A), (c:A) WHERE a.n + b.n + c.n = -1 RETURN count(*) AS many")
+    QUERIES
 
 try:
     run_async(work(), STOPPED)
@@ -153,9 +153,16 @@ except Interrupted as interrupted:
 """
 
 
+LONG = """await store.run("MATCH (a:A), (b:A), (c:A) WHERE a.n + b.n + c.n = -1 RETURN count(*) AS many")"""
+BRIEF = """while True:
+        await store.run("MATCH (a:A), (b:A) WHERE b.n < 5 AND a.n + b.n = -1 RETURN count(*) AS many")
+        await asyncio.sleep(0)"""
+
+
+@pytest.mark.parametrize("queries", [LONG, BRIEF], ids=["in a thread", "in the event loop"])
 @pytest.mark.parametrize("stopped", ["", "stopped, and said so"])
-def test_ctrl_c_in_the_middle_of_a_query_is_meant_for_the_whole_work(stopped: str) -> None:
+def test_ctrl_c_in_the_middle_of_a_query_is_meant_for_the_whole_work(stopped: str, queries: str) -> None:
     """The engine takes SIGINT for itself as long as it works."""
-    words = [sys.executable, "-c", LONG_QUERY.replace("STOPPED", repr(stopped))]
+    words = [sys.executable, "-c", SCRIPT.replace("STOPPED", repr(stopped)).replace("QUERIES", queries)]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.stdout, ended.stderr) == ("SIGINT 130\n", f"SIGINT: {stopped}\n" if stopped else "")
