@@ -9,7 +9,7 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.runs.play import RunModels
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.suite import MagmaTask
-from graphwalk.suites.own_questions.task import OwnQuestionTask
+from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.task import Task
 from graphwalk.training.stage import Stage

@@ -6,7 +6,7 @@ from graphwalk.analysis.answer_evidence import answer_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.reports.scene import Scene, trajectory_of
 from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
-from graphwalk.suites.own_questions.task import OwnQuestionTask
+from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.tools.observed import VALUES
 from graphwalk.tools.observed_values import found_values, tool_evidence
 from graphwalk.types.episode import Trajectory

@@ -1,60 +1,102 @@
-"""Targets of your own questions: answers of the file, and rows of its queries."""
+"""Questions with answers in a file, and their targets: answers of the file, and rows of its queries."""
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
+
+from pydantic import Field, ValidationError, model_validator
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
+from graphwalk.config.strict import Strict
+from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import ConfigError, StoreAwayError, StoreError, counted
 from graphwalk.evaluation.rows import distinct
-from graphwalk.files.bulk import MOST_LISTED
+from graphwalk.files.bulk import MOST_LISTED, usable_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import CypherNotAllowedError, QueryRefused, check_cypher
-from graphwalk.suites.own_questions.dataset import VALUE, OwnQuestion, read_questions
-from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.tools.arguments import listed_names
 from graphwalk.types.graph import KEY, PropertyGraph
-from graphwalk.types.values import Row, flat, shown
+from graphwalk.types.values import SCALARS, Row, flat, shown
+
+VALUE = "value"
+"""Field of the rows of a target with single values."""
 
 
-async def tasks_about(
-    graph: PropertyGraph, engine: GraphStore, path: Path, agent: AgentConfig, seed: int
-) -> list[OwnQuestionTask]:
-    """Return the tasks of a file. Queries run on the engine, with the limits of write_cypher.
+class OwnQuestion(Strict):
+    """A question of the file, with exactly one of `answer`, `cypher` and `unanswerable`."""
+
+    question: str = Field(min_length=1)
+    answer: Any = None
+    cypher: str | None = Field(default=None, min_length=1)
+    unanswerable: bool = False
+    id: str | None = Field(default=None, coerce_numbers_to_str=True)
+    tags: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[Row]:
+        items = self.answer if isinstance(self.answer, list) else [] if self.answer is None else [self.answer]
+        return [item if isinstance(item, dict) else {VALUE: item} for item in items]
+
+    @model_validator(mode="after")
+    def _check_answer(self) -> Self:
+        if sum((bool(self.rows), self.cypher is not None, self.unanswerable)) != 1:
+            raise ValueError("give one of answer, cypher and unanswerable: true")
+        cells = [value for row in self.rows for value in row.values() if value is not None]
+        plain = all(isinstance(value, SCALARS) and (isinstance(value, str) or abs(value) < 2**63) for value in cells)
+        if not plain or len({tuple(row) for row in self.rows}) > 1:
+            raise ValueError("answer: expected a value, a list of values, or a list of rows with the same fields")
+        return self
+
+
+def read_questions(path: Path) -> dict[int, OwnQuestion]:
+    """Return the questions by line. Raise ConfigError for another ending, or with the lines that cannot be used."""
+    if path.suffix.lower() != ".jsonl":
+        raise ConfigError(f"{path.name}: expected a .jsonl file")
+    questions, lines = dict[int, OwnQuestion](), dict[str, int]()
+    for line, question in usable_rows(path, ("question",), _read_question):
+        if (first := lines.setdefault(question.id or question.question, line)) != line:
+            raise ConfigError(f"{path}: line {line} repeats the id or question of line {first}")
+        questions[line] = question
+    return questions
+
+
+def _read_question(row: Mapping[str, Any], line: int) -> tuple[int, OwnQuestion]:
+    try:
+        return line, OwnQuestion.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = "".join(f"{part}: " for part in first["loc"][:1])
+        raise ValueError(f"{field}{in_words(first, OwnQuestion)}") from error
+
+
+class Target(NamedTuple):
+    """A question with its right rows. `names`: key of a node in these → texts that name only it."""
+
+    question: OwnQuestion
+    rows: list[Row]
+    names: dict[str, tuple[str, ...]]
+
+
+async def find_targets(graph: PropertyGraph, engine: GraphStore, path: Path, agent: AgentConfig) -> list[Target]:
+    """Return the questions of a file with their targets. Queries run on the engine, with the limits of write_cypher.
 
     Raise ConfigError with the questions whose target is wrong.
     """
-    values, tasks, mistakes = _GraphValues(graph), list[OwnQuestionTask](), list[str]()
+    values, targets, mistakes = _GraphValues(graph), list[Target](), list[str]()
     for line, question in read_questions(path).items():
         try:
-            target = await _target(question, engine, values, agent)
+            rows = await _target(question, engine, values, agent)
         except ValueError as error:
             mistakes.append(f"  line {line}: {'cypher' if question.cypher else 'answer'}: {error}")
             continue
-        digest = hashlib.sha256(f"{graph.digest}\x1f{question.question}".encode("utf-8", "replace")).hexdigest()
-        task = OwnQuestionTask(
-            task_id=question.id or f"ask-{digest[:12]}",
-            suite="own_questions",
-            template="own_question",
-            question=question.question,
-            parameters={},
-            target=target,
-            target_size=len(target),
-            seed=seed,
-            graph_digest=graph.digest,
-            fields=tuple(target[0]) if target else (VALUE,),
-            names={cell: names for row in target for cell in row.values() if (names := values.other_names(cell))},
-            tags=question.tags,
-            cypher=question.cypher,
-        )
-        tasks.append(task)
+        names = {cell: names for row in rows for cell in row.values() if (names := values.other_names(cell))}
+        targets.append(Target(question, rows, names))
     if mistakes:
         lines = [f"{path}: {counted(len(mistakes), 'mistake')}", *mistakes[:MOST_LISTED]]
         raise ConfigError("\n".join(lines), hint="docs/own_graph.md shows the format of the file")
-    return tasks
+    return targets
 
 
 async def _target(question: OwnQuestion, engine: GraphStore, values: "_GraphValues", agent: AgentConfig) -> list[Row]:
