@@ -57,16 +57,10 @@ def twin(
 
 @app.command("graph")
 def graph(
-    context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Preset: paper-100, paper-150, paper-200 or paper-500.")] = None,
     seed: Seed = 0,
     index: Annotated[int, typer.Option(min=0, help="Index of the graph in the series of the seed.")] = 0,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
-    labels: Annotated[int | None, typer.Option(help="Number of node labels.")] = None,
-    relationship_types: Annotated[int | None, typer.Option(help="Number of relationship types.")] = None,
-    properties: Annotated[float | None, typer.Option(help="Mean number of properties of a label.")] = None,
-    values: Annotated[int | None, typer.Option(help="Number of values of a property.")] = None,
-    mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
@@ -80,21 +74,19 @@ def graph(
     """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
     from graphwalk.graphs.files import graph_format, save_graph
+    from graphwalk.graphs.formats.json import json_document
     from graphwalk.graphs.generate import GraphSpec, generate_graph
     from graphwalk.runs.experiment import parse_override
 
-    fields = GraphSpec.model_fields.keys() - {"count"}
-    spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
-    spec_fields |= dict(map(parse_override, override or ()))
-    spec = validate(GraphSpec, spec_fields, "generate graph")
-    if count > 1 or (out is not None and out.suffix.lower() in ROW_FORMATS):
-        from graphwalk.graphs.formats.json import json_document
-
-        if out is None:
-            raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
+    fields = {"preset": preset, "nodes": nodes}
+    fields = {name: value for name, value in fields.items() if value is not None}
+    spec = validate(GraphSpec, {**fields, **dict(map(parse_override, override or ()))}, "generate graph")
+    if out is not None and (count > 1 or out.suffix.lower() in ROW_FORMATS):
         rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
         _write(rows, out, _GRAPH, "graph", count)
         return
+    if count > 1:
+        raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
     if out is not None:
         graph_format(out)
     begun = time.perf_counter()

@@ -1,7 +1,7 @@
 """Your own graphs in an experiment: their configuration, instances, and the settings in which they can be used."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -11,7 +11,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.config.strict import absolute, existing_file
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
+from graphwalk.graphs.anonymise import make_anonymised_copy
 from graphwalk.graphs.text import graph_text
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import read_file
@@ -52,16 +52,6 @@ class OwnGraph(GraphSource):
         return {"name": self.name, "source": source}
 
 
-@dataclass(frozen=True)
-class OwnGraphOrigin:
-    """Origin of a graph: an entry of `suite.graphs`, and for an anonymised copy also the copy's mapping."""
-
-    entry: OwnGraph
-    copy: AnonymisedCopy | None = None
-    tasks: dict[int, Any] = field(default_factory=dict, compare=False)
-    """Tasks about the original by seed, made once for it and its copy."""
-
-
 def file_of(entry: OwnGraph) -> PropertyGraph:
     """Return the graph in the file of an entry. Raise ConfigError for one in a database."""
     if entry.file is None:
@@ -70,15 +60,17 @@ def file_of(entry: OwnGraph) -> PropertyGraph:
 
 
 def own_instances(place: int, entry: OwnGraph, seed: int, graph: PropertyGraph) -> Iterator[GraphInstance]:
-    """Yield the graph and, if configured, its anonymised copy; `place` is the position in `suite.graphs`."""
-    existing_database, origin = entry if entry.neo4j is not None else None, OwnGraphOrigin(entry)
-    original = GraphInstance.of(graph, origin, {"entry": place, **entry.facts})
-    yield replace(original, existing_database=existing_database)
+    """Yield the graph and, if configured, its anonymised copy; `place` is the position in `suite.graphs`.
+
+    The source of the first is its entry, that of the second the copy with its mapping.
+    """
+    database = entry if entry.neo4j is not None else None
+    original = GraphInstance.of(graph, entry, {"entry": place, **entry.facts})
+    yield replace(original, existing_database=database)
     if entry.twin:
         copy = make_anonymised_copy(graph, seed)
         facts = {"entry": place, **entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
-        instance = GraphInstance.of(copy.graph, replace(origin, copy=copy), facts)
-        yield replace(instance, in_memory=existing_database is not None)
+        yield replace(GraphInstance.of(copy.graph, copy, facts), in_memory=database is not None)
 
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.jinja import render_text
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
+from graphwalk.evaluation.rows import compare_sets
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.suite import Player, Suite
@@ -51,13 +53,8 @@ class ChainTask(Task):
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> ChainScore:
         answer = extraction.answer
-        right = answer == self.target[-1]
         return ChainScore(
-            correct=right,
-            precision=float(right),
-            recall=float(right),
-            f1=float(right),
-            false_positives=int(answer is not None and not right),
+            **asdict(compare_sets({answer} - {None}, {self.target[-1]})),
             extraction_stage=extraction.stage,
             steps_short=len(self.target) - 1 - self.target.index(answer) if answer in self.target else None,
         )

@@ -1,0 +1,1 @@
+"""Your own questions with answers, about your own graph."""

@@ -1,15 +1,15 @@
 """Suite of questions on property graphs."""
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.graphs.generate import generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.own_graphs import OwnGraphOrigin, file_of, own_instances, queries_left_out, settings_left_out
+from graphwalk.suites.own_graphs import file_of, own_instances, queries_left_out, settings_left_out
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
 from graphwalk.suites.questions.score import QuestionScore
@@ -55,7 +55,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     ) -> Tasks[QuestionTask]:
         assert about.store is not None
         left_out: dict[str, str] = {}
-        if isinstance(about.instance.source, OwnGraphOrigin):
+        if about.instance.source is not None:
             tasks = await _own_tasks(about, config, seed, left_out)
             left_out = {**dict(settings_left_out(about.graph, about.store, agent)), **left_out}
         else:
@@ -70,18 +70,15 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 async def _own_tasks(
     about: LoadedGraph, config: QuestionsConfig, seed: int, left_out: dict[str, str]
 ) -> list[QuestionTask]:
-    """Return the tasks about an own graph, or about its copy: those about the original, made once."""
+    """Return the tasks about an own graph; about its copy, those about the original in the copy's names."""
     assert about.store is not None
-    copy, originals = about.instance.source.copy, about.instance.source.tasks
+    copy = about.instance.source
     config = config.model_copy(update={"most_rows": config.most_rows or OWN_ROWS})
-    drawing: dict[str, Any] = {"config": config, "seed": seed}
-    if copy is None:
-        originals[seed] = await make_tasks(about.graph, about.store, **drawing, own=True, left_out=left_out)
-        return list(originals[seed])
-    if seed not in originals:
-        store = await EmbeddedDatabase().load(copy.original)
-        originals[seed] = await make_tasks(copy.original, store, **drawing, own=True, left_out={})
-    return await copy_tasks(copy, originals[seed], about.store, **drawing, left_out=left_out)
+    if not isinstance(copy, AnonymisedCopy):
+        return await make_tasks(about.graph, about.store, config, seed=seed, own=True, left_out=left_out)
+    store = await EmbeddedDatabase().load(copy.original)
+    originals = await make_tasks(copy.original, store, config, seed=seed, own=True, left_out={})
+    return await copy_tasks(copy, originals, about.store, config=config, seed=seed, left_out=left_out)
 
 
 def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
