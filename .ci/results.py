@@ -17,10 +17,9 @@ import polars as pl
 
 from graphwalk.analysis.reporting import report_of
 from graphwalk.evaluation.statistics import estimate_means, tasks_of
-from graphwalk.reports.common_plots import against_size, series_of
 from graphwalk.reports.episodes import PLAYER
 from graphwalk.reports.plot_files import page_svg, styles_of
-from graphwalk.reports.plots import Panel, Plot
+from graphwalk.reports.plots import Plot, against_size, series_of
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import BASELINE, CHANCE
 from graphwalk.runs.folder import RunFolder
@@ -380,17 +379,11 @@ def pictures() -> Iterator[Plot]:
         report = together(f"{runs}-*")
         by_size = against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
         plot = next(plot for plot in (by_size, *report.plots) if plot.name == wanted)
-        panels = [of_players(panel, players) for panel in plot.panels]
+        named = (replace(one, name=one.name.rpartition("/")[2].replace(" · ", " ")) for one in plot.series)
         guesses = [row for row in report.baseline_groups.get("nodes", ()) if row["model"] == CHANCE]
-        chances = tuple(series_of(guesses, "nodes", "accuracy", 1, True, x=float))
-        panels = [replace(panel, series=(*panel.series, *chances)) for panel in panels]
-        yield replace(plot, name=f"results-{runs}", panels=tuple(panels))
-
-
-def of_players(panel: Panel, players: Sequence[str]) -> Panel:
-    """Return a panel with the series of some players."""
-    named = (replace(series, name=series.name.rpartition("/")[2].replace(" · ", " ")) for series in panel.series)
-    return replace(panel, series=tuple(series for series in named if series.name in players))
+        chances = series_of(guesses, "nodes", "accuracy", 1, True, x=float)
+        series = (*(one for one in named if one.name in players), *chances)
+        yield replace(plot, name=f"results-{runs}", series=series)
 
 
 def main() -> None:

@@ -22,7 +22,6 @@ from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
 from graphwalk.reports.report import Report
 from graphwalk.reports.scene import Scene, SceneCall
-from graphwalk.reports.suite_report import cause_of
 from graphwalk.reports.text_table import TextTable, legend
 from graphwalk.runs.folder import RunFolder, own_episodes
 from graphwalk.runs.record import EpisodeKey, key_of
@@ -145,7 +144,7 @@ def _line(record: Record) -> dict[str, Any]:
     return {
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
-        "cause": cause_of(score) or "",
+        "cause": score.get("error_class") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
         "calls": record["tool_calls"],

@@ -1,8 +1,7 @@
 """Reports that suites declare in templates/reports, and the functions that read measures from results."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
 from operator import itemgetter
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -12,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
-from graphwalk.reports.suite_report import Grouping, Kind, Measure, Reader, ResultRecord, SuiteReport, cause_of
+from graphwalk.reports.suite_report import Grouping, Measure, Reader, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import FORMATS, Column, integer, two_decimals
 from graphwalk.types.episode import ExitStatus, setting_of
 
@@ -29,10 +28,6 @@ def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
     return tuple(name for one in options if get_origin(one) is Literal for name in get_args(one))
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
 def _tokens(result: ResultRecord) -> float | None:
     counts = [n for n in (result["usage"].get("input_tokens"), result["usage"].get("output_tokens")) if n is not None]
     return sum(counts) if counts else None
@@ -43,8 +38,12 @@ def _furthest(result: ResultRecord) -> float | None:
     return max(values) if values else None
 
 
-def _equals(read: Callable[[ResultRecord], Any], value: str) -> Reader:
-    return lambda result: float(read(result) == value)
+def _ended_by(status: ExitStatus) -> Reader:
+    return lambda result: float(result["exit_status"] == status)
+
+
+def _caused_by(cause: str) -> Reader:
+    return lambda result: float((result["score"] or {}).get("error_class") == cause)
 
 
 _READERS: Mapping[str, Reader] = {
@@ -52,7 +51,8 @@ _READERS: Mapping[str, Reader] = {
     "correct": lambda result: float((result["score"] or {}).get("correct") or 0),
     "lossy": lambda result: float((result["score"] or {}).get("lossy", False)),
     "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
-    **{f"ended_by_{status}": _equals(itemgetter("exit_status"), status) for status in ExitStatus},
+    **{f"ended_by_{status}": _ended_by(status) for status in ExitStatus},
+    **{name: if_scored(itemgetter(name)) for name in ("turns", "tool_calls", "seconds")},
     "furthest": if_scored(_furthest),
     "tokens": _tokens,
     "scored_tokens": if_scored(_tokens),
@@ -94,44 +94,31 @@ def _measures(
     """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`."""
     for part in declared:
         if part == "causes":
-            causes = causes_of(fields)
-            yield from (Measure(name, "count", _equals(lambda r: cause_of(r["score"]), name)) for name in causes)
+            yield from (Measure(cause, "count", _caused_by(cause)) for cause in causes_of(fields))
         elif part == "own":
             yield from _own_measures(fields)
         else:
             measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
             for name, text in measures.items():
                 kind, _, source = text.partition(" of ")
-                yield Measure(name, kind, _reader(source or (name if name in readers else f"score.{name}"), readers))
+                yield Measure(name, kind, readers.get(source or name) or _field(source or name))
 
 
-def _reader(source: str, readers: Mapping[str, Reader]) -> Reader:
-    """Return a reader of `PART.FIELD` (score, usage, task or graph), or of a field of scored episodes."""
-    part, dot, field = source.partition(".")
-    if source in readers:
-        return readers[source]
-    if dot:
-        return lambda result: _number((result.get(part) or {}).get(field))
-    return if_scored(lambda result: _number(result[source]))
+def _field(source: str) -> Reader:
+    """Return a reader of `PART.FIELD`: of usage, task or graph, or of the score."""
+    part, _, name = source.rpartition(".")
+    return lambda result: (result.get(part or "score") or {}).get(name)
 
 
 def _own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
     """Yield a measure for each of the fields that is a number or a boolean."""
-    shared = report_file("shared")
-    taken = set(chain.from_iterable(shared["measures"].get(group, ()) for group in shared["plain"]))
     for name, field in fields.items():
-        if kind := _kind(field):
-            yield Measure(f"score_{name}" if name in taken else name, kind, _reader(f"score.{name}", {}))
-
-
-def _kind(field: FieldInfo) -> Kind | None:
-    """Return the aggregation of a field of this type, or None."""
-    types = {*get_args(field.annotation)} - {NoneType} or {field.annotation}
-    if types <= {bool}:
-        return "percent"
-    if Ge(0) in field.metadata and Le(1) in field.metadata:
-        return "share"
-    return "mean" if types <= {bool, int, float} else None
+        types = {*get_args(field.annotation)} - {NoneType} or {field.annotation}
+        if types <= {bool}:
+            yield Measure(name, "percent", _field(name))
+        elif types <= {bool, int, float}:
+            is_share = Ge(0) in field.metadata and Le(1) in field.metadata
+            yield Measure(name, "share" if is_share else "mean", _field(name))
 
 
 @cache

@@ -1,7 +1,6 @@
 """Plots drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
 
 import io
-import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.reports.plots import Plot, Series
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 _SCHEME = {"ink": ("#1c2126", "#e6e8ea"), "soft": ("#697079", "#a2a9b1"), "rule": ("#e3e6ea", "#30363d")}
@@ -29,8 +27,9 @@ _DASHES = ("solid", (0, (1, 1.3)), (0, (6, 1.5, 1, 1.5)), (0, (4, 1.5)), (0, (3,
 _ROUNDS = tuple(zip("os^DvX", _DASHES, strict=True))
 """Marker and dashes of a series."""
 _INCHES_WIDE = 7.2
-_MOST_COLUMNS = 3
-_NAME_CHARACTERS, _TITLE, _LEGEND_CHARACTERS = 44, 84, 100
+_NAME_CHARACTERS, _LEGEND_CHARACTERS = 44, 100
+_WIDE = 20
+"""Largest through smallest number from which an axis is logarithmic."""
 Styles = Mapping[str, Mapping[str, Any]]
 """Colour, marker and dashes by name of a series."""
 
@@ -44,7 +43,7 @@ def styles_of(plots: Iterable[Plot]) -> Styles:
     """Return one style per player for all plots of a run; published players are paler and dashed."""
     own, published = cycle(zip(cycle(_ROUNDS), cycle(_PALETTE), strict=False)), cycle(product(_ROUNDS, _PUBLISHED))
     styles: dict[str, dict[str, Any]] = {}
-    for one in (one for plot in plots for panel in plot.panels for one in panel.series):
+    for one in (one for plot in plots for one in plot.series):
         if one.name not in styles:
             (marker, dashes), colour = next(published if one.published else own)
             line = (0, (4, 3)) if one.published else dashes
@@ -98,19 +97,18 @@ def canvas_of(plot: Plot, fonts: str, styles: Styles | None = None) -> "Iterator
     ):
         warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
         canvas = NewCanvas(layout="constrained")
-        (_dots if plot.kind == "dots" else _lines)(plot, canvas, styles or styles_of([plot]))
+        (_lines if plot.x else _dots)(plot, canvas, styles or styles_of([plot]))
         yield canvas
 
 
 def _dots(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     """Draw groups from top to bottom; the players of a group one below the other."""
-    (panel,) = plot.panels
-    groups = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
-    room = max(1, len(panel.series))
+    groups = list(dict.fromkeys(str(p.x) for one in plot.series for p in one.points))
+    room = max(1, len(plot.series))
     step = min(0.8 / room, 0.22)
     canvas.set_size_inches(_INCHES_WIDE, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
-    for number, one in enumerate(panel.series):
+    for number, one in enumerate(plot.series):
         face = "none" if one.published else None
         style = {**styles[one.name], "linestyle": "none", "markerfacecolor": face}
         ys = [groups.index(str(p.x)) + (number - (room - 1) / 2) * step for p in one.points]
@@ -120,7 +118,7 @@ def _dots(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     axes.set_ylim(len(groups) - 0.45, -0.55)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
-    axes.set(xlabel=plot.y, xlim=(-2, 102) if plot.percent else (0, None))
+    axes.set(xlabel=plot.y, xlim=(-2, 102))
     _legend(canvas)
 
 
@@ -137,50 +135,29 @@ def _bars(style: Mapping[str, Any], width: float, opacity: float) -> dict[str, A
 
 
 def _lines(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
-    """Draw one set of axes per panel."""
-    columns = min(_MOST_COLUMNS, len(plot.panels))
-    rows = -(-len(plot.panels) // columns)
-    every = list(canvas.subplots(rows, columns, squeeze=False, sharey=plot.percent).flat)
-    for place, axes in enumerate(every):
-        if place >= len(plot.panels):
-            axes.set_visible(False)
-            continue
-        panel = plot.panels[place]
-        for one in panel.series:
-            xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
-            style = {**_bars(styles[one.name], 1.4, 0.4), "linewidth": 1.1 if one.published else 1.8}
-            axes.errorbar(xs, ys, yerr=_errors(one), label=_label(one.name), markersize=3.8, **style)
-        axes.set_title(_label(textwrap.shorten(panel.title, _TITLE // columns, placeholder="…")))
-        _limits(plot, axes)
-        if place + columns >= len(plot.panels):
-            axes.set_xlabel(plot.x)
-        if place % columns == 0:
-            axes.set_ylabel(plot.y)
-    canvas.set_size_inches(_INCHES_WIDE, 0.2 * _legend(canvas) + (3.4 if rows == columns == 1 else 2.3 * rows))
-
-
-def _limits(plot: Plot, axes: "Axes") -> None:
-    if plot.percent:
-        axes.set_ylim(-3, 103)
-    elif not plot.logarithmic:
-        axes.set_ylim(bottom=0)
-    if not plot.logarithmic:
+    """Draw lines against a number, on a logarithmic scale if it spans orders of magnitude."""
+    axes = canvas.add_subplot()
+    numbers = [float(p.x) for one in plot.series for p in one.points]
+    for one in plot.series:
+        xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
+        style = {**_bars(styles[one.name], 1.4, 0.4), "linewidth": 1.1 if one.published else 1.8}
+        axes.errorbar(xs, ys, yerr=_errors(one), label=_label(one.name), markersize=3.8, **style)
+    axes.set(xlabel=plot.x, ylabel=plot.y, ylim=(-3, 103))
+    if 0 < _WIDE * min(numbers) < max(numbers):
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}" if number >= 1 else f"{number:g}")
+        axes.xaxis.set_minor_formatter("")
+    else:
         axes.locator_params(axis="x", integer=True)
-        return
-    for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
-        if name == "x" or not plot.percent:
-            axes.set(**{f"{name}scale": "log"})
-            axis.set_major_formatter(lambda number, _: f"{number:,.0f}" if number >= 1 else f"{number:g}")
-            axis.set_minor_formatter("")
+    canvas.set_size_inches(_INCHES_WIDE, 0.2 * _legend(canvas) + 3.4)
 
 
 def _legend(canvas: "Canvas") -> int:
     """Name each series once below the plot. Return the number of lines."""
-    named: dict[str, Any] = {}
-    for axes in canvas.axes:
-        handles: Any
-        handles, labels = axes.get_legend_handles_labels()
-        named |= {label: handle[0] for label, handle in zip(labels, handles, strict=True)}
+    (axes,) = canvas.axes
+    handles: Any
+    handles, labels = axes.get_legend_handles_labels()
+    named = {label: handle[0] for label, handle in zip(labels, handles, strict=True)}
     if not named:
         return 0
     columns = max(1, min(len(named), _LEGEND_CHARACTERS // (max(map(len, named)) + 7)))

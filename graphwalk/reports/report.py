@@ -8,10 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from graphwalk.reports.common_plots import by_model, common_plots
 from graphwalk.reports.compare import comparisons_of, memorisation_test, method_notes
 from graphwalk.reports.episodes import Observations, rows_of
-from graphwalk.reports.plots import Plot, worth_drawing
+from graphwalk.reports.plots import Plot, by_model, common_plots
 from graphwalk.reports.suite_report import Reference, ReportRow, SuiteReport
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import TextTable
@@ -63,7 +62,7 @@ class Report:
     @cached_property
     def plots(self) -> list[Plot]:
         """Return the plots that show results of this run, beginning with models and settings."""
-        return worth_drawing([by_model(self), *(self.suite.plots or common_plots)(self)])
+        return [plot for plot in (by_model(self), *(self.suite.plots or common_plots)(self)) if plot.shows_results]
 
     def as_dict(self) -> dict[str, Any]:
         always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.text_table import Column, TextTable
+from graphwalk.reports.text_table import Column
 
 if TYPE_CHECKING:
     from graphwalk.reports.plots import Plot
@@ -62,8 +62,6 @@ class Grouping:
     title: str
     value: Callable[[ResultRecord], str | int | tuple[str, ...] | None]
     order: Sequence[str] = ()
-    shown: bool = True
-    """False: only in JSON and CSV."""
 
     @property
     def column(self) -> str:
@@ -95,27 +93,15 @@ class Reference:
         return f"{self.mark.strip()}: {self.source}; its number of graphs may be another." if self.source else ""
 
 
-def cause_of(score: Mapping[str, Any] | None) -> str | None:
-    """Return the cause of a wrong answer; None if it is correct or not scored."""
-    return (score or {}).get("error_class")
-
-
-class Cluster(NamedTuple):
-    """The units of statistics that a task belongs to: its graph, and its question if all tasks are on one graph."""
-
-    graph: str
-    question: str
-
-
 @dataclass(frozen=True)
 class SuiteReport:
     """The report of one suite.
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure.
-    `causes`: the columns that count the causes of wrong answers (`cause_of`). `baselines` computes the results
-    of baselines from any result of a task. `records` converts the log to the records to measure, if these are not
-    episodes. `cluster` returns the units of a task, for these records and for a plan. `tables` adds tables with their
-    own layout. `remark` returns a note required by a result; equal notes are shown once.
+    `causes`: the columns that count the causes of wrong answers. `baselines` computes the results of baselines from any
+    result of a task. `records` converts the log to the records to measure, if these are not episodes. `cluster` returns
+    the graph of a task and its question, the units of statistics. `remark` returns a note required by a result; equal
+    notes are shown once.
     """
 
     suite: str
@@ -130,10 +116,9 @@ class SuiteReport:
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
-    cluster: Callable[[str, Mapping[str, Any]], Cluster] = lambda task_id, task: Cluster(task["graph_digest"], task_id)
+    cluster: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda task_id, task: (task["graph_digest"], task_id)
     player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
-    tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())
     remark: Callable[[ResultRecord], str | None] = lambda result: None
     plots: "Callable[[Report], Iterable[Plot]] | None" = None
     """The plots of a run; None: the common ones."""

@@ -26,7 +26,7 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     for grouping in report.suite.groupings:
         groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
         same = [row for row in published.groups.get(grouping.name, ()) if row[grouping.name] in groups]
-        if grouping.shown and (len(groups) > 1 or same):
+        if len(groups) > 1 or same:
             yield _group_table(report, grouping, same)
     player_tables = {
         "Wrong answers by cause": report.suite.causes,
@@ -36,7 +36,6 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     for title, columns in player_tables.items():
         if counted := [column for column in columns if any(row.get(column.field) for row in report.rows)]:
             yield _table(report, title, counted, report.rows)
-    yield from report.suite.tables(report)
 
 
 def _group_table(report: "Report", grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:

@@ -11,8 +11,7 @@ from graphwalk.analysis.baselines import baseline_result
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
 from graphwalk.analysis.walked import scene_texts
 from graphwalk.files.resources import data_path
-from graphwalk.reports.common_plots import by_group
-from graphwalk.reports.plots import Plot
+from graphwalk.reports.plots import Plot, by_group
 from graphwalk.reports.scene import (
     Fate,
     Scene,
@@ -24,7 +23,7 @@ from graphwalk.reports.scene import (
     scene_of,
     trajectory_of,
 )
-from graphwalk.reports.suite_report import Cluster, Grouping, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
@@ -78,11 +77,11 @@ def case(algorithm: str, n: int) -> str:
     return f"{algorithm} {n:>3}"
 
 
-def cluster_of(task_id: str, task: Mapping[str, Any]) -> Cluster:
+def cluster_of(task_id: str, task: Mapping[str, Any]) -> tuple[str, str]:
     """Return the edges, which traces of several algorithms may share, and the trace."""
     instance = read_problem(task["question"], task["n"]) if "question" in task else None
     # A custom prompt may list the edges in another form, then the digest identifies the graph; so it does in a record.
-    return Cluster(f"{instance.n}: {instance.edges}" if instance else task["graph_digest"], task["trace_id"])
+    return f"{instance.n}: {instance.edges}" if instance else task["graph_digest"], task["trace_id"]
 
 
 def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
@@ -99,7 +98,7 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
         task = result["task"]
         trace, step, setting = task["trace_id"], task["step"], result["setting"]
         if trace not in graphs:
-            graphs[trace] = cluster_of(result["task_id"], task).graph
+            graphs[trace], _ = cluster_of(result["task_id"], task)
         if step != task["total_steps"]:
             stepwise.add(setting)
         scores = copies.setdefault(trace, {})

@@ -12,9 +12,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
-from graphwalk.reports.common_plots import against_size, by_group
 from graphwalk.reports.measures import if_scored
-from graphwalk.reports.plots import Plot
+from graphwalk.reports.plots import Plot, against_size, by_group
 from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
 from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
@@ -71,7 +70,7 @@ def question_plots(report: "Report") -> Iterator[Plot]:
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
     reference = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
-    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=reference)
+    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", reference)
 
 
 ErrorClass = Literal[

@@ -16,11 +16,10 @@ def test_models_and_chance_have_a_dot_in_each_setting() -> None:
     ]
     entries = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in results]
     plot = build_report(entries, analysis_of(suite_named("questions")).report()).plots[0]
-    (panel,) = plot.panels
-    dots = {series.name: [(point.x, point.y) for point in series.points] for series in panel.series}
+    dots = {series.name: [(point.x, point.y) for point in series.points] for series in plot.series}
     assert dots == {
         "test/0": [("no_tools", 50.0), ("tools", 100.0)],
         "test/1": [("no_tools", 50.0), ("tools", 100.0)],
         "chance": [("no_tools", 25.0), ("tools", 25.0)],
     }
-    assert all(point.low < 100 and point.high > 50 for series in panel.series[:2] for point in series.points)
+    assert all(point.low < 100 and point.high > 50 for series in plot.series[:2] for point in series.points)
