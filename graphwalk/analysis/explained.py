@@ -86,7 +86,7 @@ def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
 def joined(record: Record, explanation: Record | None, reference: Record | None = None) -> dict[str, Any]:
     """Return a result with the fields of its explanation in its score, and the expert's figures in its task."""
     if explanation is None:
-        return {**record, "potentials": None}
+        return dict(record)
     fields = {name: value for name, value in explanation.items() if name != "potentials"}
     task = {**record["task"], **(reference or {})}
     return {**record, "score": {**record["score"], **fields}, "potentials": explanation["potentials"], "task": task}
@@ -95,11 +95,10 @@ def joined(record: Record, explanation: Record | None, reference: Record | None 
 def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield the results of a run with their explanations, and keep those that were missing.
 
-    A conversation has none.
-    Raise RunLogError as `RunFolder.records`.
+    A conversation has none. Raise RunLogError as `RunFolder.records`.
     """
     if folder.is_conversation:
-        yield from unexplained(folder)
+        yield from folder.records()
         return
     kept, references = _kept(folder)
     changed = references is None
@@ -125,11 +124,6 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
     if changed:
         with suppress(GraphwalkError, OSError):  # a folder that is only read
             write_whole(folder.path / "analysis.jsonl", lines)
-
-
-def unexplained(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """Yield the results of a run without explanations, at once."""
-    return (joined(record, None) for record in folder.records())
 
 
 def _identity(crc: str, record: Record) -> str:

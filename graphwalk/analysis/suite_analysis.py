@@ -13,9 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphwalk.analysis.answer_evidence import answer_scene
 from graphwalk.config.agent import AgentConfig
-from graphwalk.reports.measures import declared_report
 from graphwalk.reports.scene import Scene, scene_of, trajectory_of
-from graphwalk.reports.suite_report import Reader, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import Reader, ResultRecord, SuiteReport, declared_report
 from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk

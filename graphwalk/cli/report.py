@@ -101,12 +101,11 @@ def print_report(
 
     Return the lowest accuracy in percent, None if nothing is scored.
     """
-    from graphwalk.analysis.explained import unexplained
     from graphwalk.analysis.reporting import origin_of, report_of
     from graphwalk.reports.formats import to_latex
 
     overview = format == "terminal" and tables is not None
-    report = report_of(run, unexplained(run)) if overview else report_of(run)
+    report = report_of(run, run.records()) if overview else report_of(run)
     if format == "latex":
         data(to_latex(report, origin_of(run)))
         return None

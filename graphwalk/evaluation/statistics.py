@@ -156,12 +156,12 @@ def sign_flips(differences: pl.DataFrame, by: Sequence[str], measures: Sequence[
     the other sign. Assignments with a difference equal to the observed one count by half (H. O. Lancaster, 1961). A
     drawn test counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
     """
-    parts = []
-    for pair in _clusters(differences, by, measures).partition_by(by):
-        totals = pair["sum"].to_numpy().reshape(len(measures), -1).T
-        names = pair.unique("measure", maintain_order=True).select(*by, "measure")
-        parts.append(names.with_columns(p_value=pl.Series(_mid_p(totals, seed))))
-    return pl.concat(parts) if parts else differences.select(*by, measure=pl.lit(""), p_value=pl.lit(0.0))
+    rows = []
+    for pair, clusters in _clusters(differences, by, measures).partition_by(by, as_dict=True).items():
+        totals = clusters["sum"].to_numpy().reshape(len(measures), -1).T
+        rows += [(*pair, measure, p) for measure, p in zip(measures, _mid_p(totals, seed), strict=True)]
+    columns = {**dict.fromkeys([*by, "measure"], pl.String), "p_value": pl.Float64}
+    return pl.DataFrame(rows, columns, orient="row")
 
 
 def _mid_p(totals: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

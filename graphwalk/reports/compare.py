@@ -42,7 +42,9 @@ def comparisons_of(
     independent unit); `p_value` (sign flips over these units, mid-p), `p_holm` (the same, adjusted over all pairs),
     `p_least` (the smallest p that this number of units allows); and tasks `first_better`, `second_better`, `equal`.
     """
-    pairs = combinations(players_of(episodes), 2) if pairs is None else pairs
+    pairs = list(combinations(players_of(episodes), 2) if pairs is None else pairs)
+    if not pairs:
+        return []
     names = pl.DataFrame([(*first, *second) for first, second in pairs], _PAIR, orient="row")
     compared = compare(tasks_of(episodes, PLAYER, suite.compared), names, suite.compared, seed=seed)
     kinds = {measure.name: measure.kind for measure in suite.measures}

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.measures import layout
-from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow
+from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow, layout
 from graphwalk.reports.text_table import Column, TextTable, signed, table_of, two_decimals
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line

@@ -8,8 +8,7 @@ import polars as pl
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.statistics import ALPHA, units_needed
-from graphwalk.reports.measures import report_file
-from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport
+from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport, report_file
 from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
 from graphwalk.sanitise import one_line
 

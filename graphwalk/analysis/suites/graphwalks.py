@@ -3,13 +3,12 @@
 from functools import partial
 from typing import Any, Literal
 
-from graphwalk.analysis.baselines import expert_result
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.analysis.walked import walked_scene
 from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.extraction import visible_text
 from graphwalk.reports.scene import Fate, Scene, trajectory_of
-from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport, expert_result
 from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk, expert_walk

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.analysis.baselines import baseline_result
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
 from graphwalk.analysis.walked import scene_texts
 from graphwalk.files.resources import data_path
@@ -23,7 +22,7 @@ from graphwalk.reports.scene import (
     scene_of,
     trajectory_of,
 )
-from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport, baseline_result
 from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem

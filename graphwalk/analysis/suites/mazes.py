@@ -5,13 +5,12 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
-from graphwalk.analysis.baselines import expert_result, paper_figures
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.analysis.walked import scene_texts
 from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.reports.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
-from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport, expert_result, report_file
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.suite import EXPERT
@@ -40,7 +39,7 @@ def _calls_if_solved(result: ResultRecord) -> float | None:
 
 def table_1() -> Reference:
     """Return the paper's Table 1 with ten mazes per model."""
-    paper = paper_figures()
+    paper = report_file("graphwalk-paper")
     notes = (
         "The paper's mazes differ: 10 × 10 cells, half of them walls, at least 15 steps from start to goal.",
         "Its calls of gpt-4o-mini, 22.125 = 177/8, can only be an average over the 8 mazes solved.",

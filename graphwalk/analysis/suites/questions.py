@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphwalk.analysis.baselines import baseline_result, expert_result, paper_figures
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.analysis.suites.groundedness import RowTuple, supported_rows
 from graphwalk.analysis.walked import walked_scene
@@ -12,10 +11,21 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
-from graphwalk.reports.measures import if_scored
 from graphwalk.reports.plots import Plot, against_size, by_group
 from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
-from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import (
+    CHANCE,
+    REFERENCE,
+    Grouping,
+    Reader,
+    Reference,
+    ResultRecord,
+    SuiteReport,
+    baseline_result,
+    expert_result,
+    if_scored,
+    report_file,
+)
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
@@ -222,7 +232,7 @@ _OF_ALL, _OF_EACH = 120, 10
 
 def table_4() -> Reference:
     """Return the paper's figures by graph size, with the counts behind the printed percentages."""
-    paper = paper_figures()
+    paper = report_file("graphwalk-paper")
     rows = paper["table_4_graph_size"]
     counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "scored": _OF_ALL} for row in rows]
     sizes = tuple({**row, **count} for row, count in zip(rows, counts, strict=True))
@@ -231,7 +241,7 @@ def table_4() -> Reference:
 
 def tables_2_and_3() -> Reference:
     """Return the paper's figures overall, by category and by kind of question."""
-    paper = paper_figures()
+    paper = report_file("graphwalk-paper")
     table_2 = [{**row, "correct": row["correct_of_120"], "scored": _OF_ALL} for row in paper["table_2_questions"]]
     overall = tuple({name: row[name] for name in row if name != "correct_of_120"} for row in table_2)
     table = paper["table_3_correct_of_10_by_question"]

@@ -3,7 +3,7 @@
 import pytest
 
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.reports.measures import causes_of, layout
+from graphwalk.reports.suite_report import causes_of, layout
 from graphwalk.suites.registry import suite_named
 
 COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
