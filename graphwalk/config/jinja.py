@@ -22,7 +22,6 @@ from jinja2 import (
     meta,
     nodes,
 )
-from jinja2.runtime import LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from graphwalk.errors import ConfigError, GraphwalkError
@@ -58,17 +57,12 @@ class TextError(ValueError):
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox without global functions, and with methods of texts and mappings alone."""
+    """Jinja's sandbox without global functions."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(optimized=False, **options)  # expressions are evaluated while rendering, not while reading
         self.globals.clear()
         del self.filters["random"]  # same seed, same text
-
-    def is_safe_callable(self, obj: Any) -> bool:
-        """Allow macros, `loop`, and methods of texts and mappings: other objects have methods that read files."""
-        owner = getattr(getattr(obj, "__wrapped__", obj), "__self__", None)
-        return isinstance(obj, Macro | LoopContext) or isinstance(owner, str | Mapping | LoopContext)
 
 
 def make_environment(
@@ -99,10 +93,6 @@ def check_text(text: str, names: Collection[str], filters: Iterable[str]) -> Non
         environment.compile(text)
     except TemplateSyntaxError as error:
         raise TextError(f"line {error.lineno} of the text: {error.message}", error.lineno) from error
-    except RecursionError as error:
-        raise TextError("the text is nested too deeply", 1) from error
-    except (ValueError, SyntaxError) as error:
-        raise TextError(f"the text cannot be read: {error}", 1) from error
     if unknown := meta.find_undeclared_variables(tree) - set(names):
         line = min(node.lineno for node in tree.find_all(nodes.Name) if node.name in unknown)
         raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(sorted(names)) or 'none'}", line)
