@@ -119,8 +119,9 @@ def work_on(graph: PropertyGraph, store: GraphStore, count: int) -> Work:
             arguments |= {"property_name": "key", "property_value": graph.keys[int(table.numbers[node])]}
         elif tool.name == "get_unique_property_values":
             arguments = {"property_name": name, "entity_name": table.label, "entity_type": "node"}
-        parameters = {"property_value": arguments["property_value"]} if "property_value" in arguments else {}
-        identifiers = {**switches, **{k: v for k, v in arguments.items() if k != "property_value"}}
+        parameters = {"property_value": arguments.get("property_value"), "direction": None}
+        identifiers = {"relationship_type": None, **switches, **arguments}
+        identifiers.pop("property_value", None)
         work.calls.append(ToolCall(str(number), tool.name, json.dumps(arguments)))
         work.queries.append((store.render(tool.cypher or "", identifiers), parameters))
     return work

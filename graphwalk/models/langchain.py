@@ -82,7 +82,7 @@ def tool_message(result: ToolResult, elapsed: float) -> "ToolMessage":
     """
     from langchain_core.messages import ToolMessage
 
-    facts = {name: getattr(result, name) for name in ("error", "rows", "seconds", "final", "in_list", "tried", "shows")}
+    facts = {name: getattr(result, name) for name in ("error", "rows", "seconds", "final", "tried", "shows")}
     return ToolMessage(
         result.content,
         tool_call_id=result.call.id,

@@ -43,7 +43,7 @@ async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
 
 def system_text(schema: Schema, agent: AgentConfig) -> str:
     """Return the system prompt of an agent over a graph."""
-    search = any(tool.search for tool in load_tools(agent.tools or ()))
+    search = any(tool.operation == "search" for tool in load_tools(agent.tools or ()))
     return own_graph_system(schema, agent, search=search).content or ""
 
 

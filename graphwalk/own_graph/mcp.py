@@ -39,6 +39,7 @@ from graphwalk.own_graph.config import ask_config
 from graphwalk.own_graph.graph_agent import toolbox_over
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.sources import open_source
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import SWITCHES, Tool, load_tools
@@ -149,14 +150,14 @@ async def serve(
     """
     agent = _agent(tools, overrides)
     loaded = load_tools(agent.tools or ())
-    if own := [tool.name for tool in loaded if tool.messages]:  # they keep state of an episode, as visited cells
+    if own := [tool.name for tool in loaded if tool.name in MAZE_TOOLS]:  # they keep the visited cells of an episode
         raise ConfigError(
             f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk list tools"
         )
     async with open_source(source, variables) as opened:
         toolbox = await toolbox_over(opened.store, agent)
         schema = schema_text(await opened.store.schema(agent.schema_samples), agent)
-        search = any(tool.search for tool in loaded)
+        search = any(tool.operation == "search" for tool in loaded)
         server = graph_server(opened.name, toolbox, loaded, schema, search, variables)
         if transport == "stdio":
             stdin = _Stdin()

@@ -24,9 +24,21 @@ from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.types.graph import KEY, OUR_PREFIX
 
-Identifiers = Mapping[str, str | int | Sequence[str]]
-"""Values of a template's names; a list of names is for a loop."""
-FILTERS = ("label", "type", "property", "of", "hops", "label_of", "labels_of", "key_of", "properties_of")
+Identifiers = Mapping[str, str | int | Sequence[str] | None]
+"""Values of a template's names; a list of names is for a loop, None an optional name that is left out."""
+FILTERS = (
+    "label",
+    "type",
+    "of_type",
+    "property",
+    "of",
+    "hops",
+    "label_of",
+    "labels_of",
+    "labels_as",
+    "key_of",
+    "properties_of",
+)
 """Filters that a Cypher template can use."""
 RESERVED_PREFIX = "gw__"
 """Prefix for property names that the engine reserves."""
@@ -87,6 +99,10 @@ class Dialect:
     def type(self, name: str) -> str:
         return quote(name)
 
+    def of_type(self, name: str | None) -> str:
+        """Return the part that confines a relationship pattern to a type, or to those of the graph for None."""
+        return self.any_relationship if name is None else f":{self.type(name)}"
+
     def property(self, name: str) -> str:
         return quote(self.stored_property(name))
 
@@ -106,6 +122,10 @@ class Dialect:
         """Return Cypher for the first of the node's labels, "" if it has none."""
         first = f"{self.labels_of(variable)}[0]"
         return f"coalesce({first}, '')" if self.several else first
+
+    def labels_as(self, variable: str, column: str) -> str:
+        """Return a column with the node's label, or one in the plural with all labels if nodes have several."""
+        return f"{self.labels_of(variable)} AS {column}s" if self.several else f"{self.label_of(variable)} AS {column}"
 
     def value_of(self, variable: str, name: str, label: str | None = None) -> str:
         """Return Cypher for a property's value, `key` included. `label`: a known label of the node, if any."""
@@ -136,13 +156,15 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
     """
     # Lists become tuples, so that rendered texts can be cached: rendering takes longer than many queries.
     names = tuple(
-        (name, value if isinstance(value, str | int) else tuple(value)) for name, value in identifiers.items()
+        (name, value if isinstance(value, str | int | None) else tuple(value)) for name, value in identifiers.items()
     )
     return _render(template, names, dialect)
 
 
 @lru_cache(maxsize=8192)
-def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
+def _render(
+    template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...] | None], ...], dialect: Dialect
+) -> str:
     try:
         any_names = {"any_node": _Safe(dialect.any_node), "any_relationship": _Safe(dialect.any_relationship)}
         cypher = dialect.finished(rendered(_compile(template), {_DIALECT: dialect, **any_names, **dict(identifiers)}))
@@ -167,11 +189,13 @@ def _environment() -> Environment:
     filters: dict[str, Callable[..., str]] = {
         "label": lambda dialect, name: dialect.label(name),
         "type": lambda dialect, name: dialect.type(name),
+        "of_type": lambda dialect, name: dialect.of_type(name),
         "property": lambda dialect, name: dialect.property(name),
         "of": lambda dialect, name, variable, label=None: dialect.value_of(_variable(variable), name, label),
         "hops": lambda dialect, number: _hops(number),
         "label_of": lambda dialect, variable: dialect.label_of(_variable(variable)),
         "labels_of": lambda dialect, variable: dialect.labels_of(_variable(variable)),
+        "labels_as": lambda dialect, variable, column: dialect.labels_as(_variable(variable), _variable(column)),
         "key_of": lambda dialect, variable: dialect.key_of(_variable(variable)),
         "properties_of": lambda dialect, variable: dialect.properties_of(_variable(variable)),
     }

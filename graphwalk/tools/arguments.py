@@ -31,9 +31,9 @@ class ToolMistake(QueryRefused):
 
 @dataclass(frozen=True)
 class CheckedArguments:
-    """Arguments that fit a tool: `identifiers` exist in the schema, `values` go into the query as parameters."""
+    """Arguments that fit a tool: `identifiers` exist in the schema, None where left out; `values` are looked up."""
 
-    identifiers: Mapping[str, str]
+    identifiers: Mapping[str, str | None]
     values: Mapping[str, Value]
 
 
@@ -50,7 +50,7 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
     except ValueError:
         reason = "a number in them has too many digits"
     if not isinstance(data, dict):
-        raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
+        raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=tool.arguments)
     return data
 
 
@@ -59,10 +59,10 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), 
 
     An optional argument that is null is removed. `lists`: values may be lists, which become tuples.
     """
-    parameters = [*tool.parameters, *optional]
+    parameters = [*tool.arguments, *optional]
     for name in {n for n, value in arguments.items() if value is None} & {*parameters} - tool.required:
         del arguments[name]
-    missing = [name for name in tool.parameters if name in tool.required and name not in arguments]
+    missing = [name for name in parameters if name in tool.required and name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
     if missing:
         raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)
@@ -89,14 +89,14 @@ def _kind(value: Any) -> str:
 
 def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArguments:
     """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
-    identifiers: dict[str, str] = {}
+    identifiers: dict[str, Any] = {}
     for name in tool.resolution:
         parameter, argument = tool.parameters[name], arguments.get(name, "")
         owner = parameter.of or ""
         unlabelled = parameter.role == "label" and name in arguments and schema.node("") is not None
         if parameter.optional and not argument and not unlabelled:
-            continue
-        if parameter.role in ENUMS:
+            identifiers[name] = None
+        elif parameter.role in ENUMS:
             identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
             if identifiers[name] not in ENUMS[parameter.role]:
                 raise ToolMistake("unknown_name", f"unknown_{parameter.role}", argument=name, name=argument)

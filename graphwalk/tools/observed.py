@@ -128,8 +128,6 @@ class _Call:
     understood: bool = True
     value: Any = None
     """The value that the rows are for."""
-    in_list: bool = False
-    """The value is in a list that is the value of the property."""
 
     @property
     def complete(self) -> bool:
@@ -230,7 +228,6 @@ class ObservedGraph:
             return
         call.rows_on[page] = len(rows)
         call.value = (result.tried or {}).get("property_value", arguments.get("property_value"))
-        call.in_list = result.in_list
         declared = result.shows or shipped_declaration(result.call.name)
         for row in rows:
             read = declared is not None and self._add_row(row, declared, call)
@@ -264,7 +261,7 @@ class ObservedGraph:
             return False
         if read.centre not in call.centres:
             call.centres.add(read.centre)
-            looked_up = {} if name is None or name == KEY or call.in_list else {name: call.value}
+            looked_up = {} if name is None or name == KEY else {name: call.value}
             self._add_node({KEY: read.centre, **looked_up}, [label] if label else [])
         self._add_node(read.neighbor, read.other_end[1])
         if not read.directed:

@@ -102,8 +102,6 @@ class ToolResult:
     seconds: float = 0.0
     final: bool = False
     """It is the answer, which ends the episode."""
-    in_list: bool = False
-    """No property equals the value of the call: the rows are for lists that contain it."""
     tried: dict[str, Any] | None = field(default=None, hash=False)
     """Arguments with the values that the rows are for, as JSON, where these are not the values of the call."""
     shows: str | None = None

@@ -17,6 +17,7 @@ from graphwalk.runs.play import play_task
 from graphwalk.runs.resolve import can_play, resolve
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
@@ -110,29 +111,27 @@ def check_tool(tool: Tool | Path | str) -> None:
         tool = load_tool(Path(tool)) if str(tool).endswith((".yaml", ".yml")) else load_tools([str(tool)])[0]
     for heading in _HEADINGS:
         assert heading in tool.description, f"{tool.name}: the description lacks {heading!r}"
-    for field in ("cypher", "matches", "count"):
-        template = getattr(tool, field)
-        if template is not None:
-            _check_query(tool, field, template)
+    if tool.cypher is not None:
+        _check_query(tool, tool.cypher)
     run_in_background(_check_example(tool))
 
 
-def _check_query(tool: Tool, field: str, template: str) -> None:
+def _check_query(tool: Tool, template: str) -> None:
     for entity_type, switch in product(("node", "relationship"), (True, False)):
         names = dict.fromkeys(tool.resolution, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
         switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), switch)
         try:
             cypher = render_cypher(template, {**names, **switches}, Dialect("gw_1"))
         except ConfigError as error:
-            raise AssertionError(f"{tool.name}: {field}: {error}") from error
-        assert cypher.count("x y") == cypher.count("`x y`"), f"{tool.name}: {field}: a name is not quoted:\n{cypher}"
+            raise AssertionError(f"{tool.name}: {error}") from error
+        assert cypher.count("x y") == cypher.count("`x y`"), f"{tool.name}: a name is not quoted:\n{cypher}"
         unscoped = [node for node in _NODE.findall(cypher) if "`gw_1`" not in node]
-        assert not unscoped, f"{tool.name}: {field}: {unscoped[0]} matches nodes of other graphs:\n{cypher}"
+        assert not unscoped, f"{tool.name}: {unscoped[0]} matches nodes of other graphs:\n{cypher}"
 
 
 async def _check_example(tool: Tool) -> None:
-    """Call the tool on a graph without the example's names. A tool with its own messages needs its own toolbox."""
-    if tool.messages:
+    """Call the tool on a graph without the example's names. The tools of mazes need their own toolbox."""
+    if tool.example is None or tool.name in MAZE_TOOLS:
         return
     store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))
     toolbox = GraphToolbox(store, await store.schema(), [tool])

@@ -22,7 +22,6 @@ def test_tool_contract(name: str) -> None:
     [
         ("When to use it:", "Use it", "the description lacks 'When to use it:'"),
         (PATTERN, f"{PATTERN}, (m)", r"\(m\) matches nodes of other graphs"),
-        ('{{ property_name | of("n", label) }} =', "n.x {{ property_name }} =", "writes 'x y' without a filter"),
     ],
 )
 def test_a_bad_tool_is_found_out(tmp_path: Path, old: str, new: str, cause: str) -> None:

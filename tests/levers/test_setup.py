@@ -53,7 +53,7 @@ def test_a_tool_of_your_own_cannot_have_the_name_of_the_typed_one(tmp_path: Path
         resolve(load_experiment("quickstart", flags=flags), Variables())
 
 
-REQUESTS = "81fc22e04fa62907006c44767cfa596fc68840c971b929b829067521bb39e655"
+REQUESTS = "fd42f6dba5e3868c41901d557cbf14f70821cb5407ff679dbd918a54e9c138a9"
 """SHA-256 of the requests of a small run."""
 
 

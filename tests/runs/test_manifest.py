@@ -32,7 +32,7 @@ async def test_a_run_keeps_its_texts(tmp_path: Path) -> None:
     folder = await begin(tmp_path / "run", **{"agent.prompts": str(prompts)})
     assert folder.kept_text("prompts/answer_now.j2") == "Now!"
     assert "You answer questions" in (folder.kept_text("prompts/graph_tools.j2") or "")
-    assert "note_taking: true" in (folder.kept_text("tools/think.yaml") or "")
+    assert "operation: note" in (folder.kept_text("tools/think.yaml") or "")
     assert "name: node_count" in (folder.kept_text("questions/node_count.yaml") or "")
     again = load_experiment(str(folder.texts_path / "experiment.yaml"))
     assert again.agent.prompts == str(prompts)

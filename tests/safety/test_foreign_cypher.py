@@ -109,10 +109,9 @@ async def test_no_query_of_a_model_reads_a_file(canary: Canary) -> None:
 @pytest.mark.parametrize("query", LOADS)
 def test_a_tool_or_question_file_is_refused_when_it_is_read(tmp_path: Path, query: str) -> None:
     path = tmp_path / "mine.yaml"
-    for field in ("cypher", "matches", "count"):
-        path.write_text(yaml.safe_dump({**TOOL, "cypher": "RETURN 1 AS n", field: query}))
-        with pytest.raises(ConfigError, match=f"{field}: .* is not allowed here"):
-            load_tool(path)
+    path.write_text(yaml.safe_dump({**TOOL, "cypher": query}))
+    with pytest.raises(ConfigError, match=r"cypher: .* is not allowed here"):
+        load_tool(path)
     data = yaml.safe_load(Path("templates/questions/node_count.yaml").read_text())
     path.write_text(yaml.safe_dump({**data, "name": "mine", "cypher": query}))
     with pytest.raises(ConfigError, match=r"cypher: .*is not allowed here"):

@@ -1,18 +1,12 @@
 """The results of the tools, and the effect of the ablation switches."""
 
-import json
-
 import pytest
 from inline_snapshot import snapshot
 
-import graphwalk
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.observed import observed_graph
-from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import decode_notes, decode_rows, next_pages
-from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from tests.tools.conftest import Call
 
@@ -184,25 +178,3 @@ async def test_descriptions_follow_the_switches(store: GraphStore, schema: Schem
     page = spec.parameters["properties"]["page"]
     assert (page["type"], page["minimum"], "comes in pages" in page["description"]) == ("integer", 1, True)
     assert "page" not in spec.parameters["required"]
-
-
-async def test_an_item_finds_the_nodes_whose_list_contains_it() -> None:
-    async with graphwalk.aopen_store("example") as store:
-        toolbox = GraphToolbox(store, await store.schema(), agent=AgentConfig())
-
-        async def found(tool: str, name: str, value: str) -> tuple[ToolResult, list[str]]:
-            arguments = {"label": "Ship", "property_name": name, "property_value": value}
-            result = await toolbox.call(ToolCall("1", tool, json.dumps(arguments)))
-            return result, decode_notes(result.content)
-
-        nodes, notes = await found(NODES, "former_names", "Dolphin")
-        assert (nodes.rows, nodes.in_list) == (2, True)
-        assert notes == ['former_names holds lists; these are the results for the lists that contain "Dolphin".']
-        neighbors, notes = await found(NEIGHBORS, "former_names", "Dolphin")
-        assert (len(notes), {row["center_key"] for row in decode_rows(neighbors.content)}) == (
-            1,
-            {row["properties"]["key"] for row in decode_rows(nodes.content)},
-        )
-        shown = observed_graph([nodes, neighbors]).nodes["Grey Petrel"].properties
-        assert shown["former_names"] == ["Dolphin", "Brothers"]
-        assert (await found(NODES, "name", "Dolphin"))[0].rows == 0

@@ -17,7 +17,7 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.tools.tool import GRAPH_SWITCHES, IN_LIST, SWITCHES, load_tools
+from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -119,10 +119,12 @@ async def test_the_path_of_the_documentation(neo4j: Neo4jDatabase) -> None:
 
 async def test_look_ups_by_key_use_the_index(neo4j_server: Variables, neo4j: Neo4jDatabase) -> None:
     store = await neo4j.load(ODD_GRAPH)
-    switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), True) | {IN_LIST: False}
-    identifiers = {"label": "Zorep", "property_name": "key", **switches}
+    switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), True)
+    identifiers = {"label": "Zorep", "property_name": "key", "relationship_type": None, **switches}
     for tool in load_tools(GRAPH_TOOLS[:2]):
-        plan = await _plan(neo4j_server, store.render(tool.cypher or "", identifiers), {"property_value": "z1"})
+        plan = await _plan(
+            neo4j_server, store.render(tool.cypher or "", identifiers), {"property_value": "z1", "direction": None}
+        )
         assert "IndexSeek" in plan
         assert "NodeByLabelScan" not in plan
         assert "AllNodesScan" not in plan

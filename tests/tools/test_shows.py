@@ -23,7 +23,9 @@ from graphwalk.types.wire import from_dict, to_dict
 from tests.explained import explained_score
 from tests.suites.questions.evidence_graph import near, place, task
 
-SHORTEST_PATH = Path(__file__).parents[2] / "examples" / "tools" / "get_shortest_path.yaml"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "tools"
+SHORTEST_PATH = EXAMPLES / "get_shortest_path.yaml"
+TARGETS = EXAMPLES / "get_targets.yaml"
 PATHS = task("path_finding", source_label="A", middle_label="B", target_label="C")
 COUNT = task("relationship_count", relationship_type="R")
 WALK = {"from_label": "A", "from_key": "a2", "to_label": "C", "to_key": "c2"}
@@ -58,6 +60,18 @@ async def test_a_path_is_evidence_if_the_tool_declares_it(
     trajectory = await episode(PATHS, tool, [Ask("get_shortest_path", WALK)], answer)
     score = explained_score(PATHS, "tools", trajectory, PATHS.read(trajectory.reply))
     assert (score.precision == 1, score.grounded) == (answer == ON_THE_PATH, grounded)
+
+
+async def test_the_shortest_file_has_pages_and_is_evidence() -> None:
+    asks = [Ask("get_targets", {"label": "A", "key": key, "relationship_type": "R"}) for key in ("a1", "a2", "a3")]
+    first, *_, last = (trajectory := await episode(COUNT, TARGETS, asks, [{"count": 3}])).results
+    assert (first.rows, last.content) == (2, "Note: nothing was found.\n[]")
+    shown = Counter((one.source, one.target) for one in observed_graph(trajectory.results).graph().relationships())
+    assert shown == {("a1", "b1"): 2, ("a2", "b1"): 1}
+    here = await place()
+    paged = GraphToolbox(here.store, here.schema, [load_tool(TARGETS)], AgentConfig(result_tokens=40))
+    page = await paged.call(ToolCall("1", "get_targets", json.dumps({**asks[0].arguments, "page": 2})))
+    assert page.content.startswith("Note: page 2 of 2, rows 2 to 2 of 2 in all.")
 
 
 @pytest.mark.parametrize("path_first", [True, False])

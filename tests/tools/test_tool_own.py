@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze, maze_graph
@@ -20,12 +19,11 @@ from graphwalk.types.schema import Schema
 
 JOT = """\
 name: jot
-note_taking: true
 description: Keeps a note.
 example: {arguments: {note: n}, text: n}
 parameters:
   note: {type: string, role: text, description: The note.}
-operation: repeat
+operation: note
 """
 COUNT_CELLS = """\
 name: count_cells
@@ -88,11 +86,3 @@ async def test_further_tools_in_a_maze(tmp_path: Path) -> None:
     unknown = await toolbox.call(call("count_cell", label="Cell"))
     assert (thought.is_note, wrong.error, unknown.error) == (True, "unknown_name", "unknown_tool")
     assert "Did you mean count_cells" in unknown.content
-
-
-async def test_maze_tool_without_a_column_is_an_error(tmp_path: Path) -> None:
-    text = (data_path("tools") / "get_next_possible_cells.yaml").read_text(encoding="utf-8")
-    (tool,) = load_tools([write(tmp_path, text.replace("AS key,", "AS cell,"))])
-    store = await EmbeddedDatabase().load(maze_graph(MAZE))
-    with pytest.raises(ConfigError, match="lacks the column `key`"):
-        await MazeToolbox(store, 4, tools=[tool]).call(call(tool.name, node_id="0"))

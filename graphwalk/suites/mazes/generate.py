@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, dist, floor
 from random import Random
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -19,13 +20,13 @@ from graphwalk.config.strict import Spec
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.conversion import to_networkx
 from graphwalk.seeds import stdlib_random
-from graphwalk.tools.tool import distances_from, shortest_path
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 CELL = "Cell"
 ADJACENT = "ADJACENT"
 WALL_DISTANCE = -1_000_000.0
 """Distance to the goal of a wall; no tool shows it."""
+Cell = TypeVar("Cell", int, str)
 _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
 _CELLS_DRAWN = 1_000_000
 """Total cells of the grids tried in a search."""
@@ -58,6 +59,26 @@ class MazeSpec(Spec):
                 "fewer walls or a lower min_path"
             )
         return self
+
+
+def distances_from(start: Cell, neighbours: Callable[[Cell], list[Cell]]) -> dict[Cell, int]:
+    """Return the steps from a cell to each cell that can be reached."""
+    distances, queue = {start: 0}, deque([start])
+    while queue:
+        cell = queue.popleft()
+        new = [n for n in neighbours(cell) if n not in distances]
+        distances.update(dict.fromkeys(new, distances[cell] + 1))
+        queue += new
+    return distances
+
+
+def shortest_path(start: Cell, goal: Cell, neighbours: Callable[[Cell], list[Cell]]) -> list[Cell]:
+    """Return a shortest path, of several the one with the lowest numbers, first cells first; [] if there is none."""
+    distances = distances_from(goal, neighbours)
+    path = [start] if start in distances else []
+    while path and (cell := path[-1]) != goal:
+        path.append(min((n for n in neighbours(cell) if distances.get(n) == distances[cell] - 1), key=int))
+    return path
 
 
 def neighbours(cell: int, size: int) -> list[int]:

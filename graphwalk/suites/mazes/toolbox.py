@@ -1,20 +1,20 @@
 """Tools of a maze episode (docs/method.md, Mazes). Visits are kept here; nothing is written to the store."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError
 from graphwalk.stores.base import GraphStore
+from graphwalk.suites.mazes.generate import shortest_path
 from graphwalk.tools.arguments import check_shape, parse_arguments
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.tool import OPERATIONS, Tool, load_tools
+from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import encode_result
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row
 
 NEXT_CELLS = "get_next_possible_cells"
 CONNECTED_PATH = "get_connected_path"
@@ -54,57 +54,51 @@ class MazeToolbox(GraphToolbox):
         if tool is None or tool.name not in MAZE_TOOLS:
             return await super()._run(call)
         arguments = parse_arguments(tool, call.arguments)
-        if tool.name == NEXT_CELLS:
-            if mistake := await self._mistake(tool, arguments):
-                kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(mistake, mistake)
-                return ToolResult(call, self._advice(tool, mistake, arguments["node_id"]), kind)
-            content, rows = await self._next_cells(tool, str(arguments["node_id"]))
-            return ToolResult(call, content, rows=len(rows), data=rows)
+        if tool.name == CONNECTED_PATH:
+            check_shape(tool, arguments)
+            return self._connect(call)
+        key = arguments.get("node_id", "")
+        if not isinstance(key, str):
+            return self._mistake(call, "not_text", "cell_not_text", key)
         check_shape(tool, arguments)
-        text, row_count = self._connected_path(tool)
-        return ToolResult(call, text, rows=row_count)
+        if not _KEY.fullmatch(key):
+            return self._mistake(call, "malformed_id", "cell_malformed", key)
+        if int(key) > self._last:
+            return self._mistake(call, "unknown_cell", "cell_unknown", key)
+        visited = [*self._neighbours, *([] if key in self._neighbours else [key])]
+        cypher = self._store.render(tool.cypher or "", {})
+        # A wall has no row, and an open cell with no open cell next to it one without a key.
+        rows = await self._store.run(cypher, {"node_id": key, "visited": visited})
+        if not rows:
+            return self._mistake(call, "wall", "cell_wall", key)
+        rows = [row for row in rows if row["key"] is not None]
+        self._neighbours.setdefault(key, tuple(row["key"] for row in rows))
+        notes = [] if rows else [tool.say("no_match", node_id=key)]
+        return ToolResult(call, encode_result(rows, notes, self._agent.encoding), rows=len(rows), data=rows)
 
     def _has_pages(self, tool: Tool) -> bool:
         # A cell has at most four neighbours, so that the maze's own tools need no pages.
         return tool.name not in MAZE_TOOLS and super()._has_pages(tool)
 
-    async def _next_cells(self, tool: Tool, key: str) -> tuple[str, list[Row]]:
-        """Visit a cell. Return the text for the model, and the adjacent open cells."""
-        visited = [*self._neighbours, *([] if key in self._neighbours else [key])]
-        parameters = {"node_id": key, "visited": visited}
-        rows = await self._store.run(self._store.render(tool.cypher or "", {}), parameters)
-        if rows and "key" not in rows[0]:
-            raise ConfigError(
-                f"the Cypher of {tool.name} lacks the column `key`", hint=f"graphwalk list tools {tool.name}"
-            )
-        self._neighbours.setdefault(key, tuple(row["key"] for row in rows))
-        notes = [] if rows else [tool.say("empty", node_id=key)]
-        return encode_result(rows, notes, self._agent.encoding), rows
-
-    async def _mistake(self, tool: Tool, arguments: dict[str, Any]) -> str:
-        """Return the name of the message about a cell that cannot be visited, else ""."""
-        if not isinstance(arguments.get("node_id", ""), str):
-            return "not_text"
-        check_shape(tool, arguments)
-        key = str(arguments["node_id"])
-        if not _KEY.fullmatch(key):
-            return "malformed"
-        rows = await self._store.run(self._store.render(tool.matches or "", {}), {"node_id": key})
-        if not rows:
-            return "unknown"
-        return "" if rows[0]["open"] else "wall"
-
-    def _connected_path(self, tool: Tool) -> tuple[str, int]:
+    def _connect(self, call: ToolCall) -> ToolResult:
         if not self._neighbours:
-            return tool.say("messages.nothing_visited"), 0
-        path = OPERATIONS[tool.operation or ""]({"neighbours": self._neighbours})
-        if path:
-            return path, 1
+            return ToolResult(call, self._say("cells_not_visited"), rows=0)
+        if path := connected_path(self._neighbours):
+            return ToolResult(call, json.dumps(path), rows=1)
         visited = [*self._neighbours]
-        return tool.say("messages.not_connected", first=visited[0], last=visited[-1]), 0
+        return ToolResult(call, self._say("cells_not_connected", first=visited[0], last=visited[-1]), rows=0)
 
-    def _advice(self, tool: Tool, message: str, node_id: Any) -> str:
+    def _mistake(self, call: ToolCall, kind: str, message: str, node_id: Any) -> ToolResult:
         # The example is the key that a malformed one probably means, else the last key.
         match = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
         example = str(min(int(match[0]), self._last)) if match else str(self._last)
-        return tool.say(f"messages.{message}", node_id=node_id, last=self._last, example=example)
+        return ToolResult(call, self._say(message, node_id=node_id, last=self._last, example=example), kind)
+
+
+def connected_path(neighbours: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the shortest path over visited cells from the first to the last, [] if there is none (docs/method.md).
+
+    `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
+    """
+    first, *_, last = (*neighbours, *neighbours)
+    return shortest_path(first, last, lambda cell: [n for n in neighbours[cell] if n in neighbours])

@@ -12,8 +12,7 @@ from inline_snapshot import snapshot
 
 from graphwalk.stores.base import Database
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
-from graphwalk.suites.mazes.toolbox import MazeToolbox
-from graphwalk.tools.tool import connected_path
+from graphwalk.suites.mazes.toolbox import MazeToolbox, connected_path
 from graphwalk.types.chat import ToolCall
 from tests.suites.mazes.stage import ask, join, random_stage, stage
 
@@ -124,8 +123,8 @@ def test_connected_path_is_the_lowest_of_the_shortest(seed: int) -> None:
     visited = random.sample(cells, random.randint(1, len(cells)))
     graph = nx.Graph([(c, n) for c in visited for n in maze.open_neighbours(c) if n in visited])
     graph.add_nodes_from(visited)
-    path = connected_path({"neighbours": {str(c): [str(n) for n in maze.open_neighbours(c)] for c in visited}})
+    path = connected_path({str(c): [str(n) for n in maze.open_neighbours(c)] for c in visited})
     if nx.has_path(graph, visited[0], visited[-1]):
-        assert [int(key) for key in json.loads(path)] == min(nx.all_shortest_paths(graph, visited[0], visited[-1]))
+        assert [int(key) for key in path] == min(nx.all_shortest_paths(graph, visited[0], visited[-1]))
     else:
-        assert path == ""
+        assert path == []
