@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.files.json_lines import LineWriter
 from graphwalk.own_graph.answer import Answer
 from graphwalk.own_graph.graph_agent import GraphAgent
 from graphwalk.runs.folder import ASK, NewRun, RunFolder
@@ -65,5 +66,5 @@ class ConversationFolder:
             },
             graph={"name": self._source.name},
         )
-        with closing(self.folder.results_writer()) as writer:
+        with closing(LineWriter(self.folder.results_path)) as writer:
             writer.append(result.as_dict())

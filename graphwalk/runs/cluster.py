@@ -93,23 +93,35 @@ class ShardedRun:
     def __init__(self, experiment: Experiment, new: NewRun) -> None:
         self.experiment, self.new = experiment, new
         self.shards = new.folder.path.with_name(f"{new.folder.path.name}.shards").resolve()
+        about = self.shards / ABOUT
+        self._earlier = json.loads(about.read_text(encoding="utf-8")) if about.exists() else None
 
     def number(self, wanted: int | None, cores: int) -> int:
         """Return the number of shards: `wanted`, else that of an interrupted run, else the number of `cores`."""
-        earlier = self._earlier()
-        if wanted is None and earlier is not None:
-            return int(earlier["shards"])
+        if wanted is None and self._earlier is not None:
+            return int(self._earlier["shards"])
         return wanted or min(cores, self.experiment.config.limits.max_concurrency)
 
     def play(self, play: Play, number: int, done: Callable[[], object]) -> RunSummary:
         """Play all shards, `done` after each, and merge them. ConfigError for shards of another run; these stay."""
-        works = self._works(number)
+        limits = self.experiment.config.limits
+        config = self.experiment.config.model_dump(mode="json")
+        config |= {"models": list(self.experiment.models), "limits": divided(limits, number)}
+        about = json.loads(json.dumps({"graphwalk_version": __version__, "shards": number, "experiment": config}))
+        if self._earlier is None:
+            make_folder(self.shards)
+            write_whole(self.shards / ABOUT, [json.dumps(about, indent=2), "\n"])
+        elif changed := sorted(name for name in about if self._earlier.get(name) != about[name]):
+            raise ConfigError(
+                f"{self.shards} holds shards of another run: {', '.join(changed)}",
+                hint=f"another --out, or  rm -r {shlex.quote(str(self.shards))}",
+            )
+        works = [ShardWork(config, Shard(part, number), self.shards, Path.cwd()) for part in range(1, number + 1)]
         summaries = []
         for summary in play(works):
             summaries.append(summary)
             done()
-        limits = self.experiment.config.limits.model_dump(mode="json")
-        merge_runs([RunFolder.open(work.folder) for work in works], self.new, limits=limits)
+        merge_runs([RunFolder.open(work.folder) for work in works], self.new, limits=limits.model_dump(mode="json"))
         shutil.rmtree(self.shards, ignore_errors=True)
         return RunSummary(
             sum(part.episodes for part in summaries),
@@ -118,34 +130,6 @@ class ShardedRun:
             sum((part.usage for part in summaries), Usage()),
             any(part.budget_reached for part in summaries),
         )
-
-    def _works(self, number: int) -> list[ShardWork]:
-        """Divide the work, and describe it in `about.json`."""
-        config = self.experiment.config.model_dump(mode="json")
-        config["models"] = list(self.experiment.models)
-        config["limits"] = divided(self.experiment.config.limits, number)
-        about = json.loads(json.dumps({"graphwalk_version": __version__, "shards": number, "experiment": config}))
-        earlier = self._earlier()
-        if earlier is None:
-            make_folder(self.shards)
-            write_whole(self.shards / ABOUT, [json.dumps(about, indent=2), "\n"])
-        elif changed := sorted(name for name in about if earlier.get(name) != about[name]):
-            raise ConfigError(
-                f"{self.shards} holds shards of another run: {', '.join(changed)}",
-                hint=f"another --out, or  rm -r {shlex.quote(str(self.shards))}",
-            )
-        shards = [Shard(part, number) for part in range(1, number + 1)]
-        return [ShardWork(config, shard, self.shards, Path.cwd()) for shard in shards]
-
-    def _earlier(self) -> dict[str, Any] | None:
-        """Return the description of an interrupted run, None without one."""
-        if not self.shards.exists():
-            return None
-        try:
-            about = json.loads((self.shards / ABOUT).read_text(encoding="utf-8"))
-            return {**about, "shards": int(about["shards"])}
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise ConfigError(f"{self.shards} is in the way: {error}", hint="another --out") from error
 
 
 RETRIES = 5
@@ -205,11 +189,10 @@ def ray_cluster() -> Iterator[int]:
             ray.init(address, **options)
     except Exception as error:  # Ray has no narrower type for a process that starts too late
         cause = (str(error).strip() or type(error).__name__).splitlines()[0]
-        if address is not None and isinstance(error, OSError | ValueError):
+        if address is not None:
             raise ConfigError(f"no Ray cluster at {address}: {cause}", hint="RAY_ADDRESS=HOST:PORT, or auto") from error
-        raise GraphwalkError(
-            f"Ray did not start: {cause}", hint="run the command again; a busy machine starts it too slowly"
-        ) from error
+        hint = "run the command again; a busy machine starts it too slowly"
+        raise GraphwalkError(f"Ray did not start: {cause}", hint=hint) from error
     heed_signals()  # Ray has replaced the signal handlers
     try:
         yield max(1, int(ray.cluster_resources().get("CPU", 1)))

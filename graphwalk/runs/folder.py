@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError
-from graphwalk.files.json_lines import RESTORE, LineWriter, checked_lines, read_lines
+from graphwalk.files.json_lines import RESTORE, checked_lines, read_lines
 from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.published import unpacked
@@ -74,61 +74,24 @@ class _Record(_Checked):
     trajectory: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class NewRun:
-    """The folder, id and creation time (UTC) of a new run."""
-
-    folder: "RunFolder"
-    run_id: str
-    created: str
-
-    @classmethod
-    def make(cls, name: str, out: Path | None = None) -> "NewRun":
-        """Make the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError as `RunFolder.create`."""
-        now, run_id = datetime.now(UTC), secrets.token_hex(4)
-        folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
-        return cls(folder, run_id, now.isoformat(timespec="seconds"))
-
-
 _OF_KILLED_START = frozenset({"run.lock", "run.log", f"run.json{SCRATCH}"})
 """Files of a run that was killed while it was planned."""
 
 
-@dataclass(frozen=True)
 class RunFolder:
-    """The folder of one run."""
+    """The folder of one run. `archive`: the published run that was unpacked into `path`, which is only read."""
 
-    path: Path
-    archive: Path | None = None
-    """The published run that was unpacked into `path`, which is only read."""
-
-    @property
-    def manifest_path(self) -> Path:
-        return self.path / "run.json"
-
-    @property
-    def results_path(self) -> Path:
-        return self.path / "results.jsonl"
-
-    @property
-    def replies_path(self) -> Path:
+    def __init__(self, path: Path, archive: Path | None = None) -> None:
+        self.path, self.archive = path, archive
+        self.manifest_path = path / "run.json"
+        self.results_path = path / "results.jsonl"
+        self.replies_path = path / "replies.jsonl"
         """The reply cache."""
-        return self.path / "replies.jsonl"
-
-    @property
-    def texts_path(self) -> Path:
+        self.texts_path = path / "texts"
         """The folder of texts for models: prompts, tools, questions."""
-        return self.path / "texts"
-
-    @property
-    def quoted(self) -> str:
+        self.quoted = shlex.quote(str(archive or path))
         """The path, quoted for a command line."""
-        return shlex.quote(str(self.archive or self.path))
-
-    @property
-    def resume_command(self) -> str:
-        """The command that resumes the run."""
-        return f"graphwalk resume {self.quoted}"
+        self.resume_command = f"graphwalk resume {self.quoted}"
 
     @property
     def suite_name(self) -> str:
@@ -214,6 +177,11 @@ class RunFolder:
             except OSError as error:
                 raise cannot_write(path, error, RunLogError) from error
 
+    def read_texts(self) -> dict[str, str]:
+        """Return all texts by name."""
+        paths = [path for path in sorted(self.texts_path.rglob("*")) if path.is_file()]
+        return {path.relative_to(self.texts_path).as_posix(): read_kept(path) for path in paths}
+
     def kept_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
         path = self.texts_path / name
@@ -271,9 +239,21 @@ class RunFolder:
         """Yield the lines of the reply cache. Raise RunLogError for a damaged one."""
         return read_lines(self.replies_path)
 
-    def results_writer(self) -> LineWriter:
-        """Return a writer that appends results."""
-        return LineWriter(self.results_path)
+
+@dataclass(frozen=True)
+class NewRun:
+    """The folder, id and creation time (UTC) of a new run."""
+
+    folder: RunFolder
+    run_id: str
+    created: str
+
+    @classmethod
+    def make(cls, name: str, out: Path | None = None) -> "NewRun":
+        """Make the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError as `RunFolder.create`."""
+        now, run_id = datetime.now(UTC), secrets.token_hex(4)
+        folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
+        return cls(folder, run_id, now.isoformat(timespec="seconds"))
 
 
 def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:

@@ -69,28 +69,21 @@ def code_version() -> str:
 
 def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     """Return the run fingerprint as JSON data."""
-    data = {
-        **_result_fields(experiment),
-        "scorer": code_version(),
-        "graphs": [loaded.facts for loaded in plan.graphs],
-        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-        "episodes": len(plan.episodes),
-    }
-    return dict(json.loads(json.dumps(data)))
-
-
-def _result_fields(experiment: Experiment) -> dict[str, Any]:
-    """Return the part of the fingerprint that does not depend on the plan; graphs and tasks are derived from it."""
     config = experiment.config
     measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
-    return {
+    data = {
         "version": code_version(),
         "config": {**measured, "models": [*experiment.models]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
         "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.variables))},
         "stage_2": experiment.extractor,
         "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
+        "scorer": code_version(),
+        "graphs": [loaded.facts for loaded in plan.graphs],
+        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+        "episodes": len(plan.episodes),
     }
+    return dict(json.loads(json.dumps(data)))
 
 
 def texts_of(experiment: Experiment) -> dict[str, str]:
@@ -120,14 +113,9 @@ def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then:
     changed = differences(then, fingerprint(experiment, plan))
     if not changed:
         return
-    lines = [
-        f"  texts: {name.removeprefix('texts.')}: changed; that of the run is in {folder.texts_path}"
-        if name.startswith("texts.")
-        else f"  {name}: {before} → {now}"
-        for name, (before, now) in changed.items()
-    ]
-    if len(lines) > _MOST_DIFFERENCES:
-        lines = [*lines[:_MOST_DIFFERENCES], "  …"]
+    lines = [f"  {name}: {before} → {now}" for name, (before, now) in list(changed.items())[:_MOST_DIFFERENCES]]
+    if any(name.startswith("texts.") for name in changed):
+        lines.append(f"  the texts of the run are in {folder.texts_path}")
     raise RunLogError(
         f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
         hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"

@@ -149,7 +149,7 @@ async def _play_run(
                 if finished.status_of:
                     models.budget.charge(finished.usage)
                 progress.started(len(planned), len(planned) - len(waiting))
-                with closing(folder.results_writer()) as results:
+                with closing(LineWriter(folder.results_path)) as results:
                     run = _Workers(experiment, models, results, finished, progress, note)
                     await run.play_all(iter(waiting), min(len(waiting), experiment.config.limits.max_concurrency))
                 if models.budget.usd is not None and models.budget.unpriced:

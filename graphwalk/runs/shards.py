@@ -1,8 +1,6 @@
 """Shards of a run: each process makes the whole plan and plays a part of it; the parts are merged afterwards."""
 
 import re
-import shutil
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -10,7 +8,6 @@ from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.files.json_lines import LineWriter
-from graphwalk.files.writing import check_links
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.manifest import differences
 from graphwalk.runs.plan import Plan, PlannedEpisode
@@ -54,14 +51,12 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
     Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked; the
     new folder is removed then.
     """
-    with ExitStack() as locks:
-        locks.callback(new.folder.remove_unbegun)
-        paths = Counter(folder.path.resolve() for folder in folders)
-        if twice := [str(path) for path, times in paths.items() if times > 1]:
-            raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
+    with ExitStack() as stack:
+        stack.callback(new.folder.remove_unbegun)
+        if len({folder.path.resolve() for folder in folders}) < len(folders):
+            raise RunLogError("a shard is named twice", hint="name each shard once")
         for folder in (*folders, new.folder):
-            locks.enter_context(folder.lock())
-            check_links(folder.path, RunLogError)
+            stack.enter_context(folder.lock())
         manifests = [folder.read_manifest() for folder in folders]
         for folder, manifest in zip(folders, manifests, strict=True):
             if changed := differences(manifests[0]["fingerprint"], manifest["fingerprint"]):
@@ -70,26 +65,28 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
                     "\n".join([f"{folder.path} has another plan than {folders[0].path}:", *shown]),
                     hint="shards of one run differ in --shard and --out only",
                 )
-        lines = _last_lines(folders)
-        missing = manifests[0]["fingerprint"]["episodes"] - len(lines)
+        results = stack.enter_context(closing(LineWriter(new.folder.results_path)))
+        replies = stack.enter_context(closing(LineWriter(new.folder.replies_path)))
+        owners: dict[EpisodeKey, RunFolder] = {}
+        for folder in folders:
+            for record in folder.records():
+                key = key_of(record)
+                if (owner := owners.setdefault(key, folder)) is not folder:
+                    raise RunLogError(
+                        f"an episode is in {owner.path} and in {folder.path}: {key.in_words}",
+                        hint="name each shard once, and only shards of one run",
+                    )
+                results.append(record)
+            for reply in folder.replies():
+                replies.append(reply)
+        missing = manifests[0]["fingerprint"]["episodes"] - len(owners)
         if limits is None and missing:
             names = ", ".join(str(folder.path) for folder in folders)
             raise RunLogError(
                 f"{counted(missing, 'planned episode')} missing in {names}",
                 hint="name all shards, and let each end: graphwalk resume SHARD",
             )
-        with closing(new.folder.results_writer()) as results, closing(LineWriter(new.folder.replies_path)) as replies:
-            for number, folder in enumerate(folders):
-                for place, record in enumerate(folder.records()):
-                    if lines[key_of(record)] == (number, place):
-                        results.append(record)
-                for reply in folder.replies():
-                    replies.append(reply)
-        try:
-            shutil.copytree(folders[0].texts_path, new.folder.texts_path)
-        except shutil.Error as error:  # it lists all files that failed, and has no error number
-            (source, target, cause), *_ = error.args[0]
-            raise RunLogError(f"cannot copy {source} to {target}: {cause}", hint="then merge again") from error
+        new.folder.keep_texts(folders[0].read_texts())
         config = manifests[0]["config"]
         manifest = {
             **manifests[0],
@@ -99,20 +96,4 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
             "merged": [manifest["run_id"] for manifest in manifests],
         }
         new.folder.write_manifest({k: v for k, v in manifest.items() if k not in ("shard", "shard_episodes")})
-    return len(lines)
-
-
-def _last_lines(folders: Sequence[RunFolder]) -> dict[EpisodeKey, tuple[int, int]]:
-    """Return the shard and the last line of each episode. Raise RunLogError if one is in two shards."""
-    lines: dict[EpisodeKey, tuple[int, int]] = {}
-    for number, folder in enumerate(folders):
-        for place, record in enumerate(folder.records()):
-            key = key_of(record)
-            owner, _ = lines.get(key, (number, 0))
-            if owner != number:
-                raise RunLogError(
-                    f"an episode is in {folders[owner].path} and in {folder.path}: {' '.join(map(str, key))}",
-                    hint="name each shard once, and only shards of one run",
-                )
-            lines[key] = number, place
-    return lines
+    return len(owners)

@@ -12,7 +12,7 @@ from graphwalk.analysis.publishing import publish
 from graphwalk.analysis.reporting import report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.errors import RunLogError
-from graphwalk.files.json_lines import encode_line
+from graphwalk.files.json_lines import LineWriter, encode_line
 from graphwalk.reports.formats import to_json
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
@@ -33,7 +33,7 @@ def planted(folder: RunFolder, text: str) -> None:
     changed = records(folder.path)
     changed[0]["trajectory"]["turns"][-1]["message"]["content"] = f"I found {text}."
     folder.results_path.unlink()
-    writer = folder.results_writer()
+    writer = LineWriter(folder.results_path)
     for record in changed:
         writer.append(record)
     writer.close()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.analysis.rescore import rescore_run
+from graphwalk.files.json_lines import LineWriter
 from graphwalk.runs.folder import RunFolder
 from tests.runs.runs import experiment, records, start, without_time
 
@@ -12,7 +13,7 @@ from tests.runs.runs import experiment, records, start, without_time
 def rewritten(folder: RunFolder, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     changed = [change(record) for record in folder.records()]
     folder.results_path.unlink()
-    writer = folder.results_writer()
+    writer = LineWriter(folder.results_path)
     for record in changed:
         writer.append({name: value for name, value in record.items() if name != "crc32"})
     writer.close()

@@ -48,7 +48,8 @@ async def test_a_changed_text_is_refused_with_its_name(tmp_path: Path) -> None:
     (prompts / "answer_now.j2").write_text("Answer at once.")
     with pytest.raises(RunLogError) as caught:
         await resume(folder.path)
-    assert "texts: prompts/answer_now.j2: changed; that of the run is in" in str(caught.value)
+    assert "texts.prompts/answer_now.j2: " in str(caught.value)
+    assert f"the texts of the run are in {folder.texts_path}" in str(caught.value)
     assert _files(folder.path) == before
 
 
