@@ -239,13 +239,10 @@ class _VerifiedRun:
         """Play an episode with the agent or the logged replies that played it; count replies that are not verified."""
         experiment, spec, unverified = self.experiment.of(planned.key.setting), then.key.model, Counter[str]()
         provider, _, name = spec.partition("/")
-        model: Model = ReplayModel(spec, then.trajectory)
         if provider == "scripted":
             model = await planned.scripted(name, experiment)
-        elif provider == "replay":
-            unverified["replay models cannot be called again"] = len(then.trajectory.turns)
         else:
-            model = _LoggedModel(model, self.replies, unverified, then.key)
+            model = _LoggedModel(ReplayModel(spec, then.trajectory), self.replies, unverified, then.key)
         limits, prompt = experiment.config.limits, await planned.prompt(experiment)
         tokens, usd = limits.episode_tokens, limits.episode_usd
         again = await run_episode(Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd))

@@ -28,7 +28,6 @@ PROVIDERS = Registry(
 """Name → function that makes a model from its name, the environment variables, and keyword arguments."""
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
-    "replay": "replay/RUN, or replay/RUN:MODEL where several took part: what a model said in a recorded run",
 }
 """Providers of models that play one episode each, made by the run."""
 

@@ -20,7 +20,6 @@ from graphwalk.files.json_lines import LineWriter, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.tracing import Reporting, callback_manager
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 from graphwalk.runs.experiment import experiment_from
@@ -32,7 +31,7 @@ from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_abo
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.protocol_differences import deviations, protocol_note
 from graphwalk.runs.record import EpisodeKey, Result, key_of
-from graphwalk.runs.resolve import Experiment, no_episode, recorded_episodes, resolve
+from graphwalk.runs.resolve import Experiment, no_episode, resolve
 from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import Task
@@ -282,7 +281,6 @@ class RunModels(AsyncExitStack):
                 note=note,
             )
             self.push_async_callback(self._models[spec].close)
-        self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
     @asynccontextmanager
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
@@ -292,12 +290,6 @@ class RunModels(AsyncExitStack):
         if spec in self._models:
             shared = self._of_agent(spec, self.experiment.of(key.setting).agent)
             model = Cached(shared, self._cache, self.budget, f"{key.text}\x1fplayer")
-        elif spec in self._recorded:
-            trajectory = self._recorded[spec].get((key.task_id, key.setting, key.repeat))
-            if trajectory is None:
-                missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
-                raise ConfigError(f"{spec} has no episode of {missing}")
-            model = ReplayModel(spec, trajectory)
         else:
             model = await planned.scripted(spec.partition("/")[2], self.experiment)
         try:

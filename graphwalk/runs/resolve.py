@@ -7,52 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.prompts import shipped_prompts
 from graphwalk.config.strict import is_path
-from graphwalk.errors import ConfigError, RunLogError, did_you_mean
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.levers.setup import check_levers
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
-from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
+from graphwalk.models.registry import check_name, open_model
 from graphwalk.runs.experiment import AnyExperiment, experiment_from
-from graphwalk.runs.folder import RunFolder, read_kept
+from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
-from graphwalk.tools.tool import Tool, load_tools, tool_names
+from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.types.chat import CallOptions
-from graphwalk.types.episode import Trajectory, setting_of
-from graphwalk.types.wire import from_dict
+from graphwalk.types.episode import setting_of
 from graphwalk.variables import Variables
-
-
-def recorded_episodes(spec: str) -> Mapping[tuple[str, str, int], Trajectory]:
-    """Return the trajectories of `replay/RUN` or `replay/RUN:MODEL`, by task, setting and repeat."""
-    try:
-        folder, model = _recorded_run(spec.partition("/")[2])
-    except RunLogError as error:
-        raise ConfigError(f"{spec}: {error}", hint=error.hint) from error
-    models = folder.read_manifest()["config"]["models"]
-    if model is None and len(models) == 1:
-        (model,) = models
-    if model not in models:
-        wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
-        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{name}" for name in models))
-    return {
-        (record["task_id"], record["setting"], record["repeat"]): from_dict(Trajectory, record["trajectory"])
-        for record in folder.records()
-        if record["model"] == model
-    }
-
-
-def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
-    """Return RUN and MODEL of RUN:MODEL; both may contain colons, and the shortest RUN that exists counts."""
-    parts = name.split(":")
-    for number in range(1, len(parts)):
-        path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
-        if RunFolder(path).manifest_path.exists() or path.is_file():
-            return RunFolder.open(path), model
-    return RunFolder.open(Path(name)), None
 
 
 @dataclass(frozen=True)
@@ -134,7 +103,10 @@ def resolve(
     those of a run that is resumed; None: look them up. A model connects to its server with the first call; `RunModels`
     closes it.
     """
-    _refuse_secrets(config, variables)
+    # Only in free fields: the key of a local server may be equal to the name of its model.
+    free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
+    if variable := variables.secrets.variable_in(free_fields):
+        raise ConfigError(f"the experiment is logged and contains the value of {variable}", hint="remove it")
     variables = variables.serving(config.servers)
     suite = suite_named(config.suite.name)
     if config.scoring.text == "folded" and suite.name != "own_questions":
@@ -164,6 +136,17 @@ def resolve(
                 raise
             extractor = None
     called = models if extractor is None else (*models, extractor)
+    language_models = [spec for spec in called if not per_episode(spec)]
+    if prices is None:
+        stated = {spec: KnownPrice(price=price, source=STATED) for spec, price in config.prices.items()}
+        by_model = {spec: stated.get(spec) or published_price(spec, variables) for spec in language_models}
+        prices = {spec: price for spec, price in by_model.items() if price is not None}
+    for spec in language_models:
+        if config.limits.budget_usd is not None and spec not in prices:
+            raise ConfigError(
+                f"--budget-usd needs the price of {spec}, which is not known",
+                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
+            )
     experiment = Experiment(
         config=config,
         suite=suite,
@@ -171,16 +154,10 @@ def resolve(
         options=call_options(config),
         variables=variables,
         tools=tools,
-        prices=_prices(config, called, variables) if prices is None else prices,
+        prices=prices,
         opened=opened,
         extractor=extractor,
     )
-    for spec in called:
-        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
-            raise ConfigError(
-                f"--budget-usd needs the price of {spec}, which is not known",
-                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
-            )
     if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
         raise no_episode(experiment)
     return experiment.with_variants()
@@ -197,17 +174,9 @@ def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
         raise ConfigError(f"agent.tools: {error}", hint=error.hint) from error
 
 
-def _refuse_secrets(config: AnyExperiment, variables: Variables) -> None:
-    """Raise ConfigError if an experiment contains a secret, since it is logged."""
-    # Only in free fields: the key of a local server may be equal to the name of its model.
-    free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
-    if variable := variables.secrets.variable_in(free_fields):
-        raise ConfigError(f"the experiment is logged and contains the value of {variable}", hint="remove it")
-
-
 def per_episode(spec: str) -> bool:
-    """Return True for scripted and replayed models: each plays one episode and costs nothing."""
-    return spec.partition("/")[0] in EPISODE_PROVIDERS
+    """Return True for scripted agents: each plays one episode and costs nothing."""
+    return spec.startswith("scripted/")
 
 
 def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
@@ -234,21 +203,8 @@ def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigErr
     )
 
 
-def _prices(config: AnyExperiment, models: tuple[str, ...], variables: Variables) -> dict[str, KnownPrice]:
-    """Return the known prices by model."""
-    prices: dict[str, KnownPrice] = {}
-    for spec in models:
-        if per_episode(spec):
-            continue
-        if stated := config.prices.get(spec):
-            prices[spec] = KnownPrice(price=stated, source=STATED)
-        elif published := published_price(spec, variables):
-            prices[spec] = published
-    return prices
-
-
 def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any] | None) -> None:
-    """Raise ConfigError for an unknown provider, scripted agent or recorded run, and for arguments of these two."""
+    """Raise ConfigError for an unknown provider or scripted agent, and for arguments of the latter."""
     check_name(spec)
     provider, _, name = spec.partition("/")
     if per_episode(spec) and arguments:
@@ -259,8 +215,6 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
         names = ", ".join(suite.players) or "the suite has none"
         close = did_you_mean(name, suite.players)
         raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {names}")
-    if provider == "replay":
-        recorded_episodes(spec)
 
 
 def kept_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
@@ -268,24 +222,25 @@ def kept_experiment(folder: RunFolder, variables: Variables, store: str | None =
 
     `store`: use another store. Raise ConfigError if this version cannot read the configuration.
     """
-    data = folder.read_manifest()["config"]
-    texts = folder.texts_path.resolve()
+    data, texts = folder.read_manifest()["config"], folder.texts_path.resolve()
+    prompts = str(texts / "prompts") if (texts / "prompts").is_dir() else data["agent"]["prompts"]
     changed = {
         "suite": _kept_paths(data["suite"], texts),
-        "agent": {**_kept_paths(data["agent"], texts), "prompts": _prompts(data["agent"], texts)},
+        "agent": {**_kept_paths(data["agent"], texts), "prompts": prompts},
         "store": store or data["store"],
         "vary": _kept_paths(data["vary"], texts),
     }
     config = experiment_from({**data, **changed}, str(folder.manifest_path))
     suite = suite_named(config.suite.name)
-    tools = suite.tools if config.agent.tools is None else config.agent.tools
+    names = [Path(name).stem for name in (suite.tools if config.agent.tools is None else config.agent.tools)]
+    kept = {name: texts / "tools" / f"{name}.yaml" for name in names}
     return Experiment(
         config=config,
         suite=suite,
         models=config.models,
         options=call_options(config),
         variables=variables,
-        tools=load_tools([_kept_tool(name, texts) for name in tools]),
+        tools=load_tools([str(path) if path.is_file() else name for name, path in kept.items()]),
     ).with_variants()
 
 
@@ -299,21 +254,3 @@ def _kept_paths(value: Any, texts: Path, field: str = "") -> Any:
         return value
     path = texts / ("variants" if field == "prompts" else field) / Path(value).name
     return str(path) if path.exists() else value
-
-
-def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
-    """Return the folder of the kept prompts if they differ from the built-in ones."""
-    folder = texts / "prompts"
-    if not folder.is_dir():
-        return agent.get("prompts")
-    prompts = {path.name: read_kept(path) for path in folder.iterdir()}
-    return None if prompts == dict(shipped_prompts().files) else str(folder)
-
-
-def _kept_tool(name: str, texts: Path) -> str:
-    """Return the kept file of a tool if it differs from the built-in one, else the name."""
-    path = texts / "tools" / f"{Path(name).stem if is_path(name) else name}.yaml"
-    if not path.is_file():
-        return name
-    shipped = load_tools([path.stem])[0].file_text if path.stem in tool_names() else None
-    return path.stem if shipped == read_kept(path) else str(path)

@@ -1,7 +1,7 @@
 """The estimate of a run, compared with its real requests."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
-from graphwalk.runs.resolve import recorded_episodes, resolve
+from graphwalk.runs.resolve import resolve
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import Trajectory
+from graphwalk.types.wire import from_dict
 from tests.cli.test_commands import graphwalk
-from tests.runs.runs import NOTHING_SET, experiment, start
+from tests.runs.runs import NOTHING_SET, experiment, records, start
 
 
 async def estimated(**flags: Any) -> estimating.RunEstimate:
@@ -38,8 +39,9 @@ class Straight:
 
     name = "python/straight"
 
-    def __init__(self, episodes: Mapping[Any, Trajectory]) -> None:
-        self.by_question = {episode.prompt[-1].content: episode for episode in episodes.values()}
+    def __init__(self, run: Path) -> None:
+        episodes = [from_dict(Trajectory, record["trajectory"]) for record in records(run)]
+        self.by_question = {episode.prompt[-1].content: episode for episode in episodes}
         self.tokens = self.calls = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -57,7 +59,7 @@ class Straight:
 async def test_an_estimate_is_what_a_model_receives_that_calls_as_the_expert(tmp_path: Path, compaction: str) -> None:
     agent = {"agent.compaction": compaction, "agent.compaction_window": 1, "agent.tool_protocol": "native"}
     await start(tmp_path / "expert", experiment(models=["scripted/expert"], **agent))
-    straight = Straight(recorded_episodes(f"replay/{tmp_path / 'expert'}"))
+    straight = Straight(tmp_path / "expert")
     config = experiment(models=[straight.name], **agent)
     resolved = resolve(config, NOTHING_SET, objects={straight.name: straight})
     row = (await estimate_run(resolved)).rows[0]

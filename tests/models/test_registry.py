@@ -55,7 +55,6 @@ def test_openai_models(spec: str, kind: type) -> None:
         ("nobody/m", {}, "unknown provider 'nobody'"),
         ("gpt-4.1", {}, "is not a model"),
         ("scripted/expert", {}, "single episodes"),
-        ("replay/run", {}, "single episodes"),
         ("langchain/nothing/m", {}, "names no class"),
         ("langchain/no_such_package.Chat/m", {}, "ModuleNotFoundError: No module named 'no_such_package'"),
     ],
@@ -69,7 +68,7 @@ def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
 def test_unknown_provider_error_lists_providers(broken_backend: None) -> None:
     with pytest.raises(ConfigError) as failure:
         open_model("nobody/m", KEYS)
-    assert {"openai", "openai-api", "scripted", "replay", "broken"} <= set(list_providers())
+    assert {"openai", "openai-api", "scripted", "broken"} <= set(list_providers())
     assert all(name in failure.value.hint for name in list_providers())
 
 

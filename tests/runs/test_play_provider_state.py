@@ -42,10 +42,6 @@ def asked(server: StatefulServer, **flags: Any) -> AnyExperiment:
     return experiment(models=[server.spec], model_arguments=arguments, **{**FAST, **one, **flags})
 
 
-def replayed(run: Path, server: StatefulServer, **flags: Any) -> AnyExperiment:
-    return asked(server, **flags).model_copy(update={"models": (f"replay/{run}",), "model_arguments": {}})
-
-
 def last(folder: Path) -> list[dict[str, Any]]:
     """The last record of each episode, in order."""
     outcome = {record["repeat"]: record for record in records(folder)}
@@ -81,8 +77,8 @@ async def check_verified(folder: Path, variables: Variables, replies: int = EPIS
     assert outcome.checks["replies"].verified >= replies
 
 
-async def test_a_run_is_answered_verified_replayed_and_rescored(server: StatefulServer, tmp_path: Path) -> None:
-    run, again = tmp_path / "run", tmp_path / "again"
+async def test_a_run_is_answered_verified_and_rescored(server: StatefulServer, tmp_path: Path) -> None:
+    run = tmp_path / "run"
     async with server.serving() as settings:
         await start(run, asked(server), settings)
         assert statuses(run) == {"answered"}
@@ -94,9 +90,6 @@ async def test_a_run_is_answered_verified_replayed_and_rescored(server: Stateful
         )
         await check_verified(run, settings)
     assert server.replies == EPISODES * TURNS, "verify calls nothing"
-
-    await start(again, replayed(run, server))
-    assert messages(again) == messages(run)
 
     before = states(run)
     assert rescore_run(RunFolder.open(run)) == (0, EPISODES)
