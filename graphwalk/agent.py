@@ -84,6 +84,10 @@ class Step(NamedTuple):
     exit_status: ExitStatus | None = None
     error: str | None = None
 
+    def update(self) -> dict[str, Any]:
+        """Return what changes in the state of the graph."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
 
 async def run_episode(episode: Episode, callbacks: Sequence[Any] = ()) -> Trajectory:
     """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`.
@@ -97,7 +101,7 @@ async def run_episode(episode: Episode, callbacks: Sequence[Any] = ()) -> Trajec
     }
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"turns": []}, config, context=episode, version="v2")).value
-    return Trajectory(episode.prompt.messages, tuple(end["turns"]), end["exit_status"], end["error"])
+    return Trajectory(episode.prompt.messages, tuple(end["turns"]), end["exit_status"], end.get("error"))
 
 
 @cache
@@ -118,11 +122,11 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
             episode = replace(episode, model=Reporting(episode.model, manager))
         step = await model_turn(episode, state["turns"])
         following = END if step.exit_status else "tools" if step.turns[-1].next_user is None else "model"
-        return Command(update=step._asdict(), goto=following)
+        return Command(update=step.update(), goto=following)
 
     async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
         step = await tool_turn(runtime.context, state["turns"], manager_of_node(config))
-        return Command(update=step._asdict(), goto=END if step.exit_status else "model")
+        return Command(update=step.update(), goto=END if step.exit_status else "model")
 
     graph: Any = StateGraph(AgentState, context_schema=Episode)
     graph.add_node("model", model, destinations=("model", "tools", END))
@@ -303,10 +307,11 @@ def messages_to_send(prompt: Sequence[Message], turns: Sequence[Turn], config: A
     for number, turn in enumerate(turns):
         messages.append(turn.message)
         for result in turn.results:
-            content = result.content
+            message = result.message
             if number < first_whole:
-                content = min(content, config.render("result_left_out.j2", rows=result.rows), key=len)
-            messages.append(Message("tool", content, tool_call_id=result.call.id))
+                left_out = config.render("result_left_out.j2", rows=result.rows)
+                message = replace(message, content=min(result.content, left_out, key=len))
+            messages.append(message)
         if turn.next_user is not None:
             answered = {result.call.id for result in turn.results}
             unanswered = dict.fromkeys(call.id for call in turn.message.tool_calls if call.id not in answered)

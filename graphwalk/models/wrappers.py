@@ -345,7 +345,7 @@ class Cached(Wrapper):
     def next_key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
         """Return the key of the next request, SHA-256 in hexadecimal."""
         sha = self._episode.copy()
-        sha.update(canonical_json([self._calls, replace(options, on_text=None)]))
+        sha.update(b"[%d,%s]" % (self._calls, options.canonical))
         self._calls += 1
         if self._tools[0] is not tools:
             self._tools = (tools, hashlib.sha256(canonical_json([tool.as_openai() for tool in tools])).digest())

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -151,7 +151,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
     return None if a is None and b is None else (a or 0) + (b or 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallOptions:
     """Settings of a call. None: the provider's default.
 
@@ -173,6 +173,11 @@ class CallOptions:
     stop: tuple[str, ...] = ()
     answer_schema: Mapping[str, Any] | None = None
     response_schema: Mapping[str, Any] | None = None
+
+    @cached_property
+    def canonical(self) -> bytes:
+        """The options as `canonical_json`, without the function."""
+        return canonical_json(replace(self, on_text=None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -86,7 +87,7 @@ class ExitStatus(StrEnum):
         return self in (ExitStatus.TURN_LIMIT, ExitStatus.CALL_LIMIT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolResult:
     """The result of a tool call for the model.
 
@@ -108,6 +109,11 @@ class ToolResult:
     """The kind of the rows, as your own tool declares it: nodes, relationships, values, path or query
     (docs/extending.md, Tool); None where the built-in tool of this name does, or no tool."""
     data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def message(self) -> Message:
+        """The message to the model, made once: it is sent again at each later turn."""
+        return Message("tool", self.content, tool_call_id=self.call.id)
 
     @property
     def is_note(self) -> bool:
