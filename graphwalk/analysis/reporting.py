@@ -23,45 +23,47 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     """
     manifest = folder.read_manifest()
     config, declared = manifest["config"], analysis_of(folder.suite).report()
-    seen: set[EpisodeKey] = set()
-    missing: Counter[str] = Counter()
+    episodes, missing = set[EpisodeKey](), Counter[str]()
     unread = ambiguous = 0
 
-    def noted() -> Iterator[ResultRecord]:
+    def counted_records() -> Iterator[ResultRecord]:
         nonlocal unread, ambiguous
         for record in with_names(folder, explained(folder) if records is None else records):
             score = record["score"] or {}
-            seen.add(key_of(record))
+            episodes.add(key_of(record))
             missing.update(filter(None, [score.get("missing")]))
             unread += bool(score) and score.get("extraction_stage") is None
             ambiguous += score.get("lossy", False)
             yield record
 
     try:
-        observed = observe(noted(), declared)
-        missing_extractor, extractor = None, config["extractor"]
-        if extractor and manifest["fingerprint"]["stage_2"] is None:
-            missing_extractor = (
-                f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them."
-            )
-        reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
+        observed = observe(counted_records(), declared)
+        extractor = config["extractor"]
+        without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
+        reference, notes = _published(declared, config, without_extractor and unread > 0)
         report = report_on(observed, reference=reference, seed=config["seed"])
-        incomplete = _missing_part(manifest, len(seen))
-        first = [note for note in (incomplete, protocol_note(config)) if note]
-        hint = "The traceback is in run.log; to try again: remove analysis.jsonl."
-        comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
-        last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
-        named = ", ".join(f"{name} is {model}" for model, name in config["names"].items())
-        about = [f"Names of models: {named}."] if named else []
-        every = (*first, *report.notes, *about, *last, *map(str, manifest.get("unplayed", ())))
-        protocol = {"name": config["protocol"], "differences": deviations(config)}
-        return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
             f"{folder.path}: a result does not have the form of its suite ({cause})",
             hint=f"to find the line: graphwalk verify {folder.quoted}",
         ) from error
+    incomplete = _missing_part(manifest, len(episodes))
+    first = [note for note in (incomplete, protocol_note(config)) if note]
+    if config["names"]:
+        named = ", ".join(f"{name} is {model}" for model, name in config["names"].items())
+        notes.insert(0, f"Names of models: {named}.")
+    if ambiguous:
+        hint = "" if extractor else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
+        answers = counted(ambiguous, "answer")
+        notes.append(f"Ambiguous: {answers}; the reply may mean another one, and the last one counts.{hint}")
+    if without_extractor:
+        notes.append(f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them.")
+    hint = "The traceback is in run.log; to try again: remove analysis.jsonl."
+    notes += (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
+    every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
+    protocol = {"name": config["protocol"], "differences": deviations(config)}
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
 
 
 def origin_of(folder: RunFolder) -> str:
@@ -93,13 +95,6 @@ def _published(
         return reference, []
     hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
     return None, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
-
-
-def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
-    if not ambiguous:
-        return None
-    hint = "" if config["extractor"] else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
-    return f"Ambiguous: {counted(ambiguous, 'answer')}; the reply may mean another one, and the last one counts.{hint}"
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:

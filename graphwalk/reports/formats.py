@@ -1,9 +1,10 @@
 """Reports and comparisons on a terminal, and as JSON, CSV, LaTeX and Markdown, which notebooks show too."""
 
+import csv
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -16,19 +17,16 @@ from graphwalk.reports.suite_report import ESTIMATED, ReportRow
 from graphwalk.reports.tables import pair_row
 from graphwalk.reports.text_table import (
     Column,
-    csv_text,
     fitted,
     latex_table,
     legend,
     markdown_table,
     rendered,
-    without_note,
 )
-from graphwalk.sanitise import escape_markdown, one_line
+from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
-_ENDS = ("low", "high")
 
 
 def to_json(report: Printed) -> str:
@@ -39,26 +37,25 @@ def to_json(report: Printed) -> str:
 def to_csv(report: Report) -> str:
     """Return all rows of all tables, and the comparisons, as CSV. `NAME_low` and `NAME_high` are the ends of intervals.
 
-    `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals.
+    `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals. Numbers are
+    unchanged, texts are on one line and escaped for spreadsheets.
     """
-    estimated = (measure.name for measure in report.suite.measures if measure.kind in ESTIMATED)
-    no_ends = dict.fromkeys((f"{name}_{end}" for name in estimated for end in _ENDS), "")
+    estimated = [measure.name for measure in report.suite.measures if measure.kind in ESTIMATED]
     lines: list[dict[str, Any]] = []
     for table, group, row in _all_rows(report):
         note = "; ".join(filter(None, dict.fromkeys(row.get("no_interval", {}).values())))
-        lines.append(
-            {"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **interval_ends(row)}
-        )
-    hidden = {"intervals", "no_interval", "measures", "interval"}
-    hidden |= {grouping.name for grouping in report.suite.groupings}
+        line = {"table": table, "group": group, **row, "note": row.get("note", note)}
+        line |= dict.fromkeys((f"{name}_{end}" for name in estimated for end in ("low", "high")), "")
+        for name, (low, high) in row.get("intervals", {}).items():
+            line |= {f"{name}_low": low, f"{name}_high": high}
+        lines.append({name: escape_formula(one_line(v)) if isinstance(v, str) else v for name, v in line.items()})
+    hidden = {"intervals", "no_interval", "measures", "interval", *(one.name for one in report.suite.groupings)}
+    stream = io.StringIO()
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
-    return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
-
-
-def interval_ends(row: ReportRow) -> dict[str, float]:
-    """Return the ends of the intervals of a row as fields."""
-    intervals = row.get("intervals", {}).items()
-    return {f"{name}_{end}": value for name, pair in intervals for end, value in zip(_ENDS, pair, strict=True)}
+    writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return stream.getvalue()
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
@@ -78,7 +75,7 @@ def to_markdown(report: Printed, *, explain: bool = False) -> str:
     notes = [*legend(header for table in report.tables for header in table.headers), *report.notes] if explain else []
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
-    tables = map(markdown_table, report.tables if explain else map(without_note, report.tables))
+    tables = (markdown_table(table if explain else replace(table, note="")) for table in report.tables)
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
@@ -108,7 +105,7 @@ class OnTerminal:
         if report.verdict:
             yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
         for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:
-            yield from rendered(table if self.explain else without_note(table), options.max_width)
+            yield from rendered(table if self.explain else replace(table, note=""), options.max_width)
             heads += fitted(table, options.max_width).headers
         for note in (*legend(heads), *report.notes) if self.explain else ():
             yield _line(note, style="dim")

@@ -1,6 +1,6 @@
 """The tables of reports and comparisons."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow, layout
@@ -14,22 +14,24 @@ if TYPE_CHECKING:
 
 def text_tables(report: "Report") -> Iterator[TextTable]:
     """Yield the tables overall, model against model, and by group; without empty tables."""
-    published = report.published
-    source = " ".join([published.explanation, *published.notes])
-    rows = [*report.rows, *report.baselines, *_mark_published(published.rows)]
-    yield _table(report, "Results", report.suite.columns, rows, note=source)
+    suite, published = report.suite, [_marked(report, row) for row in report.published.rows]
+    source = " ".join([report.published.explanation, *report.published.notes])
+    yield _table(report, "Results", suite.columns, [*report.rows, *report.baselines, *published], note=source)
     if report.comparisons:
-        yield comparison_table(report.comparisons, report.suite.compared)
+        yield comparison_table(report.comparisons, suite.compared)
     if report.memorisation_test:
-        yield comparison_table(report.memorisation_test, report.suite.compared, "Memorisation test (graph − copy)")
-    for grouping in report.suite.groupings:
-        groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
-        same = [row for row in published.groups.get(grouping.name, ()) if row[grouping.name] in groups]
-        if len(groups) > 1 or same:
-            yield _group_table(report, grouping, same)
+        yield comparison_table(report.memorisation_test, suite.compared, "Memorisation test (graph − copy)")
+    for grouping in suite.groupings:
+        name = grouping.name
+        groups = {row[name] for row in report.groups.get(name, ())}
+        of_paper = [_marked(report, row) for row in report.published.groups.get(name, ()) if row[name] in groups]
+        if len(groups) > 1 or of_paper:
+            rows = [*report.groups[name], *report.baseline_groups.get(name, []), *of_paper]
+            title, note = f"By {grouping.title}", report.published.explanation
+            yield _table(report, title, suite.group_columns, rows, grouping, note=note)
     player_tables = {
-        "Wrong answers by cause": report.suite.causes,
-        **report.suite.player_tables,
+        "Wrong answers by cause": suite.causes,
+        **suite.player_tables,
         "Answers forced by a limit": layout("shared")["limits"],
     }
     for title, columns in player_tables.items():
@@ -37,17 +39,9 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
             yield _table(report, title, counted, report.rows)
 
 
-def _group_table(report: "Report", grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:
-    """Return the table of a grouping with the published rows of its groups."""
-    name = grouping.name
-    rows = [*report.groups[name], *report.baseline_groups.get(name, []), *_mark_published(published)]
-    rows.sort(key=lambda row: grouping.sort_key(row[name]))
-    title, columns = f"By {grouping.title}", report.suite.group_columns
-    return _table(report, title, columns, rows, grouping, note=report.published.explanation)
-
-
-def _mark_published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
-    return [{**row, "published": True} for row in rows]
+def _marked(report: "Report", row: ReportRow) -> ReportRow:
+    """Return a published row with a mark behind its model."""
+    return {**row, "model": one_line(row["model"]) + report.published.mark, "published": True}
 
 
 def _table(
@@ -65,20 +59,13 @@ def _table(
     shown = [column for column in columns if _is_known(column, rows)]
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:
-        names = (Column(grouping.title[:1].upper() + grouping.title[1:], grouping.name, name=True), *names)
-        rows = _named_once(rows, grouping.name)
-    published = any(row.get("published") for row in rows)
-    rows = [
-        {**row, "model": one_line(row["model"]) + report.published.mark} if row.get("published") else row
-        for row in rows
-    ]
-    return table_of(title, (*names, *shown), rows, note if published else "", scales=scales)
-
-
-def _named_once(rows: Sequence[Mapping[str, Any]], field: str) -> list[ReportRow]:
-    """Return the rows with an empty `field` if it is that of the row before."""
-    before = [None, *(row[field] for row in rows)]
-    return [{**row, field: "" if row[field] == last else row[field]} for row, last in zip(rows, before, strict=False)]
+        field = grouping.name
+        names = (Column(grouping.title[:1].upper() + grouping.title[1:], field, name=True), *names)
+        rows = sorted(rows, key=lambda row: grouping.sort_key(row[field]))
+        before = [None, *(row[field] for row in rows)]
+        rows = [{**row, field: "" if row[field] == last else row[field]} for row, last in zip(rows, before)]  # noqa: B905
+    is_published = any(row.get("published") for row in rows)
+    return table_of(title, (*names, *shown), rows, note if is_published else "", scales=scales)
 
 
 def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
@@ -98,15 +85,14 @@ def comparison_table(
     Counts and Holm's p are those of the first measure. Without a row that can be significant there is no p.
     """
     note = no_significance(pairs, measures[0])
-    rows = [pair_row(pair, measures) | _names(pair) for pair in pairs]
+    rows = []
+    for pair in pairs:
+        names = {side: f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}" for side in SIDES}
+        rows.append({**pair_row(pair, measures), **names})
     table = layout("comparisons")
-    columns = (
-        *_SIDES,
-        _difference(measures[0]),
-        *(() if note else table["tests"]),
-        *table["counts"],
-        *map(_difference, measures[1:]),
-    )
+    sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
+    headline, *others = (Column(f"Δ {one.replace('_', ' ')}", one, signed, two_decimals) for one in measures)
+    columns = (*sides, headline, *(() if note else table["tests"]), *table["counts"], *others)
     return table_of(title, columns, rows, note or "")
 
 
@@ -120,16 +106,3 @@ def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:
         "intervals": {name: of[name]["interval"] for name in measures if of[name]["interval"]},
         "no_interval": {name: of[name]["no_interval"] for name in measures if of[name]["difference"] is not None},
     }
-
-
-_SIDES = (Column("First", "first_player", name=True), Column("Second", "second_player", name=True))
-
-
-def _names(pair: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        f"{side}_player": f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}" for side in SIDES
-    }
-
-
-def _difference(measure: str) -> Column:
-    return Column(f"Δ {measure.replace('_', ' ')}", measure, signed, two_decimals)

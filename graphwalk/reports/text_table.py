@@ -1,7 +1,5 @@
 """Tables of text for terminals and Markdown, and formats of numbers; safe for spreadsheets, browsers and terminals."""
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.config.jinja import render_page
-from graphwalk.sanitise import escape_formula, escape_latex, escape_markdown, one_line
+from graphwalk.sanitise import escape_latex, escape_markdown, one_line
 
 UNKNOWN = "–"
 """Text of an unknown value."""
@@ -98,14 +96,6 @@ def pairs(values: Mapping[str, Any], sign: str = ": ", between: str = ", ") -> s
     return between.join(f"{name}{sign}{plain(value)}" for name, value in values.items())
 
 
-def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
-    """Return the interval of a value, or a dash if it is missing; the notes give the reason."""
-    ends = row.get("intervals", {}).get(field)
-    if not ends:
-        return UNKNOWN * (field in row.get("no_interval", {}))
-    return (" … " if ends[0] < 0 else "–").join(map(form, ends))
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table.
@@ -127,14 +117,20 @@ class Column:
         return self.title.replace("\n", " ")
 
     def cell(self, row: Mapping[str, Any], scale: float | None = None) -> Cell:
-        """Return the cell of a row. With a `scale` (its largest value) it has a position on the scale."""
-        value, paper = row.get(self.field), bool(row.get("published"))
-        text = UNKNOWN if value is None else self.format(value)
-        interval = interval_text(row, self.field, self.interval) if self.interval else ""
-        if value is None or scale is None or not 0 <= value <= scale:
-            return Cell(text, interval, paper)
-        low, high = row.get("intervals", {}).get(self.field, (value, value))
-        return Cell(text, interval, paper, (low / scale, value / scale, high / scale))
+        """Return the cell of a row. With a `scale` (its largest value) it has a position on the scale.
+
+        A dash is in place of a missing interval; the notes give the reason.
+        """
+        value, ends = row.get(self.field), row.get("intervals", {}).get(self.field)
+        text, interval, drawn = UNKNOWN if value is None else self.format(value), "", None
+        if self.interval and ends:
+            interval = (" … " if ends[0] < 0 else "–").join(map(self.interval, ends))
+        elif self.interval and self.field in row.get("no_interval", {}):
+            interval = UNKNOWN
+        if value is not None and scale is not None and 0 <= value <= scale:
+            low, high = ends or (value, value)
+            drawn = low / scale, value / scale, high / scale
+        return Cell(text, interval, bool(row.get("published")), drawn)
 
 
 def table_of(
@@ -154,23 +150,10 @@ def table_of(
 OVER_QUESTIONS = "over the questions of this one graph"
 
 
-def legend(headers: "Iterable[Column]") -> Iterator[str]:
-    """Yield a note that explains each head once, if any of them has an explanation."""
-    if texts := dict.fromkeys(f"{header.text}: {header.legend}." for header in headers if header.legend):
-        yield " ".join(texts)
-
-
-def without_note(table: TextTable) -> TextTable:
-    return replace(table, note="")
-
-
-def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return CSV: numbers unchanged, texts on one line and escaped for spreadsheets."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([escape_formula(one_line(v)) if isinstance(v, str) else v for v in row] for row in rows)
-    return stream.getvalue()
+def legend(headers: "Iterable[Column]") -> list[str]:
+    """Return one note that explains each head, none if there is nothing to explain."""
+    texts = dict.fromkeys(f"{header.text}: {header.legend}." for header in headers if header.legend)
+    return [" ".join(texts)] if texts else []
 
 
 def markdown_table(table: TextTable) -> str:
@@ -195,35 +178,33 @@ def latex_table(table: TextTable, about: str) -> str:
 
 def fitted(table: TextTable, width: int) -> TextTable:
     """Return what fits: the last columns are left out first, but never names nor the first figures."""
-    while _width(table) > width and sum(not header.name for header in table.headers) > FEWEST_FIGURES:
+    while table_width(table) > width and sum(not header.name for header in table.headers) > FEWEST_FIGURES:
         table = replace(table, headers=table.headers[:-1], rows=tuple(row[:-1] for row in table.rows))
     return table
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
-    """Yield a table as rich objects, and the titles of the columns that do not fit."""
+    """Yield a table as rich objects, and the titles of the columns that do not fit.
+
+    Names are wrapped at spaces; figures are not, if the table fits.
+    """
     narrow = fitted(table, width)
-    yield _grid(narrow, width)
-    if left_out := [header.text for header in table.headers if header not in narrow.headers]:
-        yield Text(f"not shown at this width (--format markdown): {', '.join(left_out)}", style="dim")
-    yield Text(table.note + "\n" if table.note else "", style="dim")
-
-
-def _grid(table: TextTable, width: int) -> Table:
-    """Return a table whose names are wrapped at spaces, and whose figures are not, if it fits."""
-    fits = _width(table) <= width
+    fits = table_width(narrow) <= width
     grid = plain_grid(title=Text(table.title, style="bold"), title_justify="left")
-    for header, least in zip(table.headers, _widths(table), strict=True):
+    for number, header in enumerate(narrow.headers):
         grid.add_column(
             Text(header.title),
             justify="left" if header.name else "right",
             overflow="fold",
-            min_width=least if fits else None,
+            min_width=_column_width(narrow, number) if fits else None,
             no_wrap=fits and not header.name,
         )
-    for row in table.rows:
+    for row in narrow.rows:
         grid.add_row(*map(_text, row))
-    return grid
+    yield grid
+    if left_out := [header.text for header in table.headers if header not in narrow.headers]:
+        yield Text(f"not shown at this width (--format markdown): {', '.join(left_out)}", style="dim")
+    yield Text(table.note + "\n" if table.note else "", style="dim")
 
 
 def plain_grid(**how: Any) -> Table:
@@ -236,16 +217,18 @@ def _text(cell: Cell) -> Text:
     return text.append(f"\n{cell.interval}", style="dim") if cell.interval else text
 
 
-def _width(table: TextTable) -> int:
+def table_width(table: TextTable) -> int:
     """Return the width of a table with its names wrapped at spaces."""
-    return sum(_widths(table)) + _SPACES_BETWEEN * (len(table.headers) - 1)
+    columns = len(table.headers)
+    return sum(_column_width(table, number) for number in range(columns)) + _SPACES_BETWEEN * (columns - 1)
 
 
-def _widths(table: TextTable) -> Iterator[int]:
-    """Yield the smallest width of each column: that of its longest line, or of the longest word of names."""
-    for number, header in enumerate(table.headers):
-        cells = [row[number] for row in table.rows]
-        texts = [header.title, *(cell.text for cell in cells), *(cell.interval for cell in cells)]
-        widest = max(cell_len(line) for text in texts for line in text.split("\n"))
-        longest_word = max((cell_len(word) for text in texts for word in text.split()), default=0)
-        yield max(longest_word, min(widest, _NARROWEST_NAME)) if header.name else widest
+def _column_width(table: TextTable, number: int) -> int:
+    """Return the smallest width of a column: that of its longest line, or of the longest word of names."""
+    header, cells = table.headers[number], [row[number] for row in table.rows]
+    lines = "\n".join([header.title, *(f"{cell.text}\n{cell.interval}" for cell in cells)]).split("\n")
+    widest = max(map(cell_len, lines))
+    if not header.name:
+        return widest
+    longest_word = max((cell_len(word) for line in lines for word in line.split()), default=0)
+    return max(longest_word, min(widest, _NARROWEST_NAME))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -129,6 +130,10 @@ def _difference(pair: Pair, name: _Name, *, tested: bool) -> str:
 
 def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, str]:
     """Return the words of a sentence on a pair, with the difference and its interval from the better side's view."""
+
+    def points(value: float) -> str:
+        return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
+
     measure = pair["measures"][_MEASURE]
     sign = -1 if measure["difference"] < 0 else 1
     ends = sorted(sign * end for end in measure["interval"] or ())
@@ -136,8 +141,8 @@ def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, 
     return {
         "better": first if sign > 0 else second,
         "worse": second if sign > 0 else first,
-        "points": _points(abs(measure["difference"])),
-        "interval": f" ({' to '.join(map(_points, ends))})" if ends else "",
+        "points": points(abs(measure["difference"])),
+        "interval": f" ({' to '.join(map(points, ends))})" if ends else "",
         "p": "" if p is None or not tested else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
         "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
         "shown": "" if _is_shown(pair) else ": not shown",
@@ -165,11 +170,6 @@ def _gains(pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
         yield _sentence(key, name=name, other=other, **_figures(pair, "", "", tested=tested))
 
 
-def _points(value: float) -> str:
-    """Return percentage points as a whole number, or with one decimal if they are few."""
-    return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
-
-
 def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, reason: str | None) -> Iterator[str]:
     """Yield the players with the highest accuracy; of one, also whom it is shown to be better than, and whom not."""
     if len(best) > 1:
@@ -179,20 +179,15 @@ def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, reason:
     if reason:
         yield reason
     elif len(best) == 1:
-        yield from _others(best[0], pairs, name)
-
-
-def _others(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
-    behind, others = list[str](), list[str]()
-    for pair in pairs:
-        for side, other, sign in (("first_", "second_", 1), ("second_", "first_", -1)):
-            if all(pair[f"{side}{part}"] == best[part] for part in ("model", "setting")):
+        behind, others = list[str](), list[str]()
+        for pair, (side, other, sign) in product(pairs, (("first_", "second_", 1), ("second_", "first_", -1))):
+            if all(pair[f"{side}{part}"] == best[0][part] for part in ("model", "setting")):
                 ahead = sign * pair["measures"][_MEASURE]["difference"] > 0
                 (behind if ahead and _is_shown(pair) else others).append(name(pair, other))
-    if behind:
-        yield _sentence("best_is_better", others=_join(behind))
-    if others:
-        yield _sentence("best_is_not_better", others=_join(others))
+        if behind:
+            yield _sentence("best_is_better", others=_join(behind))
+        if others:
+            yield _sentence("best_is_not_better", others=_join(others))
 
 
 def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
