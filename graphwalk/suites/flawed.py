@@ -4,14 +4,13 @@ A flaw changes calls or the text of an answer. `early_stop`, `bad_json`, `invent
 make the answer wrong; the others cost turns, cause errors or complicate the extraction.
 """
 
-import ast
 import json
 from collections.abc import Callable, Generator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
 
+from graphwalk.evaluation.values import parse_answer, parse_literal
 from graphwalk.models.scripted import NO_ANSWER, Ask, Policy
 from graphwalk.suites.suite import Player
 from graphwalk.suites.task import Task
@@ -113,7 +112,12 @@ def missing_argument(ask: Ask) -> Ask:
 
 
 def malformed_arguments(ask: Ask) -> Ask:
-    return Ask(ask.tool, json.dumps(_arguments(ask), ensure_ascii=False)[:-1])
+    return Ask(ask.tool, json.dumps(ask.arguments, ensure_ascii=False)[:-1])
+
+
+def _arguments(ask: Ask) -> dict[str, Any]:
+    assert not isinstance(ask.arguments, str)  # only policies that err write text
+    return dict(ask.arguments)
 
 
 def unknown_tool(ask: Ask) -> Ask:
@@ -129,10 +133,6 @@ def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
         return (yield asks)
 
     return lambda agent: _relay(agent, turn)
-
-
-def _arguments(ask: Ask) -> dict[str, Any]:
-    return json.loads(ask.arguments) if isinstance(ask.arguments, str) else dict(ask.arguments)
 
 
 def bad_json(answer: str, random: Random) -> str:
@@ -177,11 +177,8 @@ def _with_items(answer: str, change: Callable[[list[Any]], list[Any]]) -> str:
     """Return the answer with its list changed: JSON, a Python list, or bare names."""
     start, end = answer.find("["), answer.rfind("]") + 1
     text = answer[start:end]
-    items = text.strip("[]").split(", ")
-    with suppress(ValueError, SyntaxError):
-        items = ast.literal_eval(text)
-    with suppress(ValueError):
-        items = json.loads(text)
+    parsed = parse_answer(text) or parse_literal(text)
+    items = text.strip("[]").split(", ") if parsed is None else parsed.value
     return answer[:start] + json.dumps(change(items), ensure_ascii=False) + answer[end:]
 
 

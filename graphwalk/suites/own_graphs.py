@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ValidationInfo, model_validator
+from pydantic import BeforeValidator, ValidationInfo
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
@@ -37,13 +37,6 @@ class OwnGraph(GraphSource):
     file: Annotated[Path, BeforeValidator(existing_path)] | None = None
     """A file or folder; "example" is the built-in graph."""
     twin: bool = False
-
-    @model_validator(mode="after")
-    def _check_not_empty(self) -> Self:
-        for name in ("labels", "relationship_types"):
-            if getattr(self, name) == ():
-                raise ValueError(f"{name}: an empty list selects nothing; omit the field to select all")
-        return self
 
     @property
     def facts(self) -> dict[str, Any]:
