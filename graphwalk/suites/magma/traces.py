@@ -32,16 +32,14 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 Split = Literal["train", "validation", "test"]
 FirstState = Literal["graphwalk", "paper"]
 NODE, EDGE = "Node", "EDGE"
-_MOST_NODES = 2000
-"""A trace stores its state after every step; the paper has at most 50 nodes."""
-Nodes = Annotated[int, Field(ge=2, le=_MOST_NODES)]
+Nodes = Annotated[int, Field(ge=2, le=100)]
+"""Number of nodes; the paper has at most 50."""
 Bits = NDArray[np.bool_]
 """One entry per pair of nodes in lexicographic order: is it an edge?"""
 
 ENUMERABLE = 5
 BLOCK = 512
-"""Graphs drawn at a time, fewer of large ones: part of what a seed means."""
-BLOCK_PAIRS = 1 << 22
+"""Graphs drawn at a time: part of what a seed means."""
 FRUITLESS = 1 << 18
 """Number of candidates in a row without a new one after which the split counts as exhausted."""
 _SMALL_SHARE = 112 / 1024
@@ -109,12 +107,11 @@ Candidate = tuple[Bits, NDArray[np.float64], int]
 
 def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
     n, pairs = spec.nodes, spec.nodes * (spec.nodes - 1) // 2
-    rows = max(1, min(BLOCK, BLOCK_PAIRS // pairs))
     for block in count():
         draw = generator(seed, "magma.graphs", n, str(spec.p), block)
-        bits = draw.random((rows, pairs)) < spec.p
-        weights = draw.integers(1, 11, (rows, pairs)).astype(float)
-        yield from zip(bits, weights, draw.integers(n, size=rows).tolist(), strict=True)
+        bits = draw.random((BLOCK, pairs)) < spec.p
+        weights = draw.integers(1, 11, (BLOCK, pairs)).astype(float)
+        yield from zip(bits, weights, draw.integers(n, size=BLOCK).tolist(), strict=True)
 
 
 def _enumerate_candidates(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
