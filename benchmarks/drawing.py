@@ -7,7 +7,6 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.make_tasks import MAX_HOPS
 from graphwalk.suites.questions.tasks.parameters import ParameterSearch, is_worth_asking
 
 GRAPHS, CHOICES = 10, 40
@@ -19,7 +18,7 @@ async def main() -> None:
     for number in range(GRAPHS):
         graph = generate_graph(GraphSpec(preset="paper-100"), 0, number)
         index, embedded = GraphIndex(graph), await EmbeddedDatabase().load(graph)
-        search = ParameterSearch(index, embedded, MAX_HOPS, drawing="answerable")
+        search = ParameterSearch(index, embedded, "answerable")
         for name, kind in shipped_kinds().items():
             random = stdlib_random(0, "drawing", graph.digest, name)
             for _ in range(CHOICES):

@@ -36,7 +36,7 @@ async def test_a_question_without_python_part_is_named_as_the_reason() -> None:
     own = str(data_path("templates") / "init" / "my_question.yaml")
     flags = {"suite.questions": [own, "node_count"], "models": ["scripted/expert"], "limit": 3}
     notes = (await estimate_run(resolve(load_experiment("quickstart", flags=flags), NOTHING_SET))).notes
-    reason = "the question my_question has no Python part with a plan, which this scripted agent follows."
+    reason = "the question my_question has no plan for scripted agents."
     assert reason in "\n".join(notes)
 
 

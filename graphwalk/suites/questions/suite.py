@@ -75,9 +75,9 @@ async def _own_tasks(
     copy = about.instance.source
     config = config.model_copy(update={"most_rows": config.most_rows or OWN_ROWS})
     if not isinstance(copy, AnonymisedCopy):
-        return await make_tasks(about.graph, about.store, config, seed=seed, own=True, left_out=left_out)
+        return await make_tasks(about.graph, about.store, config, seed=seed, left_out=left_out)
     store = await EmbeddedDatabase().load(copy.original)
-    originals = await make_tasks(copy.original, store, config, seed=seed, own=True, left_out={})
+    originals = await make_tasks(copy.original, store, config, seed=seed, left_out={})
     return await copy_tasks(copy, originals, about.store, config=config, seed=seed, left_out=left_out)
 
 

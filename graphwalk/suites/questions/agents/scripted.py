@@ -8,7 +8,6 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.flawed import flawed, player_with, varied
 from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes, read, unique_values
@@ -31,23 +30,13 @@ HIGHEST_COUNT = 12
 
 
 def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Policy:
-    """Play the plan of a question and answer with the JSON list of rows. Raise ConfigError without a plan.
-
-    The agent knows only what a language model knows.
-    """
+    """Play the plan of a question, with what a language model knows, and answer with the JSON list of rows."""
     python: Any = python_part(question)
-    if not has_plan(question):
-        raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
-    plan = python(**parameters).plan(Walker(schema))
-
-    def play() -> Policy:
-        rows = yield from plan
-        return json.dumps(rows, ensure_ascii=False)
-
-    return play()
+    rows = yield from python(**parameters).plan(Walker(schema))
+    return json.dumps(rows, ensure_ascii=False)
 
 
-def own_cypher(task: QuestionTask) -> Policy:
+def own_cypher(task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Run the task's Cypher and answer with its rows, page by page if there are too many for one result."""
 
     def literal(name: re.Match[str]) -> str:
@@ -70,8 +59,9 @@ def own_cypher(task: QuestionTask) -> Policy:
     return json.dumps(answer, ensure_ascii=False)
 
 
-def random_walk(task: QuestionTask, schema: Schema, draw: Random) -> Policy:
+def random_walk(task: QuestionTask, setting: str, schema: Schema | None, draw: Random) -> Policy:
     """Call random tools on values of the question and of earlier results, then answer with random rows."""
+    assert schema is not None
     memory = _Memory(task.parameters)
     try:
         for _ in range(draw.randint(1, MOST_TURNS)):
@@ -140,26 +130,20 @@ def _any_call(draw: Random, memory: _Memory, schema: Schema) -> Ask:
     return unique_values(name, owner, "node" if (owner, name) in owners else "relationship")
 
 
-def _shown(schema: Schema | None) -> Schema:
-    assert schema is not None
-    return schema
-
-
 def _walk(task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
-    return expert(task.template, task.parameters, _shown(schema))
+    assert schema is not None
+    return expert(task.template, task.parameters, schema)
 
 
 def _no_plan(task: QuestionTask) -> str:
-    if has_plan(task.template):
-        return ""
-    return f"the question {task.template} has no Python part with a plan, which this scripted agent follows"
+    return "" if has_plan(task.template) else f"the question {task.template} has no plan for scripted agents"
 
 
 _EXPERT = Player(_walk, why_not=_no_plan)
 PLAYERS: Mapping[str, Player[QuestionTask]] = {
     "expert": replace(_EXPERT, default=True),
     "varied": player_with(_EXPERT, varied),
-    "cypher": Player(lambda task, setting, schema, random: own_cypher(task), ("write_cypher",)),
+    "cypher": Player(own_cypher, ("write_cypher",)),
     "flawed": player_with(replace(_EXPERT, default=True), flawed),
-    "random": Player(lambda task, setting, schema, random: random_walk(task, _shown(schema), random), default=True),
+    "random": Player(random_walk, default=True),
 }

@@ -26,18 +26,15 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
 from graphwalk.suites.questions.tasks.parameters import (
-    OWN_GRAPH_EFFORT,
     CannotHost,
     Drawn,
     ParameterSearch,
-    generated_effort,
 )
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
 from graphwalk.variables import Variables
 
-MAX_HOPS = 3
 OWN_ROWS = 100
 """Default maximum of rows on your own graph."""
 
@@ -56,15 +53,13 @@ async def tasks_on(
     None means those of the paper, on your own graph those that it can host; the others are added to `left_out` with
     reasons. Raise ConfigError if the graph cannot host a question.
     """
-    own = not graph.spec
-    if own and questions is None:
-        most_rows, left_out = OWN_ROWS, {} if left_out is None else left_out
-    else:
-        most_rows, left_out = None, None
+    any_hosted = not graph.spec and questions is None
+    most_rows = OWN_ROWS if any_hosted else None
     choice = {"questions": questions, "per_question": per_question, "most_rows": most_rows}
     config = validate(QuestionsConfig, choice, "questions")
     store = store or await EmbeddedDatabase().load(graph)
-    return await make_tasks(graph, store, config, seed=seed, pages=AgentConfig(), own=own, left_out=left_out)
+    reasons = ({} if left_out is None else left_out) if any_hosted else None
+    return await make_tasks(graph, store, config, seed=seed, pages=AgentConfig(), left_out=reasons)
 
 
 async def tasks_of_source(source: GraphSource, variables: Variables, **choice: Any) -> list[QuestionTask]:
@@ -83,13 +78,12 @@ async def make_tasks(
     *,
     seed: int,
     pages: AgentConfig | None = None,
-    own: bool = False,
     left_out: dict[str, str] | None = None,
 ) -> list[QuestionTask]:
     """Return `per_question` distinct tasks of every kind about the graph in `store`.
 
     A task depends only on seed, graph, question and its number. With `pages` tasks have the figures of the expert that
-    reads the pages of this agent. `own` limits the search as for graphs of any size.
+    reads the pages of this agent.
 
     Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError. On
     an own graph those that follow both directions are asked instead, unless `config` names the questions.
@@ -97,8 +91,7 @@ async def make_tasks(
     """
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
     maker = TaskMaker(index, store, embedded, seed, config.target, pages)
-    effort = OWN_GRAPH_EFFORT if own else generated_effort(graph)
-    search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, config.drawing)
+    search = ParameterSearch(index, embedded, config.drawing)
 
     async def drawn(kind: QuestionKind) -> list[QuestionTask]:
         taken: dict[Drawn, None] = {}
@@ -118,7 +111,7 @@ async def make_tasks(
         return tasks
 
     tasks = [task for kind in config.kinds for task in await drawn(kind)]
-    if left_out is None or not own:
+    if left_out is None or graph.spec:
         return tasks
     for kind in config.substitutes:
         alike = [k.name for k in config.kinds if k.template.category == kind.template.category and k.name in left_out]

@@ -19,8 +19,8 @@ from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, TemporalKind, Value, shown
 
-_WAYS, _WAYS_PER_ENTITY = 5_000_000, 40
-"""Limits on the walks per question, which grow with the graph; dense graphs exceed them."""
+MAX_HOPS = 3
+"""Maximum number of hops; a generated graph may have another one."""
 _EXACT = 2**53
 """Largest integer that programs with floating-point numbers keep exactly."""
 COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local datetime"})
@@ -41,13 +41,11 @@ class Effort(NamedTuple):
     ways: int
 
 
-OWN_GRAPH_EFFORT = Effort(2_000, 1_000_000)
-"""Limits for your own graph of any size: some seconds per question."""
-
-
-def generated_effort(graph: PropertyGraph) -> Effort:
-    """Return the limits for a generated graph: seconds per question with 10⁴ nodes, a minute with 10⁶."""
-    return Effort(20_000, _WAYS + _WAYS_PER_ENTITY * (graph.node_count + graph.relationship_count))
+def effort_for(graph: PropertyGraph) -> Effort:
+    """Return the limits: seconds per question on your own graph of any size, or on a generated one of 10⁴ nodes."""
+    if not graph.spec:
+        return Effort(2_000, 1_000_000)
+    return Effort(20_000, 5_000_000 + 40 * (graph.node_count + graph.relationship_count))
 
 
 class ParameterSpace:
@@ -56,9 +54,9 @@ class ParameterSpace:
     Sets are counted, not listed. A label with many properties is in more sets than one with few.
     """
 
-    def __init__(self, index: GraphIndex, max_hops: int) -> None:
+    def __init__(self, index: GraphIndex) -> None:
         self._index = index
-        self._max_hops = max_hops
+        self._max_hops = int(index.graph.spec.get("hops", MAX_HOPS))
         self._values: dict[tuple[str, str, Value], list[Value]] = {}
         self._counts: dict[tuple[Value, ...], int] = {}
 
@@ -170,17 +168,9 @@ class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs a
 class ParameterSearch:
     """Search for the parameters of questions about one graph. `embedded` has it on the embedded engine."""
 
-    def __init__(
-        self,
-        index: GraphIndex,
-        embedded: GraphStore,
-        max_hops: int,
-        effort: Effort | None = None,
-        drawing: Drawing = "nontrivial",
-    ) -> None:
+    def __init__(self, index: GraphIndex, embedded: GraphStore, drawing: Drawing = "nontrivial") -> None:
         self._index, self._embedded, self._drawing = index, embedded, drawing
-        self._effort = effort or generated_effort(index.graph)
-        self._space = ParameterSpace(index, max_hops)
+        self._space = ParameterSpace(index)
 
     async def draw(
         self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), most_rows: int | None = None
@@ -189,7 +179,7 @@ class ParameterSearch:
 
         Raise CannotHost with the reason if none are found.
         """
-        effort, tried = self._effort, 0
+        effort, tried = effort_for(self._index.graph), 0
         size, ways_in_all = self._space.size(kind.template), 0
         tries = effort.tries // 10 if kind.python is None else effort.tries
         for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):

@@ -22,7 +22,7 @@ async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) 
         graph = any_graph(Random(seed), bare=bare)
         store = await EmbeddedDatabase().load(graph)
         left_out: dict[str, str] = {}
-        tasks = await make_tasks(graph, store, config, seed=seed, pages=AgentConfig(), own=True, left_out=left_out)
+        tasks = await make_tasks(graph, store, config, seed=seed, pages=AgentConfig(), left_out=left_out)
         assert {task.template for task in tasks} | left_out.keys() == hosted.keys()
         for task in tasks:
             hosted[task.template] += 1

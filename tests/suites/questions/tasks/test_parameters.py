@@ -32,9 +32,9 @@ async def store_of(index: GraphIndex) -> GraphStore:
     return await EmbeddedDatabase().load(index.graph)
 
 
-async def drawn(index: GraphIndex, name: str, number: int = 0, max_hops: int = 3) -> dict[str, Value]:
-    search = ParameterSearch(index, await store_of(index), max_hops)
-    found, _ = await search.draw(shipped_kinds()[name], stdlib_random(0, "test", name, number))
+async def drawn(index: GraphIndex, name: str) -> dict[str, Value]:
+    search = ParameterSearch(index, await store_of(index))
+    found, _ = await search.draw(shipped_kinds()[name], stdlib_random(0, "test", name))
     return found
 
 
@@ -49,10 +49,10 @@ async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:
     graph = generate_graph(GraphSpec(nodes=40, labels=3, relationship_types=2, properties=2, values=3), 2)
     name = "path_from_specific_node"
     index, kind = GraphIndex(graph), shipped_kinds()[name]
-    space, store = ParameterSpace(index, 3), await store_of(index)
+    space, store = ParameterSpace(index), await store_of(index)
     choices = [space.at(kind.template, number) for number in range(space.size(kind.template))]
     likely = [tuple(parameters.values()) for parameters in choices if await is_worth(name, index, store, parameters)]
-    random, search = stdlib_random(0, "uniform", name), ParameterSearch(index, store, 3)
+    random, search = stdlib_random(0, "uniform", name), ParameterSearch(index, store)
     found = Counter([tuple((await search.draw(kind, random))[0].values()) for _ in range(2_000)])
     assert 1 < len(likely) < len(choices)
     assert set(found) == set(likely)
