@@ -54,7 +54,8 @@ class QuestionsConfig(SuiteConfig):
     graphs: tuple[AnyGraph, ...] = Field(default=(GeneratedGraph(),), min_length=1)
     """Graphs to generate, each `count` times, and your own graphs."""
     questions: tuple[NameOrPath, ...] | None = None
-    """Built-in questions by name, your own by the path of their YAML file; None: those of the paper."""
+    """Built-in questions by name, your own by the path of their YAML file; None: those of the paper, about your own
+    graphs all."""
     wording: Wording = "standard"
     """Wording of the built-in questions: standard, paper (with the information of the paper and no more), alternatives
     for training, or alternatives held out from it."""
@@ -96,12 +97,11 @@ class QuestionsConfig(SuiteConfig):
         return choose_kinds(self.questions)
 
     @cached_property
-    def substitutes(self) -> tuple[QuestionKind, ...]:
-        """Return the kinds not of the paper, for own graphs that cannot host those; none if kinds are named."""
-        others = (kind for kind in shipped_kinds().values() if kind.template.order is None)
-        return tuple(others) if self.questions is None else ()
+    def own_kinds(self) -> tuple[QuestionKind, ...]:
+        """Return the questions about your own graphs, by default all that ship: some graphs host few of the paper's."""
+        return tuple(shipped_kinds().values()) if self.questions is None else self.kinds
 
     def texts(self) -> Mapping[str, str]:
         """Return the YAML of every question, and of the tool of write_cypher."""
-        kinds = (*self.kinds, *(self.substitutes if self.foreign else ()))
+        kinds = self.own_kinds if self.foreign else self.kinds
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in kinds}, **query_texts()}

@@ -62,7 +62,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             tasks = await make_tasks(about.graph, about.store, config, seed=seed, left_out=left_out)
             left_out |= dict(queries_left_out(about.store))
         if config.wording != "standard":
-            kinds = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
+            kinds = {kind.name: kind for kind in config.own_kinds}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
         return Tasks(tasks, left_out)
 

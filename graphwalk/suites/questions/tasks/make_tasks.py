@@ -50,7 +50,7 @@ async def tasks_on(
 ) -> list[QuestionTask]:
     """Return tasks about a graph, by default on the embedded engine; `questions` are named as in an experiment.
 
-    None means those of the paper, on your own graph those that it can host; the others are added to `left_out` with
+    None means those of the paper, on your own graph all that it can host; the others are added to `left_out` with
     reasons. Raise ConfigError if the graph cannot host a question.
     """
     any_hosted = not graph.spec and questions is None
@@ -85,8 +85,7 @@ async def make_tasks(
     A task depends only on seed, graph, question and its number. With `pages` tasks have the figures of the expert that
     reads the pages of this agent.
 
-    Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError. On
-    an own graph those that follow both directions are asked instead, unless `config` names the questions.
+    Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
@@ -110,16 +109,8 @@ async def make_tasks(
                 break
         return tasks
 
-    tasks = [task for kind in config.kinds for task in await drawn(kind)]
-    if left_out is None or graph.spec:
-        return tasks
-    for kind in config.substitutes:
-        alike = [k.name for k in config.kinds if k.template.category == kind.template.category and k.name in left_out]
-        if alike and (instead := await drawn(kind)):
-            tasks += instead
-            for name in alike:
-                left_out[name] += f"; asked instead, in both directions: {kind.name}"
-    return tasks
+    kinds = config.kinds if graph.spec else config.own_kinds
+    return [task for kind in kinds for task in await drawn(kind)]
 
 
 async def _embedded(graph: PropertyGraph, store: GraphStore) -> GraphStore:
@@ -143,7 +134,7 @@ async def copy_tasks(
     embedded = await _embedded(copy.graph, store)
     maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed)
     index = GraphIndex(copy.original)
-    by_name = {kind.name: kind for kind in (*config.substitutes, *config.kinds)}
+    by_name = {kind.name: kind for kind in config.own_kinds}
     tasks = []
     for original in originals:
         kind = by_name[original.template]

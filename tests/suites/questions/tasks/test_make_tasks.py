@@ -138,5 +138,4 @@ async def test_a_graph_that_points_one_way_is_asked_questions_of_all_categories(
     assert {record["task"]["category"] for record in played} == set(CATEGORIES)
     assert all(record["score"]["correct"] for record in played)
     assert sum(record["task"]["template"] == "negation_on_shared_neighbor" for record in played) == 2
-    substitute = "; asked instead, in both directions: negation_on_shared_neighbor"
-    assert any("movies: without compositional_intersection:" in note and substitute in note for note in notes.notes)
+    assert any("movies: without compositional_intersection:" in note for note in notes.notes)
