@@ -5,8 +5,7 @@ Values match as a whole, in every result encoding: `abc` is not in `abcd`, and 3
 
 import json
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -86,27 +85,11 @@ def shows_data(result: ToolResult) -> bool:
     return result.error is None and bool(result.rows)
 
 
-def holds_row(row: Mapping[str, Any], fields: Collection[str], evidence: Evidence) -> bool:
-    """Return True if the row has a value in a field, and the text contains all of its values."""
-    values = [row[field] for field in fields if row.get(field) is not None]
-    return bool(values) and all(map(evidence.holds, values))
-
-
-@dataclass(frozen=True, slots=True)
-class Waste:
-    """Numbers of calls of one trajectory: identical to an earlier one, and refused."""
-
-    repeated_calls: int
-    tool_errors: int
-
-
-def waste_of(trajectory: Trajectory) -> Waste:
-    """Count calls that gained nothing."""
+def wasted_calls(trajectory: Trajectory) -> tuple[int, int]:
+    """Return how many calls were identical to an earlier one, and how many were refused."""
     results = trajectory.results
-    return Waste(
-        repeated_calls=len(results) - len({call_signature(result.call) for result in results}),
-        tool_errors=sum(result.error is not None for result in results),
-    )
+    repeated = len(results) - len({call_signature(result.call) for result in results})
+    return repeated, sum(result.error is not None for result in results)
 
 
 def call_signature(call: ToolCall) -> tuple[str, str]:

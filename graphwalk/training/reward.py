@@ -24,7 +24,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.runs.judge import judge
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
-from graphwalk.tools.observed_values import tool_evidence, waste_of
+from graphwalk.tools.observed_values import tool_evidence, wasted_calls
 from graphwalk.types.episode import Trajectory, setting_of
 
 
@@ -131,8 +131,7 @@ def _waste(trajectory: Trajectory) -> float:
     calls = sum(not result.is_note for result in trajectory.results)
     if not calls:
         return 1.0
-    waste = waste_of(trajectory)
-    return max(0.0, 1 - (waste.repeated_calls + waste.tool_errors) / calls)
+    return max(0.0, 1 - sum(wasted_calls(trajectory)) / calls)
 
 
 def _calls(task: Task, trajectory: Trajectory) -> float | None:

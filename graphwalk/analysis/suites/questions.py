@@ -34,7 +34,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.tools.observed import is_key
-from graphwalk.tools.observed_values import Evidence, holds_row, shows_data, tool_evidence, waste_of
+from graphwalk.tools.observed_values import Evidence, shows_data, tool_evidence, wasted_calls
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 
@@ -134,14 +134,14 @@ class Analysis(SuiteAnalysis[QuestionTask]):
         grounded = None
         if rows and proven is not None:
             grounded = sum(row_set([row], task.scored_fields) <= proven for row in rows) / len(rows)
-        waste = waste_of(trajectory)
+        repeated_calls, tool_errors = wasted_calls(trajectory)
         return QuestionExplanation(
             grounded=grounded,
             error_class=None
             if score["correct"]
             else why_wrong(task, trajectory, None if answer is None else rows, proven),
-            repeated_calls=waste.repeated_calls,
-            tool_errors=waste.tool_errors,
+            repeated_calls=repeated_calls,
+            tool_errors=tool_errors,
         )
 
     def potential(self, task: QuestionTask, trajectory: Trajectory) -> float | None:
@@ -212,8 +212,9 @@ def why_wrong(
 
 def names_target(task: QuestionTask, text: str) -> bool:
     """Return True if a text contains the values of every row of the target, or of one if one is enough."""
-    evidence = Evidence([text])
-    named = (holds_row(row, task.scored_fields, evidence) for row in task.target)
+    holds = Evidence([text]).holds
+    rows = ([row[field] for field in task.scored_fields if row.get(field) is not None] for row in task.target)
+    named = (bool(values) and all(map(holds, values)) for values in rows)
     return all(named) if task.mode == "set" else any(named)
 
 

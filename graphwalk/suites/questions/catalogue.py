@@ -16,14 +16,14 @@ from typing import Any, cast
 
 from graphwalk.config.registry import Registry
 from graphwalk.config.strict import is_path
-from graphwalk.config.yaml_files import YamlFile
+from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, QuestionTemplate, read_template
+from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, QuestionTemplate
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Scalar, Value, shown
 
@@ -86,7 +86,10 @@ def has_plan(name: str) -> bool:
 def load_kind(path: Path) -> QuestionKind:
     """Return the question in a YAML file. Raise ConfigError with file, line and field of every mistake."""
     file = YamlFile.read(path)
-    return QuestionKind(read_template(file), file)
+    template = validate(QuestionTemplate, file.data, str(path), file.tree)
+    if template.name != path.stem:
+        raise ConfigError(f"{file.where('name')}: {template.name!r} differs from the file name")
+    return QuestionKind(template, file)
 
 
 @cache

@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from typing import Any, Literal, get_args
 
-from jinja2 import Template
+from jinja2 import Environment
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from graphwalk.config.jinja import check_text, make_environment, rendered, with_article
 from graphwalk.config.strict import Strict
-from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import Identifiers, render_cypher
 
@@ -104,18 +103,12 @@ class QuestionTemplate(Strict):
             earlier[name] = parameter.role
         return parameters
 
-    @field_validator("wording")
+    @field_validator("wording", "other_wordings")
     @classmethod
-    def _words_use_known_names(cls, text: str, info: ValidationInfo) -> str:
-        check_text(text, {*info.data.get("parameters", ()), "answer_properties"}, WORDING_FILTERS)
-        return text
-
-    @field_validator("other_wordings")
-    @classmethod
-    def _texts_use_known_names(cls, texts: Mapping[str, tuple[str, ...]], info: ValidationInfo) -> Any:
-        for text in chain.from_iterable(texts.values()):
-            check_text(text, info.data.get("parameters", ()), WORDING_FILTERS)
-        return texts
+    def _words_use_known_names(cls, wording: Any, info: ValidationInfo) -> Any:
+        for text in [wording] if isinstance(wording, str) else chain.from_iterable(wording.values()):
+            check_text(text, {*info.data.get("parameters", ()), "answer_properties"}, WORDING_FILTERS)
+        return wording
 
     @field_validator("cypher")
     @classmethod
@@ -151,14 +144,6 @@ class QuestionTemplate(Strict):
         )
 
 
-def read_template(file: YamlFile) -> QuestionTemplate:
-    """Return the template of a file. Raise ConfigError with file, line and field of every mistake."""
-    template = validate(QuestionTemplate, file.data, str(file.path), file.tree)
-    if template.name != file.path.stem:
-        raise ConfigError(f"{file.where('name')}: {template.name!r} differs from the file name")
-    return template
-
-
 def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
     allowed = info.data.get("answer_fields" if of_answer else "parameters", ())
     if unknown := set(names) - set(allowed):
@@ -179,11 +164,9 @@ def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
 
 def render_wording(text: str, values: Mapping[str, Any]) -> str:
     """Return the question that a model reads. Raise TextError for an error in the text."""
-    return rendered(_compiled(text), values).strip()
+    return rendered(_environment().from_string(text), values).strip()
 
 
-@lru_cache(maxsize=256)
-def _compiled(text: str) -> Template:
-    return make_environment(
-        {"json": partial(json.dumps, ensure_ascii=False), "with_article": with_article}
-    ).from_string(text)
+@cache
+def _environment() -> Environment:
+    return make_environment({"json": partial(json.dumps, ensure_ascii=False), "with_article": with_article})

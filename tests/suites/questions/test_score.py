@@ -147,17 +147,6 @@ def test_one_of_several_right_answers_is_enough(mode):
     assert score(question, [{"node_key": "a", "n": 2}], keys("a")).all_properties_correct is False
 
 
-def test_waste_is_part_of_the_explanation():
-    rows = [{"label": "L", "properties": {"key": "a", "p": 1}}]
-    turns = [
-        tool_turn(seen(call(1, value=1), rows), seen(call(2, value=2), "no", error="bad_arguments")),
-        tool_turn(seen(call(3, value=1), rows)),
-    ]
-    trajectory = episode(*turns, answer='[{"node_key": "a"}]')
-    result = explained_score(task(keys("a")), "tools", trajectory, task(keys("a")).read(trajectory.reply))
-    assert (result.repeated_calls, result.tool_errors) == (1, 1)
-
-
 @pytest.mark.parametrize(("right", "wrong"), [("1.10", "1.1"), ("1000", "1e3"), ("true", "True")])
 def test_a_node_whose_key_looks_like_the_right_one_is_wrong(right, wrong):
     found = score(task(keys(right)), keys(wrong), keys(right, wrong))

@@ -23,13 +23,9 @@ from graphwalk.suites.questions.agents.expert_effort import ExpertReference
 from graphwalk.suites.questions.catalogue import Question, QuestionKind, has_plan, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
-from graphwalk.suites.questions.tasks.parameters import (
-    CannotHost,
-    Drawn,
-    ParameterSearch,
-)
+from graphwalk.suites.questions.tasks.parameters import CannotHost, Drawn, ParameterSearch, owner_of
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
@@ -166,10 +162,9 @@ def mapped_parameters(
         if parameter.role in names:
             value = names[parameter.role][str(value)]
         elif parameter.role == "value":
-            property_name, owner = str(parameters[str(parameter.of)]), str(template.parameters[str(parameter.of)].of)
-            kind: EntityType = "node" if template.parameters[owner].role == "label" else "relationship"
+            property_name = str(parameters[str(parameter.of)])
             # The raw value, for example a date for its text. Drawn values have distinct texts.
-            raw_values = index.values(kind, str(parameters[owner]), property_name)
+            raw_values = index.values(*owner_of(template, name, parameters), property_name)
             raw = next(raw for raw in raw_values if value_order(shown(raw)) == value_order(value))
             value = copy.values.of(property_name, raw)
         mapped[name] = value
@@ -237,7 +232,7 @@ class TaskMaker:
                     raise
                 reason = "its paths need nodes without a label, which tools cannot look up"
                 hint = "give the nodes a label, or omit the question"
-                raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint=hint) from error
+                raise CannotHost(self.index.graph, kind.name, reason, hint) from error
             task = task if self.pages is None else walk.added_to(task)
         return task if self.target == "graphwalk" else await self._with_paper_target(task, question)
 

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from random import Random
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.evaluation.rows import distinct
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
 from graphwalk.suites.questions.config import Drawing
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.tasks.oracles import cypher_rows
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import PropertyGraph, value_order
@@ -57,7 +57,7 @@ class ParameterSpace:
     def __init__(self, index: GraphIndex) -> None:
         self._index = index
         self._max_hops = int(index.graph.spec.get("hops", MAX_HOPS))
-        self._values: dict[tuple[str, str, Value], list[Value]] = {}
+        self._values: dict[tuple[EntityType, str, str], list[Value]] = {}
         self._counts: dict[tuple[Value, ...], int] = {}
 
     def size(self, template: QuestionTemplate) -> int:
@@ -114,18 +114,16 @@ class ParameterSpace:
             case "key":
                 return self._index.keys_of(str(chosen[str(parameter.of)]))
             case "property":
-                role, owner = _owner(template, name, chosen)
-                return self._index.property_names("node" if role == "label" else "relationship", owner)
+                return self._index.property_names(*owner_of(template, name, chosen))
             case "value":
-                return self._property_values(*_owner(template, name, chosen), chosen[str(parameter.of)])
+                return self._property_values(*owner_of(template, name, chosen), str(chosen[str(parameter.of)]))
             case "hops":
                 return range(min(parameter.at_least, self._max_hops), self._max_hops + 1)
 
-    def _property_values(self, role: str, owner: str, name: Value) -> list[Value]:
-        if (role, owner, name) not in self._values:
-            column = self._index.values("node" if role == "label" else "relationship", owner, str(name))
-            self._values[role, owner, name] = _unambiguous(value for value in column if value is not None)
-        return self._values[role, owner, name]
+    def _property_values(self, kind: EntityType, owner: str, name: str) -> list[Value]:
+        if (kind, owner, name) not in self._values:
+            self._values[kind, owner, name] = _unambiguous(self._index.values(kind, owner, name))
+        return self._values[kind, owner, name]
 
 
 def _unambiguous(column: Iterable[Value]) -> list[Value]:
@@ -134,12 +132,9 @@ def _unambiguous(column: Iterable[Value]) -> list[Value]:
     Of 1 and 1.0 the integer is kept. Two values with the same text, for example a date and its text, are left out.
     """
     distinct = {value_order(value): value for value in sorted(column, key=lambda value: type(value).__name__)}
-    looks = Counter(map(_look, distinct.values()))
-    return [value for _, value in sorted(distinct.items()) if _can_be_asked(value) and looks[_look(value)] == 1]
-
-
-def _look(value: Value) -> tuple[int, Any]:
-    return value_order(cast("Value", tuple(map(str, seen)) if isinstance(seen := shown(value), list) else seen))
+    texts = Counter(value_order(shown(value)) for value in distinct.values() if not isinstance(value, tuple))
+    askable = (value for _, value in sorted(distinct.items()) if _can_be_asked(value))
+    return [value for value in askable if texts[value_order(shown(value))] == 1]
 
 
 def _can_be_asked(value: Value) -> bool:
@@ -150,18 +145,21 @@ def _can_be_asked(value: Value) -> bool:
     return isinstance(value, str) or (isinstance(value, int) and abs(value) <= _EXACT)
 
 
-def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> tuple[str, str]:
-    """Return (role, name) of the label or relationship type of a property or value."""
+def owner_of(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> tuple[EntityType, str]:
+    """Return the label or relationship type that a parameter is, or that a property or value belongs to."""
     while template.parameters[name].role in ("property", "value"):
         name = str(template.parameters[name].of)
-    return template.parameters[name].role, str(chosen[name])
+    return "node" if template.parameters[name].role == "label" else "relationship", str(chosen[name])
 
 
 class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
     """Error for a question without usable parameters; `reason` does not name the graph."""
 
-    def __init__(self, message: str, *, reason: str, hint: str) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, graph: PropertyGraph, question: str, reason: str, hint: str) -> None:
+        size = f"{counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}"
+        super().__init__(
+            f"the graph {graph.digest[:12]} ({size}) cannot host the question {question}: {reason}", hint=hint
+        )
         self.reason = reason
 
 
@@ -200,13 +198,8 @@ class ParameterSearch:
         at_most = "" if most_rows is None else f" of at most {most_rows} rows (suite.most_rows)"
         trivial = "" if self._drawing == "answerable" else " that is not trivial"
         reason = f"none of {tried:,} parameter sets has an answer{at_most}{trivial}"
-        graph = self._index.graph
-        size_of_graph = f"{counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}"
-        raise CannotHost(
-            f"the graph {graph.digest[:12]} ({size_of_graph}) cannot host the question {kind.name}: {reason}",
-            reason=reason,
-            hint="use a graph with more nodes or relationships, fewer questions of a kind, or omit this one",
-        )
+        hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
+        raise CannotHost(self._index.graph, kind.name, reason, hint)
 
     def _choices(self, template: QuestionTemplate, size: int, random: Random) -> Iterator[Chosen | None]:
         """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
