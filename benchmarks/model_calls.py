@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
-from graphwalk.agent import messages_to_send
+from graphwalk.agent.loop import messages_to_send
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.agent import answer_now, call_tools, messages_to_send
+from graphwalk.agent.loop import answer_now, call_tools, messages_to_send
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.evaluation.extraction import extract_with_model

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
-from graphwalk.agent import CUT_OFF, Episode, run_episode
+from graphwalk.agent.loop import CUT_OFF, Episode, run_episode
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model, Wrapper
 from graphwalk.models.prices import KnownPrice

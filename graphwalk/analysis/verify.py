@@ -11,7 +11,7 @@ from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.files.resources import quote

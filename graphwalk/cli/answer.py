@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from rich.text import Text
 
-from graphwalk.agent import Watcher
+from graphwalk.agent.loop import Watcher
 from graphwalk.analysis.answer_evidence import EVERY_LOOK_UP_FAILED
 from graphwalk.cli.episode_text import call_table, effort, evidence_table
 from graphwalk.errors import counted

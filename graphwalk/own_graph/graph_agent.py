@@ -5,10 +5,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from graphwalk.agent import Episode, Watcher, run_episode
+from graphwalk.agent.levers import tools_with_levers
+from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.levers.setup import tools_with_levers
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.wrappers import Budget, wrap

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.agent import Episode, Step, model_turn, tool_turn
+from graphwalk.agent.loop import Episode, Step, model_turn, tool_turn
 from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
 from graphwalk.models.tracing import Reporting, manager_of_node
 from graphwalk.own_graph.config import ask_config

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from graphwalk.agent.answer_tool import AnswersByTool
+from graphwalk.agent.levers import with_levers
 from graphwalk.errors import ConfigError, StoreError, counted
-from graphwalk.levers.answer_tool import AnswersByTool
-from graphwalk.levers.setup import with_levers
 from graphwalk.models.base import Model
 from graphwalk.runs.record import EpisodeKey
 from graphwalk.runs.resolve import Experiment, can_play, no_episode

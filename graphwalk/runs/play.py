@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphwalk.agent import Episode, Watcher, run_episode
+from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogError, StoreError
 from graphwalk.evaluation.extraction import extract_with_model

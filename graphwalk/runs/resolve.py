@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from graphwalk.agent.levers import check_levers
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.levers.setup import check_levers
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import check_name, open_model

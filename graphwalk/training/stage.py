@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
-from graphwalk.agent import Episode, call_tools, limit_reached, run_episode
+from graphwalk.agent.loop import Episode, call_tools, limit_reached, run_episode
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.agent import AgentConfig

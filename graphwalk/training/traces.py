@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.agent import answer_now, messages_to_send
+from graphwalk.agent.levers import with_levers
+from graphwalk.agent.loop import answer_now, messages_to_send
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
 from graphwalk.files.bulk import Rows
-from graphwalk.levers.setup import with_levers
 from graphwalk.models.json_protocol import ANY_TEXT, JsonProtocol
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.runs.experiment import AnyExperiment, experiment_from

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import graphwalk
-from graphwalk.agent import answer_now, messages_to_send
+from graphwalk.agent.loop import answer_now, messages_to_send
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.models.server import Answer, ModelServer, chat, stream

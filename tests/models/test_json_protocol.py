@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.json_protocol import NO_CALL

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.task import Prompt

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.seeds import stdlib_random

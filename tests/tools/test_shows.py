@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.runs.play import RunModels
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.suite import MagmaTask

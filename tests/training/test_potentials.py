@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
 from graphwalk.errors import ConfigError
 from graphwalk.runs.play import RunModels

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
+from graphwalk.agent.levers import tools_with_levers
 from graphwalk.config.agent import AgentConfig
-from graphwalk.levers.setup import tools_with_levers
 from graphwalk.own_graph.config import DEFAULTS
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox

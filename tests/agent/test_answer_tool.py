@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from graphwalk.agent.answer_tool import AnswerTool
 from graphwalk.analysis.verify import verify_run
-from graphwalk.levers.answer_tool import AnswerTool
 from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.task import keys_as_answer, rows_as_answer
 from graphwalk.types.episode import ToolResult
 from graphwalk.variables import Variables
-from tests.levers.played import AGENT, Shown, call, play
+from tests.agent.played import AGENT, Shown, call, play
 
 FORM = rows_as_answer({"node_key": "string", "rel_count": "integer"})
 TOOLS = Shown(ToolResult(call("look"), "[]", rows=0))

@@ -5,8 +5,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from graphwalk.agent.names import NamesInTools
 from graphwalk.config.agent import AgentConfig
-from graphwalk.levers.names import NamesInTools
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools

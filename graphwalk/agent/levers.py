@@ -5,12 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from graphwalk.agent.answer_tool import ANSWER, AnswerTool
+from graphwalk.agent.names import NamesInTools
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
-from graphwalk.levers.answer_tool import ANSWER, AnswerTool
-from graphwalk.levers.names import NamesInTools
-from graphwalk.levers.nudges import nudge_for
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import AnswerForm, Prompt, Task
@@ -62,3 +61,12 @@ def with_levers(prompt: Prompt, task: Task, setting: str, agent: AgentConfig) ->
 def tools_with_levers(graph: GraphToolbox, agent: AgentConfig) -> Toolbox:
     """Return the tools with the levers that need no task."""
     return NamesInTools(graph, agent) if agent.names_in_tools else graph
+
+
+def nudge_for(reply: str, task: Task, toolbox: Toolbox | None, agent: AgentConfig) -> str | None:
+    """Return what is missing in a reply without calls; None if the task can read an answer in it."""
+    if task.read(reply).answer is not None:
+        return None
+    tools = [] if toolbox is None else [spec.name for spec in toolbox.specs]
+    answer_format = task.answer_format(agent).strip()
+    return agent.texts.message("nudge", empty=not reply.strip(), tools=tools, answer=ANSWER, format=answer_format)

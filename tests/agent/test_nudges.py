@@ -14,7 +14,7 @@ from graphwalk.runs.resolve import resolve
 from graphwalk.training.stage import Stage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
-from tests.levers.played import SUITES, play
+from tests.agent.played import SUITES, play
 from tests.models.player import Player, said
 
 PLAN = said("First I look the node up.")

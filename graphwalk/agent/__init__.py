@@ -1,0 +1,1 @@
+"""The agent: its loop, and the levers that help a model to walk."""
