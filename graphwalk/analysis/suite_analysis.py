@@ -106,7 +106,7 @@ def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
 async def with_reference(analysis: SuiteAnalysis[T], task: T, about: LoadedGraph, agent: AgentConfig) -> T:
     """Return a task with the figures of the expert's walk; unchanged without one. Raise OracleError as `reference`."""
     walk = await analysis.reference(task, about, agent)
-    return task if walk is None else walk.added_to(task)
+    return task if walk is None else task.model_copy(update=walk.figures)
 
 
 def score_fields(folder: RunFolder) -> list[str]:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
@@ -13,13 +12,10 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Player
-from graphwalk.suites.task import Task
+from graphwalk.suites.task import T
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, TaskRecord, ToolResult, Trajectory, Turn
-
-T = TypeVar("T", bound=TaskRecord)
-TaskT = TypeVar("TaskT", bound=Task)
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +41,6 @@ class ReferenceWalk:
             "reference_output_tokens": self.output_tokens,
         }
 
-    def added_to(self, task: T) -> T:
-        """Return the task with these reference figures."""
-        return task.model_copy(update=self.figures)
-
 
 class CachedTools:
     """Tools whose calls change nothing: walks on the same graph repeat most calls, and each is executed once."""
@@ -67,7 +59,7 @@ class CachedTools:
         return self._results[key]
 
 
-async def expert_walk(expert: Player[TaskT], task: TaskT, about: LoadedGraph) -> ReferenceWalk:
+async def expert_walk(expert: Player[T], task: T, about: LoadedGraph) -> ReferenceWalk:
     """Return the expert's walk with the default tools. Raise OracleError if its answer is wrong."""
     prompt = await task.prompt(about, "tools", AgentConfig())
     assert prompt.toolbox is not None

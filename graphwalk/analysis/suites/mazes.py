@@ -44,18 +44,7 @@ def table_1() -> Reference:
         "The paper's mazes differ: 10 × 10 cells, half of them walls, at least 15 steps from start to goal.",
         "Its calls of gpt-4o-mini, 22.125 = 177/8, can only be an average over the 8 mazes solved.",
     )
-    return Reference(f"{paper['source']}, Table 1", notes, tuple(_row(**row) for row in paper["table_1_mazes"]))
-
-
-def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None, **row: Any) -> dict[str, Any]:
-    """Return a row of Table 1. Its averages of calls are over ten mazes, unless the sum would be no whole number."""
-    right = {"correct": correct_of_10, "scored": 10, "accuracy": 10.0 * correct_of_10}
-    over_all = mean_tool_calls is not None and (10 * mean_tool_calls).is_integer()
-    calls = {
-        "calls_per_question": mean_tool_calls if over_all else None,
-        "calls_per_solved": mean_tool_calls if not over_all or correct_of_10 == 10 else None,
-    }
-    return {**row, **right, **calls, "seconds_per_question": mean_seconds}
+    return Reference(f"{paper['source']}, Table 1", notes, tuple(paper["table_1_mazes"]))
 
 
 class MazeExplanation(Explanation):

@@ -233,7 +233,7 @@ class TaskMaker:
                 reason = "its paths need nodes without a label, which tools cannot look up"
                 hint = "give the nodes a label, or omit the question"
                 raise CannotHost(self.index.graph, kind.name, reason, hint) from error
-            task = task if self.pages is None else walk.added_to(task)
+            task = task if self.pages is None else task.model_copy(update=walk.figures)
         return task if self.target == "graphwalk" else await self._with_paper_target(task, question)
 
     async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:
