@@ -2,17 +2,13 @@
 
 import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from graphwalk.errors import ConfigError
 from graphwalk.sanitise import printable
 from graphwalk.terminal.console import data, print_columns, say, stdout
-
-if TYPE_CHECKING:
-    from graphwalk.runs.listing import ListedRun
-
 
 app = typer.Typer(help="List experiments, questions, tools, models or runs, or show one in full.")
 
@@ -94,6 +90,9 @@ def runs(
 
     Columns: models, state, episodes, accuracy and cost. Continue an unfinished run with `graphwalk resume`.
     """
+    from rich.text import Text
+
+    from graphwalk.reports.text_table import plain_grid
     from graphwalk.runs.listing import list_runs
 
     if not folder.is_dir():
@@ -102,17 +101,10 @@ def runs(
     if json:
         for run in listed:
             data(json_module.dumps(run.as_dict()))
-    elif listed:
-        _print(listed)
-    else:
+        return
+    if not listed:
         say(f"no run in {folder}")
-
-
-def _print(listed: "list[ListedRun]") -> None:
-    from rich.text import Text
-
-    from graphwalk.reports.text_table import plain_grid
-
+        return
     table = plain_grid()
     for title in ("Run", "Models", "State"):
         table.add_column(title, overflow="fold")

@@ -14,42 +14,17 @@ from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import quote
 
 
-class YamlMistakeError(Exception):
-    """An error in a YAML text; `line` counts from 1, None if unknown."""
-
-    def __init__(self, problem: str, line: int | None = None) -> None:
-        super().__init__(problem)
-        self.line = line
-
-
-def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
-    """Return the data, and the node tree with its lines. Raise YamlMistakeError unless it is plain data."""
-    try:
-        loader = _Loader(text)
-        tree = loader.get_single_node()
-        return (None if tree is None else loader.construct_document(tree)), tree
-    except yaml.YAMLError as error:
-        mark, context = getattr(error, "problem_mark", None), getattr(error, "context", None)
-        problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
-        words = f"{context}: {problem}" if context else problem
-        raise YamlMistakeError(words, mark.line + 1 if mark else None) from error
-    except (ValueError, RecursionError) as error:  # of a date, a number, or nesting
-        raise YamlMistakeError(str(error)) from error
-
-
 class _Loader(yaml.SafeLoader):
     """A safe loader that refuses repeated fields."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         lines: dict[Any, int] = {}
         for name, _ in node.value:
-            line = name.start_mark.line + 1
             if isinstance(name, yaml.ScalarNode) and name.value in lines:
-                raise YamlMistakeError(
-                    f"the field {name.value!r} is given twice, first in line {lines[name.value]}", line
-                )
+                twice = f"the field {name.value!r} is given twice, first in line {lines[name.value]}"
+                raise yaml.constructor.ConstructorError(None, None, twice, name.start_mark)
             if isinstance(name, yaml.ScalarNode):
-                lines[name.value] = line
+                lines[name.value] = name.start_mark.line + 1
         return super().construct_mapping(node, deep)
 
 
@@ -102,17 +77,20 @@ class YamlFile:
 
     @classmethod
     def read(cls, path: Path) -> "YamlFile":
-        """Read a file. Raise ConfigError, with the line if known, if it cannot be read or parsed."""
+        """Read a file. Raise ConfigError, with the line if known, if it cannot be read, or is not plain data."""
         try:
             text = path.read_text(encoding="utf-8")
-            return cls(path, text, *read_yaml(text))
-        except YamlMistakeError as problem:
-            where = f"{path}:{problem.line}" if problem.line else str(path)
-            raise ConfigError(f"{where}: not valid YAML: {problem}") from problem
+            loader = _Loader(text)
+            tree = loader.get_single_node()
+            return cls(path, text, None if tree is None else loader.construct_document(tree), tree)
         except UnicodeDecodeError as error:
             raise ConfigError(f"{path}: cannot be read: not UTF-8 text") from error
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        except _NOT_YAML as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f"{path}:{mark.line + 1}" if mark else str(path)
+            raise ConfigError(f"{where}: not valid YAML: {_problem(error)}") from error
 
     def where(self, *fields: int | str) -> str:
         """Return file, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
@@ -123,9 +101,19 @@ class YamlFile:
 def parse_value(text: str, source: str) -> Any:
     """Parse a YAML value from the command line. Raise ConfigError with `source` if it is none."""
     try:
-        return read_yaml(text)[0]
-    except YamlMistakeError as problem:
-        raise ConfigError(f"{source}: the value is not YAML: {problem}") from problem
+        return yaml.load(text, _Loader)
+    except _NOT_YAML as error:
+        raise ConfigError(f"{source}: the value is not YAML: {_problem(error)}") from error
+
+
+_NOT_YAML = (yaml.YAMLError, ValueError, RecursionError)
+"""ValueError: of a date or a number."""
+
+
+def _problem(error: Exception) -> str:
+    """Return what is wrong with a YAML text, without its place."""
+    context, problem = getattr(error, "context", None), getattr(error, "problem", None)
+    return ": ".join(filter(None, [context, problem])) or str(error)
 
 
 def validate(

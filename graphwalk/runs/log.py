@@ -11,41 +11,34 @@ from graphwalk.sanitise import one_line
 
 _LOGGER = logging.getLogger("graphwalk")
 _LINE_CHARACTERS = 10_000
-
-
-class _LogFormatter(logging.Formatter):
-    """A formatter that removes secrets and control characters; only tracebacks have several lines."""
-
-    def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._redact = redact
-
-    def format(self, record: logging.LogRecord) -> str:
-        record = copy(record)
-        record.msg, record.args = one_line(self._redact(record.getMessage()), _LINE_CHARACTERS), ()
-        return self._redact(super().format(record))
+_FORMATTER = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
 class _LogFile(logging.FileHandler):
-    """A log file whose records are left out while it cannot be written, for example on a full disk."""
+    """A log without secrets and control characters; records are left out while it cannot be written (a full disk)."""
+
+    def __init__(self, path: Path, redact: Callable[[str], str]) -> None:
+        super().__init__(path, encoding="utf-8", errors="backslashreplace")
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record on one line; only tracebacks have several."""
+        record = copy(record)
+        record.msg, record.args = one_line(self._redact(record.getMessage()), _LINE_CHARACTERS), ()
+        return self._redact(_FORMATTER.format(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- the name is that of the library
         pass
-
-    def close(self) -> None:
-        with suppress(OSError):
-            super().close()
 
 
 @contextmanager
 def run_log(path: Path, redact: Callable[[str], str]) -> Iterator[None]:
     """Log the block, and an error that ends it, without secrets (`redact`); go without a log that cannot be written."""
     try:
-        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
+        handler = _LogFile(path, redact)
     except OSError:
         yield
         return
-    handler.setFormatter(_LogFormatter(redact))
     level, propagated = _LOGGER.level, _LOGGER.propagate
     _LOGGER.addHandler(handler)
     _LOGGER.setLevel(logging.INFO)
@@ -60,4 +53,5 @@ def run_log(path: Path, redact: Callable[[str], str]) -> Iterator[None]:
         _LOGGER.removeHandler(handler)
         _LOGGER.setLevel(level)
         _LOGGER.propagate = propagated
-        handler.close()
+        with suppress(OSError):
+            handler.close()
