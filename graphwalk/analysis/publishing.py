@@ -11,7 +11,7 @@ from graphwalk.config.jinja import render_page
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.writing import check_links, new_file
-from graphwalk.runs.folder import RunFolder, read_kept
+from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.published import DIGESTS, TEXTS
 from graphwalk.sanitise import Secrets, one_line
 
@@ -41,10 +41,9 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
             "results.jsonl": _lines(read_lines(folder.results_path), "results.jsonl", secrets, done),
             "replies.jsonl": _lines(folder.replies(), "replies.jsonl", secrets),
         }
-        for path in sorted(folder.texts_path.rglob("*")):
-            if path.is_file():
-                name = f"{TEXTS}/{path.relative_to(folder.texts_path).as_posix()}"
-                parts[name] = [_checked(read_kept(path).encode(), name, secrets)]
+        for text_name, text in folder.read_texts().items():
+            name = f"{TEXTS}/{text_name}"
+            parts[name] = [_checked(text.encode(), name, secrets)]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
 

@@ -13,7 +13,6 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from graphwalk.agent.loop import Episode, Watcher, run_episode
-from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogError, StoreError
 from graphwalk.evaluation.extraction import extract_with_model
 from graphwalk.files.json_lines import LineWriter, encode_line
@@ -269,8 +268,6 @@ class RunModels(AsyncExitStack):
         if self._cache is not None:
             self.callback(self._cache.close)
         self._models: dict[str, Model] = {}
-        self._with_tools: dict[tuple[Any, ...], Model] = {}
-        """Model and the fields of an agent about its calls → the model that variants with these fields share."""
         for spec in {*experiment.called} & {*experiment.opened}:
             self._models[spec] = wrap(
                 experiment.opened[spec],
@@ -288,8 +285,8 @@ class RunModels(AsyncExitStack):
         key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
         model: Model
         if spec in self._models:
-            shared = self._of_agent(spec, self.experiment.of(key.setting).agent)
-            model = Cached(shared, self._cache, self.budget, f"{key.text}\x1fplayer")
+            with_calls = with_tools(self._models[spec], self.experiment.of(key.setting).agent)
+            model = Cached(with_calls, self._cache, self.budget, f"{key.text}\x1fplayer")
         else:
             model = await planned.scripted(spec.partition("/")[2], self.experiment)
         try:
@@ -299,14 +296,6 @@ class RunModels(AsyncExitStack):
                 yield model, Cached(self._models[extractor], self._cache, self.budget, f"{key.text}\x1fextractor")
         finally:
             await model.close()
-
-    def _of_agent(self, spec: str, agent: AgentConfig) -> Model:
-        """Return a model that calls tools as the agent of an episode does."""
-        fields = ("tool_protocol", "tool_choice", "strict_tools", "max_calls_per_turn", "prompts")
-        key = (spec, *(getattr(agent, field) for field in fields))
-        if key not in self._with_tools:
-            self._with_tools[key] = with_tools(self._models[spec], agent)
-        return self._with_tools[key]
 
 
 async def play(
