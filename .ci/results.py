@@ -345,7 +345,7 @@ def untaught_table() -> str:
                 yield [what, row["model"], str(row["tasks"]), number(row, "accuracy"), number(row, "f1", 2), *["–"] * 3]
 
     def cells(name: str, row: Row, report: Report) -> Iterator[str]:
-        causes = {cause.text.lower(): row.get(cause.field) or 0 for cause in report.suite.causes}
+        causes = {cause.heading.lower(): row.get(cause.field) or 0 for cause in report.suite.causes}
         commonest = sorted(causes, key=lambda words: -causes[words])[:3]
         yield from (str(row["scored"]), number(row, "accuracy"), number(row, "f1", 2))
         yield "–" if row["setting"].startswith("no_tools") else str(row["tool_calls"])

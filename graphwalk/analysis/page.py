@@ -22,7 +22,7 @@ from graphwalk.files.writing import write_whole
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
 from graphwalk.reports.report import Report
 from graphwalk.reports.scene import Scene, SceneCall
-from graphwalk.reports.text_table import TextTable, legend
+from graphwalk.reports.text_table import Column, TextTable, legend
 from graphwalk.runs.folder import RunFolder, own_episodes
 from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.sanitise import escape_markup, one_line, script_json
@@ -227,7 +227,7 @@ def _run(run: RunContent) -> dict[str, Any]:
     report, about = run.report, {"name": run.name, "suite": run.suite, **run.facts}
     if report is None:
         return {**about, "verdict": [], "tables": [], "notes": [], "incomplete": None}
-    legends = legend(header for table in report.tables for header in table.headers)
+    legends = legend(column for table in report.tables for column in table.columns)
     return {
         **about,
         "verdict": report.verdict,
@@ -238,9 +238,19 @@ def _run(run: RunContent) -> dict[str, Any]:
 
 
 def _table(table: TextTable) -> dict[str, Any]:
-    headers = [(header.title, header.name) for header in table.headers]
-    rows = [[asdict(cell, dict_factory=_known) for cell in row] for row in table.rows]
+    headers = [(column.title, column.name) for column in table.columns]
+    rows = [[_known(_cell(column, row)) for column in table.columns] for row in table.rows]
     return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
+
+
+def _cell(column: Column, row: Record) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a cell; `drawn` are low end, value and high end as shares of the scale."""
+    value = row.get(column.field)
+    yield from {"text": column.text(row), "interval": column.interval_text(row)}.items()
+    yield "dim", bool(row.get("published"))
+    if value is not None and column.scale is not None and 0 <= value <= column.scale:
+        low, high = row.get("intervals", {}).get(column.field, (value, value))
+        yield "drawn", [end / column.scale for end in (low, value, high)]
 
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:

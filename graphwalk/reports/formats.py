@@ -17,7 +17,7 @@ from graphwalk.reports.suite_report import ESTIMATED, ReportRow
 from graphwalk.reports.tables import pair_row
 from graphwalk.reports.text_table import (
     Column,
-    fitted,
+    fitting_columns,
     latex_table,
     legend,
     markdown_table,
@@ -72,7 +72,7 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
 
 def to_markdown(report: Printed, *, explain: bool = False) -> str:
     """Return GitHub tables, with intervals in parentheses. `explain`: with notes on columns, methods and sources."""
-    notes = [*legend(header for table in report.tables for header in table.headers), *report.notes] if explain else []
+    notes = [*legend(column for table in report.tables for column in table.columns), *report.notes] if explain else []
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
     tables = (markdown_table(table if explain else replace(table, note="")) for table in report.tables)
@@ -98,7 +98,7 @@ class OnTerminal:
     explain: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        report, heads = self.report, list[Column]()
+        report, columns = self.report, list[Column]()
         if report.incomplete:
             yield _line(report.incomplete, style="bold yellow")
             yield Text()
@@ -106,8 +106,8 @@ class OnTerminal:
             yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
         for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:
             yield from rendered(table if self.explain else replace(table, note=""), options.max_width)
-            heads += fitted(table, options.max_width).headers
-        for note in (*legend(heads), *report.notes) if self.explain else ():
+            columns += fitting_columns(table, options.max_width)
+        for note in (*legend(columns), *report.notes) if self.explain else ():
             yield _line(note, style="dim")
 
 

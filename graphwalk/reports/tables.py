@@ -1,10 +1,11 @@
 """The tables of reports and comparisons."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow, layout
-from graphwalk.reports.text_table import Column, TextTable, signed, table_of, two_decimals
+from graphwalk.reports.text_table import Column, TextTable, signed, two_decimals
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
@@ -56,7 +57,7 @@ def _table(
     """Lay out rows. A group is named in its first row only. `note` is shown if a row is published."""
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
-    shown = [column for column in columns if _is_known(column, rows)]
+    shown = [replace(one, scale=scales.get(one.field)) for one in columns if _is_known(one, rows)]
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:
         field = grouping.name
@@ -65,7 +66,7 @@ def _table(
         before = [None, *(row[field] for row in rows)]
         rows = [{**row, field: "" if row[field] == last else row[field]} for row, last in zip(rows, before)]  # noqa: B905
     is_published = any(row.get("published") for row in rows)
-    return table_of(title, (*names, *shown), rows, note if is_published else "", scales=scales)
+    return TextTable(title, (*names, *shown), rows, note if is_published else "")
 
 
 def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
@@ -93,7 +94,7 @@ def comparison_table(
     sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
     headline, *others = (Column(f"Δ {one.replace('_', ' ')}", one, signed, two_decimals) for one in measures)
     columns = (*sides, headline, *(() if note else table["tests"]), *table["counts"], *others)
-    return table_of(title, columns, rows, note or "")
+    return TextTable(title, columns, rows, note or "")
 
 
 def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:

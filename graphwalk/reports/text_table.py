@@ -1,8 +1,8 @@
 """Tables of text for terminals and Markdown, and formats of numbers; safe for spreadsheets, browsers and terminals."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich import box
@@ -22,31 +22,6 @@ _PAGE = 110
 """Characters across a page of a paper, without intervals."""
 FEWEST_FIGURES = 3
 """Columns of figures that a table has at any width."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell. `drawn`: low end, value and high end as shares of the scale, if the value has one."""
-
-    text: str
-    interval: str = ""
-    dim: bool = False
-    drawn: tuple[float, float, float] | None = None
-
-    @property
-    def line(self) -> str:
-        """Return the text with the interval in parentheses."""
-        return f"{self.text} ({self.interval})" if self.interval else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table of text, independent of the output format."""
-
-    title: str
-    headers: "tuple[Column, ...]"
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
 
 
 integer = str
@@ -101,7 +76,7 @@ class Column:
     """A column of a table.
 
     `interval` formats the ends of the interval; None: the interval is not shown. `name`: it contains names, not
-    numbers. `legend` explains the title.
+    numbers. `legend` explains the title. `scale`: the largest value, if a page draws values on their scale.
     """
 
     title: str
@@ -110,57 +85,54 @@ class Column:
     interval: Callable[[Any], str] | None = None
     name: bool = False
     legend: str = ""
+    scale: float | None = None
 
     @property
-    def text(self) -> str:
+    def heading(self) -> str:
         """Return the title on one line."""
         return self.title.replace("\n", " ")
 
-    def cell(self, row: Mapping[str, Any], scale: float | None = None) -> Cell:
-        """Return the cell of a row. With a `scale` (its largest value) it has a position on the scale.
+    def text(self, row: Mapping[str, Any]) -> str:
+        value = row.get(self.field)
+        return UNKNOWN if value is None else self.format(value)
 
-        A dash is in place of a missing interval; the notes give the reason.
-        """
-        value, ends = row.get(self.field), row.get("intervals", {}).get(self.field)
-        text, interval, drawn = UNKNOWN if value is None else self.format(value), "", None
+    def interval_text(self, row: Mapping[str, Any]) -> str:
+        """Return the interval of a value; a dash if it is missing, for the reason in the notes."""
+        ends = row.get("intervals", {}).get(self.field)
         if self.interval and ends:
-            interval = (" … " if ends[0] < 0 else "–").join(map(self.interval, ends))
-        elif self.interval and self.field in row.get("no_interval", {}):
-            interval = UNKNOWN
-        if value is not None and scale is not None and 0 <= value <= scale:
-            low, high = ends or (value, value)
-            drawn = low / scale, value / scale, high / scale
-        return Cell(text, interval, bool(row.get("published")), drawn)
+            return (" … " if ends[0] < 0 else "–").join(map(self.interval, ends))
+        return UNKNOWN if self.interval and self.field in row.get("no_interval", {}) else ""
+
+    def line(self, row: Mapping[str, Any]) -> str:
+        """Return the text with the interval in parentheses."""
+        interval = self.interval_text(row)
+        return f"{self.text(row)} ({interval})" if interval else self.text(row)
 
 
-def table_of(
-    title: str,
-    columns: Iterable[Column],
-    rows: Iterable[Mapping[str, Any]],
-    note: str = "",
-    *,
-    scales: Mapping[str, float] = {},
-) -> TextTable:
-    """Lay out a cell per row and column. `scales`: largest values by field."""
-    columns = tuple(columns)
-    cells = tuple(tuple(column.cell(row, scales.get(column.field)) for column in columns) for row in rows)
-    return TextTable(title, columns, cells, note)
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table in any format: columns, and rows of a report, of which those from a paper are `published`."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Mapping[str, Any]]
+    note: str = ""
 
 
 OVER_QUESTIONS = "over the questions of this one graph"
 
 
-def legend(headers: "Iterable[Column]") -> list[str]:
-    """Return one note that explains each head, none if there is nothing to explain."""
-    texts = dict.fromkeys(f"{header.text}: {header.legend}." for header in headers if header.legend)
+def legend(columns: Iterable[Column]) -> list[str]:
+    """Return one note that explains each column, none if there is nothing to explain."""
+    texts = dict.fromkeys(f"{column.heading}: {column.legend}." for column in columns if column.legend)
     return [" ".join(texts)] if texts else []
 
 
 def markdown_table(table: TextTable) -> str:
     rows = [
-        [escape_markdown(header.text) for header in table.headers],
-        ["---" if header.name else "---:" for header in table.headers],
-        *([escape_markdown(cell.line) for cell in row] for row in table.rows),
+        [escape_markdown(column.heading) for column in table.columns],
+        ["---" if column.name else "---:" for column in table.columns],
+        *([escape_markdown(column.line(row)) for column in table.columns] for row in table.rows),
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
@@ -168,19 +140,20 @@ def markdown_table(table: TextTable) -> str:
 
 def latex_table(table: TextTable, about: str) -> str:
     """Return a table as LaTeX with booktabs, with what fits a page. `about` is added to its caption."""
-    narrow = fitted(table, _PAGE)
-    lines = [[escape_latex(header.text) for header in narrow.headers]]
-    lines += ([escape_latex(_MINUS.sub("−", cell.line)) for cell in row] for row in narrow.rows)
+    columns = fitting_columns(table, _PAGE)
+    lines = [[escape_latex(column.heading) for column in columns]]
+    lines += ([escape_latex(_MINUS.sub("−", column.line(row))) for column in columns] for row in table.rows)
     caption = escape_latex(". ".join(filter(None, [table.title, about, table.note.rstrip(".")])) + ".")
-    align = "".join("l" if header.name else "r" for header in narrow.headers)
+    align = "".join("l" if column.name else "r" for column in columns)
     return render_page("reports/table.tex.j2", caption=caption, align=align, lines=[*map(" & ".join, lines)])
 
 
-def fitted(table: TextTable, width: int) -> TextTable:
-    """Return what fits: the last columns are left out first, but never names nor the first figures."""
-    while table_width(table) > width and sum(not header.name for header in table.headers) > FEWEST_FIGURES:
-        table = replace(table, headers=table.headers[:-1], rows=tuple(row[:-1] for row in table.rows))
-    return table
+def fitting_columns(table: TextTable, width: int) -> tuple[Column, ...]:
+    """Return the columns that fit: the last ones are left out first, but never names nor the first figures."""
+    columns = table.columns
+    while not _fits(columns, table, width) and sum(not column.name for column in columns) > FEWEST_FIGURES:
+        columns = columns[:-1]
+    return columns
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
@@ -188,47 +161,43 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
 
     Names are wrapped at spaces; figures are not, if the table fits.
     """
-    narrow = fitted(table, width)
-    fits = table_width(narrow) <= width
+    columns = fitting_columns(table, width)
+    fits = _fits(columns, table, width)
     grid = plain_grid(title=Text(table.title, style="bold"), title_justify="left")
-    for number, header in enumerate(narrow.headers):
+    for column in columns:
         grid.add_column(
-            Text(header.title),
-            justify="left" if header.name else "right",
+            Text(column.title),
+            justify="left" if column.name else "right",
             overflow="fold",
-            min_width=_column_width(narrow, number) if fits else None,
-            no_wrap=fits and not header.name,
+            min_width=_least_width(column, table) if fits else None,
+            no_wrap=fits and not column.name,
         )
-    for row in narrow.rows:
-        grid.add_row(*map(_text, row))
+    for row in table.rows:
+        style = "dim" if row.get("published") else ""
+        texts = [(Text(column.text(row), style=style), column.interval_text(row)) for column in columns]
+        grid.add_row(*(text.append(f"\n{interval}", style="dim") if interval else text for text, interval in texts))
     yield grid
-    if left_out := [header.text for header in table.headers if header not in narrow.headers]:
+    if left_out := [column.heading for column in table.columns if column not in columns]:
         yield Text(f"not shown at this width (--format markdown): {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
+
+
+def _fits(columns: Sequence[Column], table: TextTable, width: int) -> bool:
+    """Return True if the columns fit with names wrapped at spaces."""
+    return sum(_least_width(column, table) + _SPACES_BETWEEN for column in columns) - _SPACES_BETWEEN <= width
+
+
+def _least_width(column: Column, table: TextTable) -> int:
+    """Return the smallest width of a column: that of its longest line, or of the longest word of names."""
+    texts = [column.title, *(f"{column.text(row)}\n{column.interval_text(row)}" for row in table.rows)]
+    lines = "\n".join(texts).split("\n")
+    widest = max(map(cell_len, lines))
+    if not column.name:
+        return widest
+    longest_word = max((cell_len(word) for line in lines for word in line.split()), default=0)
+    return max(longest_word, min(widest, _NARROWEST_NAME))
 
 
 def plain_grid(**how: Any) -> Table:
     """Return an empty table with a line below its header, and no other."""
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **how)
-
-
-def _text(cell: Cell) -> Text:
-    text = Text(cell.text, style="dim" if cell.dim else "")
-    return text.append(f"\n{cell.interval}", style="dim") if cell.interval else text
-
-
-def table_width(table: TextTable) -> int:
-    """Return the width of a table with its names wrapped at spaces."""
-    columns = len(table.headers)
-    return sum(_column_width(table, number) for number in range(columns)) + _SPACES_BETWEEN * (columns - 1)
-
-
-def _column_width(table: TextTable, number: int) -> int:
-    """Return the smallest width of a column: that of its longest line, or of the longest word of names."""
-    header, cells = table.headers[number], [row[number] for row in table.rows]
-    lines = "\n".join([header.title, *(f"{cell.text}\n{cell.interval}" for cell in cells)]).split("\n")
-    widest = max(map(cell_len, lines))
-    if not header.name:
-        return widest
-    longest_word = max((cell_len(word) for line in lines for word in line.split()), default=0)
-    return max(longest_word, min(widest, _NARROWEST_NAME))

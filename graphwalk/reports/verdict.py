@@ -193,7 +193,7 @@ def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, reason:
 def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
     """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
     number = (row["scored"] or 0) - (row["correct"] or 0)
-    causes = Counter({cause.text.lower(): row.get(cause.field) or 0 for cause in suite.causes})
+    causes = Counter({cause.heading.lower(): row.get(cause.field) or 0 for cause in suite.causes})
     if total := causes.total():
         shares = [f"{words} {100 * count / total:.0f} %" for words, count in causes.most_common(_MOST_CAUSES) if count]
         of = "" if total == number else f", cause known for {total}"

@@ -146,4 +146,4 @@ def test_on_one_graph_the_test_is_over_its_questions(played: Callable[..., Path]
     assert accuracy["p_value"] == accuracy["p_holm"] < 0.05
     assert accuracy["interval"][0] > 0
     assert comparison.verdict[0].endswith("over the questions of this one graph.")
-    assert "Holm p" in [header.title for header in comparison.tables[0].headers]
+    assert "Holm p" in [column.title for column in comparison.tables[0].columns]

@@ -34,8 +34,7 @@ def run(graphs: int = 2) -> list[dict[str, Any]]:
 
 
 def cells(table: TextTable) -> list[dict[str, str]]:
-    titles = [header.title.replace("\n", " ") for header in table.headers]
-    return [dict(zip(titles, [cell.text for cell in row], strict=True)) for row in table.rows]
+    return [{column.heading: column.text(row) for column in table.columns} for row in table.rows]
 
 
 def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:

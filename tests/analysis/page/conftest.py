@@ -54,7 +54,7 @@ def changed_run(
 ) -> RunFolder:
     """A copy of a run, logged long ago or in a folder of its own, with every record changed."""
     shutil.copytree(RUNS / suite, folder)
-    run = RunFolder.open(folder)
+    run = RunFolder.open(folder, conversations=True)
     records = list(read_lines(run.results_path))
     run.results_path.unlink()
     writer = LineWriter(run.results_path)

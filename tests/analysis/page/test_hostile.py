@@ -111,6 +111,9 @@ FORMATS = ("terminal", "markdown", "csv")
 def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) -> None:
     """Terminals get no escape and nothing that reorders, Markdown no tag, spreadsheets no formula, pictures no script."""
     run = str(hostile.path)
+    if hostile.is_conversation:  # it has no report and no export
+        assert not HIDDEN.search(output_of("show", run))
+        return
     shown = [output_of("report", run, "--format", form) for form in FORMATS]
     shown.append(output_of("report", run, "--json"))
     first = next(hostile.records())["task_id"]

@@ -8,6 +8,7 @@ import pytest
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.page import content_of, episode_content, index_of
+from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.runs.folder import RunFolder
 from tests.analysis.page.browser import Browser
 from tests.analysis.page.conftest import RUNS
@@ -26,7 +27,7 @@ def test_index_and_episodes_have_the_values_of_the_log(suite: str) -> None:
         _, model, setting = index["players"][line["player"]]
         record = records[model, setting, index["tasks"][line["task"]][0], line["repeat"]]
         assert (line["calls"], line["right"]) == (record["tool_calls"], record["score"]["correct"])
-        content = episode_content(record, folder.suite)
+        content = episode_content(record, scene_maker(folder)(record))
         assert content["question"] == record["task"]["question"]
         assert len(content["turns"]) == len(record["trajectory"]["turns"])
         assert content["steps"]
