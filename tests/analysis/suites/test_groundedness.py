@@ -25,6 +25,7 @@ BY_RELATIONSHIP = task("relationship_by_property", relationship_type="R", proper
 PATHS = task("path_finding", source_label="A", middle_label="B", target_label="C")
 REACHED = task("path_from_specific_node", source_label="A", key="a2", target_label="C", max_hops=2)
 REMOTE = task("remote_node_property", source_label="A", key="a1", target_label="C", property="q", max_hops=2)
+FARTHER = task("remote_node_property", source_label="A", key="a2", target_label="C", property="key", max_hops=2)
 BY_VALUE = task("node_by_property", label="A", property="p", value=1)
 ON_RELATIONSHIP = task(
     "negation_on_rel_property",
@@ -99,6 +100,9 @@ async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
         (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("A", "key", "a2")], 0.0),
         (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), near("B", "key", "b1")], 1.0),
         (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), nodes("C", "key", "c2")], 0.0),
+        (FARTHER, [{"value": "c2"}], [near("B", "key", "b1")], 0.0),
+        (FARTHER, [{"value": "c2"}], [near("B", "key", "b1"), near("A", "key", "a2")], 1.0),
+        (FARTHER, [{"value": "c2"}], [near("B", "key", "b1"), near("C", "key", "c2")], 1.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "p", 1)], 1.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "key", "a1")], 0.0),
         (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
