@@ -1,7 +1,10 @@
-"""Small graphs of any shape that a user's may have: several labels or none, values of every kind."""
+"""Small graphs of any shape that a user's may have, and any question about them, sensible or not."""
 
+from collections.abc import Sequence
 from random import Random
 
+from graphwalk.suites.questions.catalogue import Question, QuestionKind
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Point, Temporal, Value
 
@@ -17,6 +20,8 @@ VALUES: tuple[Value, ...] = (
     ),
     *(Temporal("duration", "P1D"), Point(4326, (12.5, 55.7)), b"\x00\xff", (1, 2), ("a", "b")),
 )
+COMPARED = (*VALUES[:13], VALUES[14], 'it\'s "é" `$v`')
+"""Values that a question may ask for: texts, numbers, booleans and dates."""
 
 
 def any_graph(random: Random, *, bare: bool = True) -> PropertyGraph:
@@ -38,3 +43,30 @@ def any_graph(random: Random, *, bare: bool = True) -> PropertyGraph:
     ]
     relationships += [r for r in relationships if random.random() < 0.2]
     return PropertyGraph.from_rows(nodes, relationships)
+
+
+def any_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Question:
+    """Any parameters at all: absent names, values of another type, keys of another label."""
+    template, parameters = kind.template, dict[str, Value]()
+    for name, parameter in template.parameters.items():
+        match parameter.role:
+            case "label":
+                options: Sequence[Value] = [*sorted(index.keys_by_label), "Absent"]
+            case "relationship_type":
+                options = [*sorted(index.relationships_of), "ABSENT"]
+            case "key":
+                options = [*index.nodes, "nobody"]
+            case "property" if template.parameters[str(parameter.of)].role == "label":
+                # The embedded engine refuses a property that no node with the label has.
+                options = [*index.property_names("node", str(parameters[str(parameter.of)])), "key"]
+            case "property":
+                options = [*PROPERTIES, "absent"]
+            case "value":
+                options = COMPARED
+            case "hops":
+                options = range(parameter.at_least if template.name == "remote_node_property" else 1, 4)
+        parameters[name] = random.choice(options)
+    if parameters.get("key") in index.nodes and random.random() < 0.9:
+        labels = index.nodes[str(parameters["key"])].labels
+        parameters["source_label"] = random.choice(labels or ("Absent",))
+    return Question(kind, index, parameters)

@@ -17,14 +17,14 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.mark.parametrize("graphs", [3, pytest.param(100, marks=pytest.mark.extended)])
-async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Variables, graphs: int) -> None:
-    database = await Neo4jDatabase.open(neo4j_server, run_id=f"odd-{os.getpid()}")
+async def test_neo4j_and_the_evaluators_agree_on_any_graph(neo4j_server: Variables, graphs: int) -> None:
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"any-{os.getpid()}")
     try:
         checks, answered = await count_agreements(database, graphs, per_graph=1)
     finally:
         await database.close()
     assert checks == graphs * len(shipped_kinds())
-    assert answered > checks // 4
+    assert answered > checks // 6
 
 
 async def test_tasks_made_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_server: Variables) -> None:
