@@ -27,7 +27,7 @@ from graphwalk.models.tracing import Reporting, callback_manager, manager_of_nod
 from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec, Usage
+from graphwalk.types.chat import CallOptions, Message, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 if TYPE_CHECKING:
@@ -147,12 +147,17 @@ async def model_turn(episode: Episode, turns: Sequence[Turn], *, last: bool = Fa
     if limit is None and last:
         limit = ExitStatus.TURN_LIMIT
     tools = prompt.toolbox.specs if prompt.toolbox is not None and limit is None else ()
+    options = episode.options
+    if tools and agent.tool_choice == "required":
+        options = replace(options, tool_choice="required")
+    if agent.tool_protocol == "json":
+        options = replace(options, answer_schema=ANY_TEXT if prompt.answer is None else prompt.answer.schema)
     try:
         async with asyncio.timeout_at(episode.deadline):
             messages = messages_to_send(prompt.messages, turns, agent)
             if limit is not None:
                 messages.append(answer_now(agent))
-            reply = await episode.model.complete(messages, tools, call_options(episode, tools))
+            reply = await episode.model.complete(messages, tools, options)
             if agent.tool_protocol == "json":
                 reply = with_answer_as_text(reply, json.dumps if prompt.answer is None else prompt.answer.write)
     except BudgetSpentError as error:
@@ -169,7 +174,8 @@ async def model_turn(episode: Episode, turns: Sequence[Turn], *, last: bool = Fa
         return Step([*turns, turn], limit)
     if reply.message.tool_calls and prompt.toolbox is not None:
         return Step([*turns, turn])
-    if (next_user := nudge(episode, turns, text)) is not None:
+    nudges_left = agent.nudges and agent.nudges - sum(is_nudge(prompt, earlier) for earlier in turns)
+    if nudges_left > 0 and (next_user := prompt.nudge(text)) is not None:
         return Step([*turns, replace(turn, next_user=next_user)])
     return Step([*turns, turn], ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
@@ -209,17 +215,6 @@ def _failed(episode: Episode, turns: Sequence[Turn], error: ModelError | StoreEr
     return Step(turns, status, f"{error}{hint}")
 
 
-def call_options(episode: Episode, tools: Sequence[ToolSpec]) -> CallOptions:
-    """Return the options of a call, with what the agent's configuration adds at this point of the episode."""
-    agent, prompt, options = episode.config, episode.prompt, episode.options
-    if tools and agent.tool_choice == "required":
-        options = replace(options, tool_choice="required")
-    if agent.tool_protocol == "json":
-        schema = ANY_TEXT if prompt.answer is None else prompt.answer.schema
-        options = replace(options, answer_schema=schema)
-    return options
-
-
 def budget_reached(episode: Episode, turns: Sequence[Turn]) -> ExitStatus | None:
     """Return the status of the episode's limit of tokens or dollars that the turns have reached, None without one."""
     if episode.tokens is None and episode.usd is None:
@@ -250,13 +245,6 @@ def since_user(prompt: Prompt, turns: Sequence[Turn]) -> list[Turn]:
 def is_nudge(prompt: Prompt, turn: Turn) -> bool:
     """Return True if the message after a turn named what is missing in its reply."""
     return turn.next_user is not None and turn.next_user == prompt.nudge(turn.message.content or "")
-
-
-def nudge(episode: Episode, turns: Sequence[Turn], text: str) -> str | None:
-    """Return the message that names what is missing in a reply; None if nothing is, or after `agent.nudges` of them."""
-    if not episode.config.nudges or sum(is_nudge(episode.prompt, turn) for turn in turns) >= episode.config.nudges:
-        return None
-    return episode.prompt.nudge(text)
 
 
 async def call_tools(

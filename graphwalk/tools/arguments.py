@@ -14,7 +14,7 @@ from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.tool import ENUMS, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
+from graphwalk.types.values import Point, Temporal, Value, shown
 
 Arguments = dict[str, Any]
 
@@ -60,9 +60,10 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), 
     An optional argument that is null is removed. `lists`: values may be lists, which become tuples.
     """
     parameters = [*tool.arguments, *optional]
-    for name in {n for n, value in arguments.items() if value is None} & {*parameters} - tool.required:
+    required = [name for name in tool.arguments if not tool.parameters[name].optional]
+    for name in {n for n, value in arguments.items() if value is None} & {*parameters} - {*required}:
         del arguments[name]
-    missing = [name for name in parameters if name in tool.required and name not in arguments]
+    missing = [name for name in required if name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
     if missing:
         raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)
@@ -90,6 +91,7 @@ def _kind(value: Any) -> str:
 def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArguments:
     """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
     identifiers: dict[str, Any] = {}
+    kinds: dict[str, str] = {}
     for name in tool.resolution:
         parameter, argument = tool.parameters[name], arguments.get(name, "")
         owner = parameter.of or ""
@@ -101,25 +103,21 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
             if identifiers[name] not in ENUMS[parameter.role]:
                 raise ToolMistake("unknown_name", f"unknown_{parameter.role}", argument=name, name=argument)
         elif parameter.role == "property":
-            identifiers[name] = _property(argument, _entity_kind(tool, owner, identifiers), identifiers[owner], schema)
-        elif _entity_kind(tool, name, identifiers) == "node":
-            labels = [node.label for node in schema.nodes]
-            # Nodes without labels, if there are any, written as the schema shows them or not.
-            unlabelled = "" in labels and argument not in labels and argument in (NO_NAME, NO_LABEL)
-            identifiers[name] = "" if unlabelled else _checked_name(argument, labels, "unknown_label")
+            identifiers[name] = _property(argument, kinds[owner], identifiers[owner], schema)
         else:
-            identifiers[name] = _checked_name(
-                argument, [relationship.type for relationship in schema.relationships], "unknown_type"
-            )
+            own_kind = "node" if parameter.role == "label" else "relationship"
+            kinds[name] = identifiers[owner] if parameter.role == "entity_name" else own_kind
+            identifiers[name] = _entity(argument, kinds[name], schema)
     return CheckedArguments(identifiers, {name: arguments[name] for name in tool.with_role("value")})
 
 
-def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
-    """Return node or relationship, whichever the parameter names."""
-    parameter = tool.parameters[name]
-    if parameter.role == "entity_name":
-        return identifiers[parameter.of or ""]
-    return "node" if parameter.role == "label" else "relationship"
+def _entity(name: str, kind: str, schema: Schema) -> str:
+    if kind == "relationship":
+        return _checked_name(name, [relationship.type for relationship in schema.relationships], "unknown_type")
+    labels = [node.label for node in schema.nodes]
+    if "" in labels and name not in labels and name in (NO_NAME, NO_LABEL):
+        return ""  # nodes without labels, written as the schema shows them
+    return _checked_name(name, labels, "unknown_label")
 
 
 def _property(name: str, kind: str, entity: str, schema: Schema) -> str:
@@ -160,22 +158,18 @@ def close_names(sought: str, names: Sequence[str], most: int = _CLOSE, cutoff: f
 
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-_POINT = re.compile(r"point\(\{srid: (\d{1,9})((?:, [xyz]: [^,{}]{1,40}){2,3})\}\)", re.ASCII)
-_BYTES = re.compile(r"bytes:((?:[0-9a-f]{2})*)", re.ASCII)
 _LONGEST_NUMBER = 400
-_LONGEST_LIST = 100
-"""Items of a list that are read another way."""
 _INT64 = 2**63
 
 
 def shown_alike(value: Value) -> Iterator[Value]:
     """Yield other values that look like this one where they are shown: the date that the text "2001-04-25" may be."""
-    if isinstance(value, str):
-        yield from _typed(value)
-    elif isinstance(value, tuple) and len(value) <= _LONGEST_LIST:
-        items = tuple(next(shown_alike(item), item) for item in value)
-        if items != value:
-            yield items
+    if isinstance(value, str) and (value[:1] in "+-P" or value[:1].isdigit()):
+        with suppress(ValueError):
+            read = read_temporal(value)
+            yield read
+            if read.text != value:
+                yield Temporal(read.kind, value)
 
 
 def other_readings(value: Value) -> Iterator[Value]:
@@ -225,21 +219,3 @@ def kind_of_value(value: Value) -> str:
         return value.kind
     kinds = {bool: "boolean", str: "text", Point: "point", bytes: "bytes", tuple: "list"}
     return kinds.get(type(value), "number")
-
-
-def _typed(text: str) -> Iterator[Value]:
-    if text in SPECIAL_FLOATS:
-        yield SPECIAL_FLOATS[text]
-    elif match := _BYTES.fullmatch(text):
-        yield bytes.fromhex(match[1])
-    elif match := _POINT.fullmatch(text):
-        coordinates = dict(entry.split(": ", 1) for entry in match[2].removeprefix(", ").split(", "))
-        if tuple(coordinates) in (("x", "y"), ("x", "y", "z")):
-            with suppress(ValueError):
-                yield Point(int(match[1]), tuple(map(float, coordinates.values())))
-    elif text[:1] in "+-P" or text[:1].isdigit():
-        with suppress(ValueError):
-            read = read_temporal(text)
-            yield read
-            if read.text != text:
-                yield Temporal(read.kind, text)

@@ -158,7 +158,7 @@ class GraphToolbox:
         readable = sum(1 for _ in takewhile(lambda size: size <= MOST_CHARACTERS, sizes))
         if rows and not readable:
             raise ToolMistake("too_large", "query_too_large")
-        visible, notes = page_of(rows[:readable], page, agent, total=readable, complete=True)
+        visible, notes = page_of(rows[:readable], page, agent, total=readable)
         if result.total is None or result.total > readable:
             notes = [self._say("query_more_rows", shown=readable, rows=result.total), *notes]
         if not rows:
@@ -173,7 +173,7 @@ class GraphToolbox:
         about = {**vars(result), "label": label, "seconds": self._agent.call_seconds, "most": MOST_SCANNED}
         if result.stopped and not result.rows:
             raise ToolMistake("timeout", "search_stopped", **about)
-        visible, notes = page_of(result.rows, page, self._agent, total=len(result.rows), complete=True)
+        visible, notes = page_of(result.rows, page, self._agent, total=len(result.rows))
         if not result.rows:
             notes.append(tool.say("no_match", **self._switches, label=label, text=text))
         if result.scanned or result.indexes:
@@ -215,7 +215,7 @@ class GraphToolbox:
         whole = total == len(rows)
         ordered = whole and (agent.call_seconds is None or len(rows) <= MOST_ROWS)
         rows = canonical_rows(rows) if ordered else [canonical_rows([row])[0] for row in rows]
-        visible, page_notes = page_of(rows, page, agent, total=total, complete=whole, whole_values=self._whole_values)
+        visible, page_notes = page_of(rows, page, agent, total=total, whole_values=self._whole_values)
         content = encode_result(visible, [*notes, *page_notes], agent.encoding)
         tried = {name: shown_values[name] for name in retried} or None
         return ToolResult(call, content, rows=len(rows) + 1 if total is None else total, tried=tried, data=visible)
@@ -259,7 +259,7 @@ class GraphToolbox:
         parameters = {
             "type": "object",
             "properties": properties,
-            "required": [name for name in tool.arguments if name in tool.required],
+            "required": [name for name in tool.arguments if not tool.parameters[name].optional],
             "additionalProperties": False,
         }
         return ToolSpec(tool.name, self._description(tool), parameters)

@@ -55,12 +55,11 @@ def page_of(
     agent: AgentConfig,
     *,
     total: int | None,
-    complete: bool,
     whole_values: bool = False,
 ) -> tuple[list[Row], list[str]]:
     """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
 
-    `total`: number of rows, None if unknown; `complete`: `rows` are all of them; `whole_values`: none is cut.
+    `total`: number of rows, of which some may be missing here, None if unknown; `whole_values`: none is cut.
     Raise ToolMistake "bad_arguments" for a page that does not exist.
     """
     tokens = agent.result_tokens
@@ -76,8 +75,9 @@ def page_of(
     first = starts[page - 1]
     last = starts[page] if page < len(starts) else len(laid)
     notes = []
-    if len(starts) > 1 or not (complete and ended):
-        pages = len(starts) if complete and ended else None
+    complete = ended and total == len(rows)
+    if len(starts) > 1 or not complete:
+        pages = len(starts) if complete else None
         values = {"page": page, "pages": pages, "first": first + 1, "last": last, "rows": total, "least": len(rows)}
         notes.append(agent.texts.message("page", **values))
     if laid[first:last] != rows[first:last]:

@@ -138,7 +138,8 @@ class Tool(Strict):
             raise ValueError("empty: is for a tool with one property and one value")
         if self.example is not None:
             arguments = self.example.arguments.keys()
-            if not self.required <= arguments or not arguments <= self.parameters.keys():
+            required = {name for name, parameter in self.parameters.items() if not parameter.optional}
+            if not required <= arguments <= self.parameters.keys():
                 raise ValueError("example: its arguments must be all parameters and nothing else")
             self._check_columns(self.example)
         return self
@@ -176,10 +177,6 @@ class Tool(Strict):
     def arguments(self) -> list[str]:
         """Return the names of the parameters that are offered."""
         return [name for name, parameter in self.parameters.items() if not parameter.hidden]
-
-    @property
-    def required(self) -> frozenset[str]:
-        return frozenset(name for name, parameter in self.parameters.items() if not parameter.optional)
 
     @cached_property
     def resolution(self) -> tuple[str, ...]:
