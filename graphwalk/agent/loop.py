@@ -48,13 +48,13 @@ class Watcher:
     live = False
     """Stream replies, if the provider can."""
 
-    async def wrote(self, piece: str) -> None:
+    async def on_text(self, piece: str) -> None:
         """Take a piece of the model's next message."""
 
-    def said(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take a whole message of the model: reasoning and calls, or the answer."""
 
-    def found(self, result: ToolResult) -> None:
+    def on_result(self, result: ToolResult) -> None:
         """Take the result of a call."""
 
 
@@ -167,7 +167,7 @@ async def model_turn(episode: Episode, turns: Sequence[Turn], *, last: bool = Fa
         return _failed(episode, turns, error, ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR)
     except TimeoutError:
         return Step(turns, ExitStatus.MODEL_ERROR, "the deadline of the episode passed during a model call")
-    episode.watcher.said(reply.message)
+    episode.watcher.on_message(reply.message)
     text = reply.message.content or ""
     turn = Turn(reply.message, reply.usage, reply.finish_reason, reply.seconds, forced=limit is not None)
     if limit is not None:
@@ -203,7 +203,7 @@ async def tool_turn(episode: Episode, turns: Sequence[Turn], manager: "AsyncCall
         return Step(turns, ExitStatus.STORE_ERROR, "the deadline of the episode passed during a tool call")
     turn = replace(turn, results=results, elapsed_in_tools=perf_counter() - started)
     for result in results:
-        episode.watcher.found(result)
+        episode.watcher.on_result(result)
     answered = any(result.final for result in results)
     return Step([*earlier, turn], ExitStatus.ANSWERED if answered else None)
 

@@ -33,17 +33,17 @@ class Teller(Watcher):
         self._json = json
         self.live = stdout().is_terminal and not json
 
-    async def wrote(self, piece: str) -> None:
+    async def on_text(self, piece: str) -> None:
         self._bar.show(False)
         self._written += piece
         stdout().print(printable(piece), end="", markup=False, highlight=False, soft_wrap=True)
 
-    def said(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         if message.tool_calls:
             self._beside = None if self._written else message.content
             self._end_line()
 
-    def found(self, result: ToolResult) -> None:
+    def on_result(self, result: ToolResult) -> None:
         beside, self._beside = self._beside, None
         self._calls += 1
         self._bar.show(True)

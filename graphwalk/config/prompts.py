@@ -43,17 +43,16 @@ class Prompts:
         self._paths = {**ours, **own}
         self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
         """Name → text."""
-        for name in own.keys() - ours.keys():
-            raise ConfigError(
-                f"{own[name]}: no prompt has this name{did_you_mean(name, ours)}", hint=f"prompts: {', '.join(ours)}"
-            )
         self._messages = {
-            name: (text, self._paths[file])
-            for file in _MESSAGE_FILES
-            for name, text in {**_messages(ours[file]), **_own_messages(own.get(file), ours[file])}.items()
+            name: (text, ours[file]) for file in _MESSAGE_FILES for name, text in _messages(ours[file]).items()
         }
-        for name in [name for name in own if name not in _MESSAGE_FILES]:
-            path = own[name]
+        for name, path in own.items():
+            if name not in ours:
+                hint = f"prompts: {', '.join(ours)}"
+                raise ConfigError(f"{path}: no prompt has this name{did_you_mean(name, ours)}", hint=hint)
+            if name in _MESSAGE_FILES:
+                self._messages |= {message: (text, path) for message, text in _own_messages(path, ours[name]).items()}
+                continue
             try:
                 check_text(self.files[name], _names_of(name), TEXT_FILTERS)
             except TextError as error:
@@ -82,11 +81,7 @@ class Prompts:
 @cache
 def shipped_prompts(name: str | None = None) -> Prompts:
     """Return the built-in prompts, with the files of one of `PROMPT_SETS`."""
-    return Prompts(None if name is None else _folder_of(name))
-
-
-def _folder_of(name: str) -> Path:
-    return data_path("templates") / f"prompts-{name}"
+    return Prompts(None if name is None else data_path("templates") / f"prompts-{name}")
 
 
 def _defaults() -> dict[str, Path]:
@@ -109,7 +104,7 @@ def _read(path: Path) -> str:
 @cache
 def _names_of(name: str) -> frozenset[str]:
     """Return the variables of the built-in prompts of this name, with those of the files that they include."""
-    folders = [_files(_folder_of(chosen)) for chosen in PROMPT_SETS]
+    folders = [_files(data_path("templates") / f"prompts-{chosen}") for chosen in PROMPT_SETS]
     texts = [_read(files[name]) for files in (_defaults(), *folders) if name in files]
     included = {other for text in texts for other in included_in(text)}
     return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
@@ -122,10 +117,8 @@ def _messages(path: Path) -> dict[str, str]:
     return data
 
 
-def _own_messages(path: Path | None, ours: Path) -> dict[str, str]:
+def _own_messages(path: Path, ours: Path) -> dict[str, str]:
     """Return the user's messages in the file `path`, checked against the built-in ones."""
-    if path is None:
-        return {}
     messages, built_in = _messages(path), _messages(ours)
     for name, text in messages.items():
         if name not in built_in:
