@@ -17,7 +17,6 @@ from graphwalk.own_graph.config import AskConfig
 from graphwalk.own_graph.models import LOOK, AnyModel, as_model
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import own_graph_system
-from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -34,6 +33,8 @@ async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
     schema, tools = await store.schema(agent.schema_samples), load_tools(agent.tools or ())
     if not {tool.name for tool in tools} & set(MAZE_TOOLS):
         return tools_with_levers(GraphToolbox(store, schema, tools, agent), agent)
+    from graphwalk.suites.mazes.generate import CELL  # brings networkx
+
     if schema.node(CELL) is None:
         raise ConfigError("MAZE_TOOLS require a maze", hint="pass graphwalk.maze_graph(graphwalk.generate_maze(…))")
     cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})

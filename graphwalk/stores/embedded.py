@@ -38,18 +38,19 @@ class EmbeddedDatabase(Database):
     def __init__(self, *, timeout_seconds: float = 30.0, takes_queries: bool = True) -> None:
         self._timeout_seconds = timeout_seconds
         self._takes_queries = takes_queries
-        self._stores: dict[str, EmbeddedStore] = {}
+        self._stores: dict[int, EmbeddedStore] = {}
+        """Id of a graph → its store, which holds the graph."""
         self._loading = asyncio.Lock()
 
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
         async with self._loading:
-            if graph.digest not in self._stores:
+            if id(graph) not in self._stores:
                 engine, dialect = await asyncio.to_thread(load_engine, graph)
-                forget = partial(self._stores.pop, graph.digest, None)
+                forget = partial(self._stores.pop, id(graph), None)
                 store = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
                 store.takes_queries = self._takes_queries
-                self._stores[graph.digest] = store
-            return self._stores[graph.digest]
+                self._stores[id(graph)] = store
+            return self._stores[id(graph)]
 
     async def close(self) -> None:
         """Forget the graphs; those in use stay in memory until their stores are garbage-collected."""
