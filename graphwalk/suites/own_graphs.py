@@ -11,7 +11,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.config.strict import absolute, existing_file
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.anonymise import make_anonymised_copy
 from graphwalk.graphs.text import graph_text
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import read_file
@@ -31,18 +30,11 @@ def existing_path(path: Any, info: ValidationInfo) -> Any:
 class OwnGraph(GraphSource):
     """Your own graph: `{file: movies.graphml}` or `{neo4j: movies}`.
 
-    `labels` and `relationship_types` select a part. With `twin` the questions are also asked on an anonymised copy.
+    `labels` and `relationship_types` select a part.
     """
 
     file: Annotated[Path, BeforeValidator(existing_path)] | None = None
     """A file or folder; "example" is the built-in graph."""
-    twin: bool = False
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Return name and source of the graph for the run log."""
-        source = f"file {self.file.name}" if self.file is not None else f"neo4j {self.neo4j or self.loaded}"
-        return {"name": self.name, "source": source}
 
 
 def file_of(entry: OwnGraph) -> PropertyGraph:
@@ -52,18 +44,11 @@ def file_of(entry: OwnGraph) -> PropertyGraph:
     return read_file(entry)
 
 
-def own_instances(place: int, entry: OwnGraph, seed: int, graph: PropertyGraph) -> Iterator[GraphInstance]:
-    """Yield the graph and, if configured, its anonymised copy; `place` is the position in `suite.graphs`.
-
-    The source of the first is its entry, that of the second the copy with its mapping.
-    """
-    database = entry if entry.neo4j is not None else None
-    original = GraphInstance.of(graph, entry, {"entry": place, **entry.facts})
-    yield replace(original, existing_database=database)
-    if entry.twin:
-        copy = make_anonymised_copy(graph, seed)
-        facts = {"entry": place, **entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
-        yield replace(GraphInstance.of(copy.graph, copy, facts), in_memory=database is not None)
+def own_instance(place: int, entry: OwnGraph, graph: PropertyGraph) -> GraphInstance:
+    """Return the instance of your own graph, whose source is its entry; `place` is the position in `suite.graphs`."""
+    source = f"file {entry.file.name}" if entry.file is not None else f"neo4j {entry.neo4j or entry.loaded}"
+    instance = GraphInstance.of(graph, entry, {"entry": place, "name": entry.name, "source": source})
+    return replace(instance, existing_database=entry if entry.neo4j is not None else None)
 
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:

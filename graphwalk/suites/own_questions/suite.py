@@ -25,7 +25,7 @@ from graphwalk.stores.search import folded
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt, own_graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.own_graphs import OwnGraph, existing_path, file_of, own_instances, settings_left_out
+from graphwalk.suites.own_graphs import OwnGraph, existing_path, file_of, own_instance, settings_left_out
 from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import VALUE, find_targets
 from graphwalk.suites.suite import Player, Suite
@@ -42,18 +42,11 @@ NEAR = 1e-9
 _MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
 
 
-class GraphToAsk(OwnGraph):
-    """Your own graph, without an anonymised copy."""
-
-    twin: Literal[False] = False
-    """Not for your own questions."""
-
-
 class OwnQuestionsConfig(SuiteConfig):
     """The suite `own_questions`: your own questions with answers, on your own graph."""
 
     name: Literal["own_questions"] = "own_questions"
-    graphs: tuple[GraphToAsk, ...] = Field(default=(GraphToAsk(file=Path(EXAMPLE)),), min_length=1, max_length=1)
+    graphs: tuple[OwnGraph, ...] = Field(default=(OwnGraph(file=Path(EXAMPLE)),), min_length=1, max_length=1)
     dataset: Annotated[Path, BeforeValidator(existing_path)] = Path(EXAMPLE)
     """File of questions with answers; "example": those of the built-in graph."""
 
@@ -183,13 +176,12 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     players = PLAYERS
 
     def graphs(self, config: OwnQuestionsConfig, seed: int) -> Iterator[GraphInstance]:
-        yield from own_instances(0, config.graphs[0], seed, file_of(config.graphs[0]))
+        yield own_instance(0, config.graphs[0], file_of(config.graphs[0]))
 
     async def read_graphs(
         self, config: OwnQuestionsConfig, seed: int, variables: Variables
     ) -> AsyncIterator[GraphInstance]:
-        for instance in own_instances(0, config.graphs[0], seed, await read_source(config.graphs[0], variables)):
-            yield instance
+        yield own_instance(0, config.graphs[0], await read_source(config.graphs[0], variables))
 
     async def tasks(
         self, about: LoadedGraph, config: OwnQuestionsConfig, seed: int, agent: AgentConfig

@@ -36,8 +36,15 @@ class GeneratedGraph(GraphSpec):
         return {field: value for field, value in super().resolved(index).items() if field != "name"}
 
 
+class QuestionedGraph(OwnGraph):
+    """Your own graph, about which questions are asked."""
+
+    twin: bool = False
+    """Ask the questions on an anonymised copy as well."""
+
+
 AnyGraph = Annotated[
-    Annotated[GeneratedGraph, Tag("(generated)")] | Annotated[OwnGraph, Tag("(own)")], Discriminator(_kind)
+    Annotated[GeneratedGraph, Tag("(generated)")] | Annotated[QuestionedGraph, Tag("(own)")], Discriminator(_kind)
 ]
 """Generated or own graph; only an own graph has `file`, `neo4j` or `loaded`."""
 

@@ -1,23 +1,25 @@
 """Suite of questions on property graphs."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.anonymise import AnonymisedCopy
+from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.own_graphs import file_of, own_instances, queries_left_out, settings_left_out
+from graphwalk.suites.own_graphs import file_of, own_instance, queries_left_out, settings_left_out
 from graphwalk.suites.questions.agents.scripted import PLAYERS
-from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
+from graphwalk.suites.questions.config import GeneratedGraph, QuestionedGraph, QuestionsConfig
 from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 
 
@@ -37,7 +39,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             if isinstance(entry, GeneratedGraph):
                 yield from _generated(place, entry, seed, config)
             else:
-                yield from own_instances(place, entry, seed, file_of(entry))
+                yield from _own(place, entry, seed, file_of(entry))
 
     async def read_graphs(
         self, config: QuestionsConfig, seed: int, variables: Variables
@@ -46,7 +48,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             if isinstance(entry, GeneratedGraph):
                 instances = _generated(place, entry, seed, config)
             else:
-                instances = own_instances(place, entry, seed, await read_source(entry, variables))
+                instances = _own(place, entry, seed, await read_source(entry, variables))
             for instance in instances:
                 yield instance
 
@@ -87,3 +89,13 @@ def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsCon
         named = {} if spec.name is None else {"name": spec.name}
         facts = {"entry": place, "index": index, "preset": spec.preset, **named}
         yield GraphInstance.of(graph, facts=facts)
+
+
+def _own(place: int, entry: QuestionedGraph, seed: int, graph: PropertyGraph) -> Iterator[GraphInstance]:
+    """Yield your own graph and, if configured, its anonymised copy, whose source is the copy with its mapping."""
+    original = own_instance(place, entry, graph)
+    yield original
+    if entry.twin:
+        copy = make_anonymised_copy(graph, seed)
+        facts = {**original.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
+        yield replace(GraphInstance.of(copy.graph, copy, facts), in_memory=entry.neo4j is not None)

@@ -24,7 +24,6 @@ def task(answers: list[Any], names: dict[str, tuple[str, ...]] | None = None) ->
         target_size=len(target),
         seed=0,
         graph_digest="d",
-        number=1,
         fields=tuple(target[0]) if target else ("value",),
         names=names or {},
         tags=(),
