@@ -152,5 +152,5 @@ async def test_run_folder_has_the_questions(tmp_path: Path) -> None:
     write(tmp_path, QUESTIONS)
     assert (await resume(tmp_path / "run")).finished == 2
     write(tmp_path, QUESTIONS[:1])
-    with pytest.raises(RunLogError, match=r"texts: dataset/qa\.jsonl: changed"):
+    with pytest.raises(RunLogError, match=r"texts\.dataset/qa\.jsonl: "):
         await resume(tmp_path / "run")
