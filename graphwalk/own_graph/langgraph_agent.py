@@ -111,7 +111,7 @@ def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compiled
 
 async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
     messages, manager = state["messages"], manager_of_node(config)
-    episode, turns = begun(episode, messages)
+    episode, turns = split_at_first_reply(episode, messages)
     model = episode.model if manager is None else Reporting(episode.model, manager)
     step = await model_turn(replace(episode, model=model), turns, last=state["remaining_steps"] <= _LAST_STEPS)
     added: list[BaseMessage] = []
@@ -127,7 +127,7 @@ async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfi
 
 
 async def _tools(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-    episode, turns = begun(episode, state["messages"])
+    episode, turns = split_at_first_reply(episode, state["messages"])
     step = await tool_turn(episode, turns, manager_of_node(config))
     turn = step.turns[-1]
     return _update(step, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results])
@@ -138,7 +138,7 @@ def _update(step: Step, messages: "Sequence[BaseMessage]") -> dict[str, Any]:
     return {"messages": messages, "exit_status": status, "error": step.error}
 
 
-def begun(episode: Episode, messages: "Sequence[BaseMessage]") -> tuple[Episode, list[Turn]]:
+def split_at_first_reply(episode: Episode, messages: "Sequence[BaseMessage]") -> tuple[Episode, list[Turn]]:
     """Return the episode with the messages before the first reply in its prompt, and the turns from there on."""
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
     leading = map(from_langchain, messages[: starts[0]] if starts else messages)
