@@ -92,7 +92,7 @@ def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
     changed = {}
     for task in sorted(common):
         one, other = first.tasks[task], second.tasks[task]
-        if fields := [name for name in one if one[name].isdisjoint(other[name])]:
+        if fields := sorted(name for name in one.keys() & other.keys() if one[name].isdisjoint(other[name])):
             changed[task] = fields
     differences = list(_configuration_differences(first.manifest, second.manifest))
     names = f"{first.folder.path} and {second.folder.path}"
@@ -115,9 +115,7 @@ def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
 
 def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
     more = [f"… and {len(lines) - MOST_DIFFERENCES} more"] if len(lines) > MOST_DIFFERENCES else []
-    return RunLogError(
-        "\n".join([f"{what}:", *(f"  {line}" for line in (*lines[:MOST_DIFFERENCES], *more))]), hint=hint
-    )
+    return RunLogError("\n  ".join([f"{what}:", *lines[:MOST_DIFFERENCES], *more]), hint=hint)
 
 
 def _configuration_differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:

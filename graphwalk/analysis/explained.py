@@ -105,21 +105,18 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
     references = _reference_figures(folder) if references is None else references
     lines = [encode_line({"code": code_digest(), "references": references})]
     steps = bool(folder.read_manifest()["config"]["scoring"]["steps"])
-    results = folder.checked_records()
+    results = ((_identity(crc, record), record) for crc, record in folder.checked_records())
     with progress_bar("explaining", folder.planned_episodes()) as done:
         while batch := list(islice(results, _BATCH)):
-            scored = {_identity(crc, record): record for crc, record in batch if record["score"] is not None}
-            missing = [identity for identity in scored if identity not in kept]
+            missing = {key: record for key, record in batch if record["score"] is not None and key not in kept}
             changed |= bool(missing)
-            for identity, explanation in zip(
-                missing, _explanations(steps, [scored[identity] for identity in missing]), strict=True
-            ):
-                kept[identity] = explanation
+            for key, explanation in zip(missing, _explanations(steps, list(missing.values())), strict=True):
+                kept[key] = explanation
                 done()
-            for crc, record in batch:
-                explanation = kept.pop(_identity(crc, record), None)
+            for key, record in batch:
+                explanation = kept.pop(key, None)
                 if explanation is not None:
-                    lines.append(encode_line({"of": _identity(crc, record), "explanation": explanation}))
+                    lines.append(encode_line({"of": key, "explanation": explanation}))
                 yield joined(record, explanation, references.get(record["task_id"]))
     if changed:
         with suppress(GraphwalkError, OSError):  # a folder that is only read
