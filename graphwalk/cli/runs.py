@@ -36,7 +36,7 @@ def merge(
 
 def publish(
     folder: Run,
-    out: Annotated[Path | None, typer.Option(help="Output file, NAME.zip.")] = None,
+    out: Annotated[Path, typer.Option(help="Output file, NAME.zip.")],
 ) -> None:
     """Write a run as one file to share.
 
@@ -47,10 +47,9 @@ def publish(
     from graphwalk.analysis.publishing import publish as write
     from graphwalk.runs.folder import RunFolder
 
-    if out is None or out.suffix != ".zip":
-        problem = "name the file to write" if out is None else f"{out} does not end in .zip"
-        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{(out or folder).stem}.zip')}"
-        raise ConfigError(problem, hint=hint)
+    if out.suffix != ".zip":
+        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{out.stem}.zip')}"
+        raise ConfigError(f"{out} does not end in .zip", hint=hint)
     run = RunFolder.open(folder)
     with progress_bar("publishing", run.planned_episodes()) as done:
         write(run, out, read_variables().secrets, done)
