@@ -203,9 +203,9 @@ def run(
         _conclude(new.folder, summary, fail_under, json)
         return
     from graphwalk.runs.play import start_run
-    from graphwalk.runs.shards import WHOLE, Shard
+    from graphwalk.runs.shards import Shard
 
-    part = WHOLE if shard is None else Shard.parse(shard)
+    part = None if shard is None else Shard.parse(shard)
     if not config.models and not variables.model:
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     summary = _play(new.folder, partial(start_run, experiment, new, shard=part), new=True)

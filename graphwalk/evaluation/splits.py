@@ -1,17 +1,14 @@
-"""Training files, and the check that splits share no graph and no chat.
-
-Of a manifest only the digest of the file is trusted.
-"""
+"""Training files, and the check that splits share no graph and no chat."""
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from graphwalk.errors import ConfigError, counted
+from graphwalk.errors import ConfigError
 from graphwalk.files.writing import write_whole
 
 
@@ -29,56 +26,34 @@ def write_chats(path: Path, chats: Iterable[Mapping[str, Any]]) -> str:
     return digest.hexdigest()
 
 
-@dataclass
-class ChatSplit:
-    """The content of one split: chats (by digest) and graphs with the place, file:line, where each is first."""
-
-    name: str
-    chats: dict[str, str] = field(default_factory=dict)
-    graphs: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, path: Path) -> "ChatSplit":
-        """Read a trace file that matches its manifest."""
-        beside = manifest_path(path)
-        try:
-            digest = json.loads(beside.read_text(encoding="utf-8"))["sha256"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{beside}: no valid manifest of {path.name}: {error}") from error
-        split = cls(str(path))
-        try:
-            with path.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                    raise ConfigError(f"{path}: digest differs from its manifest")
-                file.seek(0)
-                for number, line in enumerate(file, 1):
-                    split._add(line, f"{path}:{number}")
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot be read: {error}") from error
-        return split
-
-    def _add(self, line: bytes, place: str) -> None:
-        try:
-            chat = json.loads(line)
-            messages = chat["messages"]
-            chat_digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
-            self.chats.setdefault(chat_digest, place)
-            self.graphs.setdefault(chat["graph_digest"], place)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ConfigError(f"{place}: not a trace: {error}", hint="graphwalk export traces") from error
-
-
-def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
-    """Read trace files. Raise ConfigError if two share a chat or a graph."""
-    splits = [ChatSplit.read(path) for path in paths]
-    hint = "use different seeds; for questions `names: train` in one and `names: held_out` in the other"
+def check_splits(paths: Sequence[Path]) -> list[Counter[str]]:
+    """Return the numbers of chats and graphs of each trace file. Raise ConfigError if two files share one."""
+    splits = [_contents(path) for path in paths]
     for one, other in combinations(splits, 2):
-        for thing, first, second in (("chat", one.chats, other.chats), ("graph", one.graphs, other.graphs)):
-            if shared := first.keys() & second.keys():
-                places = min((first[item], second[item]) for item in shared)
-                text = f"{counted(len(shared), thing)}: {' and '.join(places)}"
-                raise ConfigError(f"{one.name} and {other.name} share {text}", hint=hint)
-    return splits
+        if shared := sorted((one[item], other[item], item[0]) for item in one.keys() & other.keys()):
+            first, second, thing = shared[0]
+            raise ConfigError(
+                f"{first} and {second} share a {thing}",
+                hint="use different seeds; for questions `names: train` in one and `names: held_out` in the other",
+            )
+    return [Counter(thing for thing, _ in split) for split in splits]
+
+
+def _contents(path: Path) -> dict[tuple[str, str], str]:
+    """Return ("chat" or "graph", digest) → file:line where it is first."""
+    places: dict[tuple[str, str], str] = {}
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                chat = json.loads(line)
+                digest = hashlib.sha256(json.dumps(chat["messages"], sort_keys=True).encode()).hexdigest()
+                places.setdefault(("chat", digest), f"{path}:{number}")
+                places.setdefault(("graph", chat["graph_digest"]), f"{path}:{number}")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path}:{number}: not a trace: {error}", hint="graphwalk export traces") from error
+    return places
 
 
 def manifest_path(out: Path) -> Path:

@@ -31,7 +31,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.protocol_differences import deviations, protocol_note
 from graphwalk.runs.record import EpisodeKey, Result, key_of
 from graphwalk.runs.resolve import Experiment, no_episode, resolve
-from graphwalk.runs.shards import WHOLE, Shard
+from graphwalk.runs.shards import Shard
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import Task
 from graphwalk.types.chat import Reply, Usage
@@ -63,7 +63,7 @@ async def start_run(
     new: NewRun,
     progress: Progress,
     *,
-    shard: Shard = WHOLE,
+    shard: Shard | None = None,
 ) -> RunSummary:
     """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised."""
 
@@ -71,7 +71,7 @@ async def start_run(
         manifest = new_manifest(experiment, plan, new.run_id, new.created)
         if plan.unplayed:
             manifest["unplayed"] = list(plan.unplayed_notes())
-        if shard != WHOLE:
+        if shard is not None:
             manifest |= {"shard": str(shard), "shard_episodes": len(shard.part(plan))}
         return manifest
 
@@ -133,7 +133,7 @@ async def _play_run(
             folder.write_manifest(manifest)
             keep_texts(folder, experiment)
             finished = FinishedEpisodes.of(folder, plan)
-            planned = Shard.parse(manifest.get("shard", str(WHOLE))).part(plan)
+            planned = Shard.parse(manifest["shard"]).part(plan) if "shard" in manifest else plan.episodes
             waiting = [episode for episode in planned if episode.key not in finished.status_of]
             _LOGGER.info("%d episodes planned, %d of them finished earlier", len(planned), len(planned) - len(waiting))
             if experiment.without_extractor:

@@ -39,7 +39,6 @@ class Shard:
         return [planned for planned in plan.episodes if planned.key.task_id in mine]
 
 
-WHOLE = Shard(1, 1)
 _MOST_DIFFERENCES = 10
 
 

@@ -131,7 +131,7 @@ def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any]) -> None
     export_traces([played], tmp_path / "run.jsonl", TraceOptions(correct=True))
     assert sorted(map(json.dumps, lines(out))) == sorted(map(json.dumps, lines(tmp_path / "run.jsonl")))
     assert len(lines(out)) >= 2
-    assert len(check_splits([out])[0].chats) == len({json.dumps(line["messages"]) for line in lines(out)})
+    assert check_splits([out])[0]["chat"] == len({json.dumps(line["messages"]) for line in lines(out)})
 
 
 def test_a_language_model_is_not_asked(tmp_path: Path) -> None:

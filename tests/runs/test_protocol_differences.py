@@ -143,7 +143,7 @@ def test_the_default_protocol_is_named_and_sets_nothing() -> None:
 
 
 def test_an_unknown_protocol_is_refused() -> None:
-    with pytest.raises(ConfigError, match="there is no protocol 'papers'; known: graphwalk, paper"):
+    with pytest.raises(ConfigError, match="protocol: must be 'graphwalk' or 'paper', not \"papers\""):
         config_of("quickstart", protocol="papers")
 
 
