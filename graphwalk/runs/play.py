@@ -136,8 +136,9 @@ async def _play_run(
             planned = Shard.parse(manifest["shard"]).part(plan) if "shard" in manifest else plan.episodes
             waiting = [episode for episode in planned if episode.key not in finished.status_of]
             _LOGGER.info("%d episodes planned, %d of them finished earlier", len(planned), len(planned) - len(waiting))
-            if experiment.without_extractor:
-                note(experiment.without_extractor)
+            if experiment.config.extractor is not None and experiment.extractor is None:
+                model = experiment.config.extractor.model
+                note(f"no API key for the extractor {model}: replies are scored as the parser reads them")
             if deviations(manifest["config"]):
                 note(protocol_note(manifest["config"]))
             progress.priced(finished.usage, experiment.prices)

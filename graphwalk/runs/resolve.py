@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ class Experiment:
     config: AnyExperiment
     suite: Suite[Any, Any]
     models: tuple[str, ...]
-    options: CallOptions
     variables: Variables
     tools: tuple[Tool, ...]
     """Tools of the agent, in settings with tools."""
@@ -50,16 +50,13 @@ class Experiment:
         return self.models if self.extractor is None else (*self.models, self.extractor)
 
     @property
-    def without_extractor(self) -> str | None:
-        """The note for a run whose extractor has no API key; None for others."""
-        extractor = self.config.extractor
-        if extractor is None or self.extractor is not None:
-            return None
-        return f"no API key for the extractor {extractor.model}: replies are scored as the parser reads them"
-
-    @property
     def agent(self) -> AgentConfig:
         return self.config.agent
+
+    @cached_property
+    def options(self) -> CallOptions:
+        """The settings of a model call."""
+        return CallOptions(**self.config.options.model_dump(), parallel_tool_calls=self.agent.parallel_tool_calls)
 
     def of(self, setting: str) -> "Experiment":
         """Return the experiment as it is played in a setting: `tools`, or `tools:VARIANT`. A variant returns itself."""
@@ -72,9 +69,7 @@ class Experiment:
             check_levers(config.agent, self.suite, config.settings)
         for name, config in self.config.variants.items():
             _ = config.agent.texts
-            variants[name] = replace(
-                self, config=config, options=call_options(config), tools=_tools(config.agent, self.suite)
-            )
+            variants[name] = replace(self, config=config, tools=_tools(config.agent, self.suite))
         return replace(self, variants=variants)
 
     @property
@@ -82,11 +77,6 @@ class Experiment:
         """The settings, each with every variant."""
         variants = self.config.variants
         return [f"{setting}:{name}" for setting in self.config.settings for name in variants] or [*self.config.settings]
-
-
-def call_options(config: AnyExperiment) -> CallOptions:
-    """Return the settings of a model call."""
-    return CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls)
 
 
 def resolve(
@@ -151,7 +141,6 @@ def resolve(
         config=config,
         suite=suite,
         models=models,
-        options=call_options(config),
         variables=variables,
         tools=tools,
         prices=prices,
@@ -238,7 +227,6 @@ def kept_experiment(folder: RunFolder, variables: Variables, store: str | None =
         config=config,
         suite=suite,
         models=config.models,
-        options=call_options(config),
         variables=variables,
         tools=load_tools([str(path) if path.is_file() else name for name, path in kept.items()]),
     ).with_variants()

@@ -9,7 +9,7 @@ import pytest
 
 from graphwalk.analysis import estimate as estimating
 from graphwalk.analysis.estimate import check_setup, estimate_run
-from graphwalk.cli.run import dry_run_text
+from graphwalk.cli.estimate import dry_run_text
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun
