@@ -23,36 +23,21 @@ async def agreed_rows(
     Raise OracleError with the rows that only one of them finds.
     """
     rows = await cypher_rows(question, store)
-    kind, part = question.kind, question.part
-    if part is None:
-        other = rows if embedded is store else await cypher_rows(question, embedded)
-        if same_rows(rows, other):
-            return distinct(rows)
-        raise OracleError(
-            f"the {store.kind} store and the embedded engine differ on {kind.name}, which has no evaluator\n"
-            f"{_difference(question, f'the {store.kind} store', rows, 'the embedded engine', other)}",
-            hint=f"the Cypher in {kind.file.path} must return every correct row on any engine",
-        )
-    right = part.right_rows(question.index) if right is None else right
-    if agree(question, rows, right):
-        return right
+    if question.part is None:
+        other, expected = "the embedded engine", rows if embedded is store else await cypher_rows(question, embedded)
+    else:
+        other, expected = "the evaluator", question.part.right_rows(question.index) if right is None else right
+    if agree(question, rows, expected):
+        return distinct(expected)
+    graph, file = question.index.graph, question.kind.file.path
+    keys, expected_keys = set(map(row_key, rows)), set(map(row_key, expected))
+    only = [row for row in distinct(rows) if row_key(row) not in expected_keys]
+    only_other = [row for row in distinct(expected) if row_key(row) not in keys]
     raise OracleError(
-        f"Cypher ({store.kind} store) and the evaluator of {kind.name} differ\n"
-        f"{_difference(question, 'Cypher', rows, 'the evaluator', right)}",
-        hint=f"the Cypher in {kind.file.path}, the Python part of {kind.name}, or the store is wrong",
-    )
-
-
-def _difference(question: Question, one: str, rows: list[Row], other: str, others: list[Row]) -> str:
-    """Describe the question and the rows that only one oracle finds."""
-    keys, other_keys = set(map(row_key, rows)), set(map(row_key, others))
-    only = [row for row in distinct(rows) if row_key(row) not in other_keys]
-    only_other = [row for row in distinct(others) if row_key(row) not in keys]
-    graph = question.index.graph
-    return (
-        f"graph: digest {graph.digest}, seed {graph.seed}\nparameters: {question.written}\n"
-        f"query: {question.cypher}\nonly {one} found: {only[:_MOST_ROWS]}\n"
-        f"only {other} found: {only_other[:_MOST_ROWS]}"
+        f"Cypher ({store.kind} store) and {other} differ on {question.kind.name}\n"
+        f"graph: digest {graph.digest}, seed {graph.seed}\nparameters: {question.written}\nquery: {question.cypher}\n"
+        f"only Cypher found: {only[:_MOST_ROWS]}\nonly {other} found: {only_other[:_MOST_ROWS]}",
+        hint=f"the Cypher in {file} must return every correct row in every store; else {other} or the store is wrong",
     )
 
 
@@ -64,6 +49,6 @@ async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = Fa
 
 def agree(question: Question, rows: list[Row], right: list[Row]) -> bool:
     """Return True for equal sets of rows, or if `rows` is one of several tied rows, of which Cypher returns one."""
-    if question.kind.template.mode == "ties-allowed" and right:
+    if question.part is not None and question.kind.template.mode == "ties-allowed" and right:
         return len(rows) == 1 and same_rows([*right, *rows], right)
     return same_rows(rows, right)

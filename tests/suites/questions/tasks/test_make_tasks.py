@@ -86,7 +86,7 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
     graph = generate_graph(GraphSpec(preset="paper-100"), 0)
     store = await EmbeddedDatabase().load(graph)
     store.__class__ = ForgetfulStore
-    with pytest.raises(OracleError, match="the evaluator of node_by_property differ"):
+    with pytest.raises(OracleError, match="the evaluator differ on node_by_property"):
         await make_tasks(graph, store, asking("node_by_property"), seed=0)
 
 

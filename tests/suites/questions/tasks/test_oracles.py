@@ -81,7 +81,7 @@ async def test_a_difference_lists_the_rows_that_one_oracle_finds() -> None:
     with pytest.raises(OracleError) as caught:
         await agreed_rows(replace(question, kind=replace(kind, template=backwards)), store, store)
     assert str(caught.value) == snapshot("""\
-Cypher (embedded store) and the evaluator of path_from_specific_node differ
+Cypher (embedded store) and the evaluator differ on path_from_specific_node
 graph: digest 8ee3d8b45a3fa3725309b39a53f52da94b4066cd4f6bc95e55f89f6f52b2243f, seed None
 parameters: {'source_label': 'B', 'key': 'b', 'target_label': 'A', 'max_hops': 1}
 query: MATCH (a:`B`) WHERE a.`key` = $key MATCH (a)<-[*1..1]-(b:`A`) RETURN DISTINCT b.key AS target_node_key
