@@ -10,9 +10,7 @@ import neo4j
 from neo4j.graph import Node, Path, Relationship
 
 from benchmarks.truth.tck_values import node, path, relationship
-from graphwalk.stores.cypher import RESERVED_PREFIX
-from graphwalk.stores.embedded_graph import RESERVED, names_of
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.stores.names import RESERVED
 from graphwalk.variables import Variables
 
 Table = tuple[list[str], list[list[Any]]]
@@ -58,8 +56,8 @@ class Kglite(Engine):
     """The embedded engine, used as our store uses it: property names that it reserves are stored under others."""
 
     name = "kglite"
-    dialect = names_of(PropertyGraph.from_rows([], []), False)
-    _NAMES = re.compile(rf"(?<!\$)\b({'|'.join(sorted(RESERVED))})\b(?!\s*\()")
+    _NAMES = re.compile(rf"(?<!\$)\b({'|'.join(sorted(RESERVED | {'name'}))})\b(?!\s*\()")
+    """With `name`, which a node without a title of its own has too, as every node that a scenario creates."""
 
     def __init__(self) -> None:
         kglite.set_query_warning_policy("silent")
@@ -80,7 +78,7 @@ class Kglite(Engine):
 
     def adapted(self, text: str) -> str:
         """In texts too, since a text can be the name of a property: renamed everywhere, it is the same scenario."""
-        return self._NAMES.sub(lambda found: RESERVED_PREFIX + found[1], text)
+        return self._NAMES.sub(lambda found: f"{found[1]}_", text)
 
     def close(self) -> None:
         self.clear()

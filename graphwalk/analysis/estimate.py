@@ -22,8 +22,9 @@ from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.registry import queries_in_place
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from graphwalk.types.episode import ExitStatus
+from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.episode import ExitStatus, ToolResult
 
 EXPERTS = ("expert", "cypher")
 """Scripted agents that play without mistakes, each in its own settings."""
@@ -130,7 +131,24 @@ class ExpertEpisode:
     correct: bool | None
 
 
-async def _play_expert(planned: PlannedEpisode, experiment: Experiment) -> ExpertEpisode:
+class _EachCallOnce(ToolboxWrapper):
+    """Tools of which each call is run once: the expert reads the same parts of a graph for many tasks."""
+
+    def __init__(self, inner: Toolbox, results: dict[tuple[str, str], ToolResult]) -> None:
+        super().__init__(inner)
+        self._results = results
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        if self.ordered:
+            return await self.inner.call(call)
+        if (key := (call.name, call.arguments)) not in self._results:
+            self._results[key] = replace(await self.inner.call(call), data=None)
+        return replace(self._results[key], call=call)
+
+
+async def _play_expert(
+    planned: PlannedEpisode, experiment: Experiment, results: dict[tuple[str, str], ToolResult]
+) -> ExpertEpisode:
     """Play an episode with the first expert that can, within the limits of the run. StoreError if a tool fails."""
     suite, task, setting = experiment.suite, planned.task, planned.key.setting
     experiment = experiment.of(setting)
@@ -141,6 +159,8 @@ async def _play_expert(planned: PlannedEpisode, experiment: Experiment) -> Exper
     limits, agent = experiment.config.limits, experiment.agent
     model = _ExpertModel(player, protocol_of(agent), limits.context_tokens)
     prompt = await planned.prompt(experiment)
+    if prompt.toolbox is not None:
+        prompt = replace(prompt, toolbox=_EachCallOnce(prompt.toolbox, results))
     trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, tokens=limits.episode_tokens))
     await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
@@ -174,8 +194,11 @@ async def _play_experts(
             episodes = list(by_task.values())
             if most is not None and len(episodes) > most:
                 episodes = stdlib_random(experiment.config.seed, "estimate").sample(episodes, most)
+            graph, results = None, dict[tuple[str, str], ToolResult]()
             for planned in episodes:
-                played[setting].append(await _play_expert(planned, experiment))
+                if planned.graph is not graph:
+                    graph, results = planned.graph, {}
+                played[setting].append(await _play_expert(planned, experiment, results))
                 done()
                 await asyncio.sleep(0)
     return plan, played

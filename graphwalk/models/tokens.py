@@ -6,6 +6,7 @@ the texts of this project.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -58,11 +59,13 @@ def tools_text(tools: Sequence[ToolSpec]) -> str:
 def rule_hundredths(text: str) -> int:
     """Return hundredths of a token, additive over parts that split no word, no number, and no space before a number."""
     ascii_text = text.encode("ascii", "replace")  # a question mark for each other character
-    total = sum(map(_hundredths_of_letters, ascii_text.translate(_ONLY_LETTERS).split()))
+    words = Counter(ascii_text.translate(_ONLY_LETTERS).split())
+    total = sum(count * _hundredths_of_letters(letters) for letters, count in words.items())
     total += 41 * (len(ascii_text) - len(ascii_text.translate(None, _ASCII_SIGNS)))
     total += 125 * (text.count("\n") + len(_SPACE_BEFORE_NUMBER.findall(text)))
     if text.isascii():
-        return total + 190 * sum((len(number) + 2) // 3 for number in ascii_text.translate(_ONLY_DIGITS).split())
+        lengths = Counter(map(len, ascii_text.translate(_ONLY_DIGITS).split()))
+        return total + 190 * sum(count * ((length + 2) // 3) for length, count in lengths.items())
     others = sum(character > "\x7f" for character in text)
     return total + 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + (100 - 41) * others
 

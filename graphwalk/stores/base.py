@@ -63,10 +63,14 @@ class GraphStore(ABC):
     """The name of the store: "embedded", "neo4j", or one of your own."""
     in_process = False
     """True for a graph in the memory of this process: queries cost no round trip."""
+    holds_values_as_shown = False
+    """True if a date or a point is held as the text that shows it, so that values which look alike are equal."""
     in_neo4j = False
     """True for a graph that Neo4j's browser can show."""
     dialect: Dialect = UNSCOPED
     """How names are written in a query."""
+    graph: PropertyGraph | None = None
+    """The content under the names that queries use, where it is in memory."""
     _search_index: SearchIndex | None = None
 
     def render(self, template: str, identifiers: Identifiers) -> str:
@@ -120,11 +124,9 @@ class GraphStore(ABC):
     async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """Return nodes (of a label) with a text like this one. Default: by an index in memory, built at first use."""
         if self._search_index is None:
-            self._search_index = await asyncio.to_thread(SearchIndex, await self._searched_graph())
+            graph = self.graph or await self.read_graph()
+            self._search_index = await asyncio.to_thread(SearchIndex, graph)
         return SearchResult(await asyncio.to_thread(self._search_index.search, text, label))
-
-    async def _searched_graph(self) -> PropertyGraph:
-        return await self.read_graph()
 
     async def check_unchanged(self) -> None:  # noqa: B027
         """Raise StoreError unless the database still holds the whole graph."""

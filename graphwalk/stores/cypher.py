@@ -40,8 +40,6 @@ FILTERS = (
     "properties_of",
 )
 """Filters that a Cypher template can use."""
-RESERVED_PREFIX = "gw__"
-"""Prefix for property names that the engine reserves."""
 NO_LABEL = "gw_none"
 """The label that nodes without labels are given, so that queries can name them; results leave it out."""
 _DIALECT = "the dialect"
@@ -104,11 +102,7 @@ class Dialect:
         return self.any_relationship if name is None else f":{self.type(name)}"
 
     def property(self, name: str) -> str:
-        return quote(self.stored_property(name))
-
-    def stored_property(self, name: str) -> str:
-        """Return the stored name of a property."""
-        return name
+        return quote(name)
 
     def labels_of(self, variable: str) -> str:
         """Return Cypher for the sorted list of the node's labels."""

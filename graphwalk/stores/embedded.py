@@ -6,6 +6,7 @@ import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import kglite
@@ -14,10 +15,12 @@ from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import Identifiers
 from graphwalk.stores.cypher_check import QueryRefused, check_model_query
-from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
-from graphwalk.stores.graph_schema import schema_of
+from graphwalk.stores.embedded_graph import REFUSALS, EmbeddedDialect, load_engine, plain_rows, stored_parameters
+from graphwalk.stores.graph_schema import has_several_labels, schema_of
+from graphwalk.stores.names import SafeNames, with_safe_names
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS
 from graphwalk.types.values import Row, shown_rows
 from graphwalk.variables import Variables
 
@@ -25,8 +28,6 @@ GRACE_SECONDS = 0.9
 """Beyond the engine's own time limit, which it looks at now and then."""
 _SMALL_GRAPH, _BRIEF_MS = 5_000, 50
 """Nodes of a graph whose queries first run in the event loop, and milliseconds there: most take less than a thread."""
-_POSITION = re.compile(r"\s*at line \d+, col \d+")
-"""A position in the query that was sent, which the model does not know."""
 _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
 
 
@@ -38,19 +39,21 @@ class EmbeddedDatabase(Database):
     def __init__(self, *, timeout_seconds: float = 30.0, takes_queries: bool = True) -> None:
         self._timeout_seconds = timeout_seconds
         self._takes_queries = takes_queries
-        self._stores: dict[int, EmbeddedStore] = {}
+        self._stores: dict[int, tuple[PropertyGraph, EmbeddedStore]] = {}
         """Id of a graph → its store, which holds the graph."""
         self._loading = asyncio.Lock()
 
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
         async with self._loading:
             if id(graph) not in self._stores:
-                engine, dialect = await asyncio.to_thread(load_engine, graph)
+                safe = with_safe_names(graph)
+                engine = await asyncio.to_thread(load_engine, safe)
+                dialect = EmbeddedDialect(several=has_several_labels(graph), names=SafeNames.of(graph))
                 forget = partial(self._stores.pop, id(graph), None)
-                store = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
+                store = EmbeddedStore(safe, engine, dialect, self._timeout_seconds, forget)
                 store.takes_queries = self._takes_queries
-                self._stores[id(graph)] = store
-            return self._stores[id(graph)]
+                self._stores[id(graph)] = graph, store
+            return self._stores[id(graph)][1]
 
     async def close(self) -> None:
         """Forget the graphs; those in use stay in memory until their stores are garbage-collected."""
@@ -67,18 +70,18 @@ class EmbeddedStore(GraphStore):
 
     kind = "embedded"
     in_process = True
+    holds_values_as_shown = True
     takes_queries = True
 
     def __init__(
         self, graph: PropertyGraph, engine: Any, dialect: EmbeddedDialect, timeout_seconds: float, forget: Any
     ) -> None:
-        self._graph = graph
+        self.graph = graph
         self._engine = engine
         self.dialect: EmbeddedDialect = dialect
         self._timeout_seconds = timeout_seconds
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
-        self._snapshot: Any = None
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """Raise ConfigError for a path without an upper bound: kglite silently ends it after ten relationships."""
@@ -91,65 +94,60 @@ class EmbeddedStore(GraphStore):
         return cypher
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
-        """See `GraphStore`. The query runs as written on a frozen snapshot of the graph."""
+        """See `GraphStore`. The query runs as written on the read-only engine."""
         tokens = check_model_query(query)
         if _is_unbounded(query):
             raise QueryRefused("query_error", "query_unbounded")
-        if self._snapshot is None:
-            self._snapshot = self._open_engine().freeze()
-        ordered = any(token.upper == "ORDER" for token in tokens)
+        if name := self.dialect.reserved_name(tokens):
+            raise QueryRefused("query_error", "query_reserved", name=name)
+        for token, after in pairwise(tokens):
+            if token.text.lower() in TEMPORAL_FUNCTIONS and after.text == "(":
+                raise QueryRefused("query_error", "query_temporal", name=token.text)
         try:
-            cypher, temporals = self.dialect.written(query)
-            parameters = SERIALISATION.parameters(temporals)
-            result = await self._finish(self._snapshot.cypher, cypher, parameters, seconds, row_limit=rows)
+            result = await self._finish(query, {}, seconds, row_limit=rows)
         except QueryLimitError as error:
             raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except MemoryError as error:
             raise QueryRefused("too_large", "query_too_large") from error
-        except (ConfigError, *REFUSALS) as error:
-            first_line = _POSITION.sub("", str(error).strip().partition("\n")[0])
-            problem = self.dialect.with_own_names(first_line)
+        except REFUSALS as error:
+            problem = str(error).strip().partition("\n")[0]
             raise QueryRefused("query_error", "query_error", problem=problem) from error
         total = result.diagnostics.get("total_rows") or len(result)
-        return QueryResult(shown_rows(self._decode_rows(result.to_list())), total, ordered)
+        ordered = any(token.upper == "ORDER" for token in tokens)
+        return QueryResult(shown_rows(plain_rows(result.to_list())), total, ordered)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return shown_rows(await self.values(cypher, parameters))
+        return await self._rows(cypher, parameters or {}, self._timeout_seconds)
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
         all_rows = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds))
-        return shown_rows(all_rows[:rows]), len(all_rows)
+        return all_rows[:rows], len(all_rows)
 
-    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return await self._rows(cypher, parameters, self._timeout_seconds)
-
-    async def _rows(self, cypher: str, parameters: Mapping[str, Any] | None, seconds: float) -> list[Row]:
-        values = SERIALISATION.parameters(parameters)
-        engine = self._open_engine()
+    async def _rows(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
         try:
-            result = await self._finish(engine.cypher, cypher, values, seconds, hide_structural_keys=True)
+            result = await self._finish(cypher, parameters, seconds)
         except REFUSALS as error:
-            refusal = self.dialect.with_own_names(f"{error}\n{cypher}")
-            raise StoreError(f"the embedded engine refused a query: {refusal}") from error
-        return self._decode_rows(result.to_list())
+            raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
+        return plain_rows(result.to_list())
 
-    async def _finish(
-        self, run: Any, cypher: str, parameters: Mapping[str, Any], seconds: float, **options: Any
-    ) -> Any:
+    async def _finish(self, cypher: str, parameters: Mapping[str, Any], seconds: float, **options: Any) -> Any:
         """Run a query, in a thread unless it is brief.
 
         Raise QueryLimitError at the end of its time, also if the engine continues.
         """
-        milliseconds = max(1, int(seconds * 1000))
+        graph, milliseconds = await self.read_graph(), max(1, int(seconds * 1000))
+        run = partial(
+            self._engine.cypher, cypher, params=stored_parameters(parameters), hide_structural_keys=True, **options
+        )
         try:
-            if self._graph.node_count <= _SMALL_GRAPH and "row_limit" not in options:  # else a query of a model
+            if graph.node_count <= _SMALL_GRAPH and "row_limit" not in options:  # else a query of a model
                 with suppress(kglite.CypherTimeoutError):
-                    return run(cypher, params=dict(parameters), timeout_ms=min(_BRIEF_MS, milliseconds), **options)
+                    return run(timeout_ms=min(_BRIEF_MS, milliseconds))
             async with asyncio.timeout(seconds + GRACE_SECONDS):
-                return await asyncio.to_thread(run, cypher, params=dict(parameters), timeout_ms=milliseconds, **options)
+                return await asyncio.to_thread(run, timeout_ms=milliseconds)
         except KeyboardInterrupt:
             # The engine takes SIGINT for itself while it works, in whichever thread; it is meant for all.
             signal.raise_signal(signal.SIGINT)
@@ -160,28 +158,19 @@ class EmbeddedStore(GraphStore):
                 hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
             ) from error
 
-    def _decode_rows(self, rows: list[Any]) -> list[Row]:
-        return [
-            {self.dialect.with_own_names(n): own_value(value, self.dialect) for n, value in row.items()} for row in rows
-        ]
-
-    def _open_engine(self) -> Any:
-        if self._engine is None:
-            raise StoreError("the graph was dropped from the embedded engine")
-        return self._engine
-
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:
-            self._schemas[samples] = await asyncio.to_thread(schema_of, self._graph, samples)
+            self._schemas[samples] = await asyncio.to_thread(schema_of, await self.read_graph(), samples)
         return self._schemas[samples]
 
-    async def _searched_graph(self) -> PropertyGraph:
-        self._open_engine()
-        return self._graph
+    async def read_graph(self) -> PropertyGraph:
+        if self.graph is None:
+            raise StoreError("the graph was dropped from the embedded engine")
+        return self.graph
 
     async def drop(self) -> None:
         self._forget()
-        self._engine = self._snapshot = self._search_index = None
+        self._engine = self.graph = self._search_index = None
 
 
 def _is_unbounded(cypher: str) -> bool:

@@ -10,6 +10,7 @@ from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.stores.base import GraphStore
+from graphwalk.stores.names import with_safe_names
 from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
@@ -77,12 +78,12 @@ async def read_source(source: GraphSource, variables: Variables) -> PropertyGrap
 
 
 def read_file(source: GraphSource) -> PropertyGraph:
-    """Return the filtered content of `source.file`."""
+    """Return the filtered content of `source.file` under safe names (`graphwalk.stores.names`)."""
     assert source.file is not None
     graph = load_graph(source.file)
     if not graph.node_count:
         raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/experiments.md shows the formats")
-    return _filter(graph, source)
+    return with_safe_names(_filter(graph, source))
 
 
 def _filter(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:

@@ -14,13 +14,11 @@ Rows = list[dict[str, Any]]
 Pair = tuple[str, str] | None
 
 
-def stored_graph(
-    graph: PropertyGraph, stored: Callable[[Value], Any], rename: Callable[[str], str] = str
-) -> PropertyGraph:
-    """Return the graph with its values and the names of its properties in the form of an engine."""
+def stored_graph(graph: PropertyGraph, stored: Callable[[Value], Any]) -> PropertyGraph:
+    """Return the graph with its keys and values in the form of an engine."""
 
     def columns(held: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
-        return {rename(n): PropertyColumn(column.codes, tuple(map(stored, column.pool))) for n, column in held.items()}
+        return {name: PropertyColumn(column.codes, tuple(map(stored, column.pool))) for name, column in held.items()}
 
     return PropertyGraph(
         list(map(stored, graph.keys)),

@@ -45,8 +45,11 @@ class LoadedGraph:
 
     @property
     def graph(self) -> PropertyGraph:
-        assert self.instance.graph is not None
-        return self.instance.graph
+        """Return the graph under the names that its store shows."""
+        in_store = None if self.store is None else self.store.graph
+        graph = in_store or self.instance.graph
+        assert graph is not None
+        return graph
 
     async def schema(self, agent: AgentConfig) -> Schema:
         """Return the schema with the sample values that the agent sees. Raise StoreError."""

@@ -193,6 +193,8 @@ class GraphToolbox:
         for values, alike in _readings(checked.values):
             if used is not None and not alike:
                 break
+            if alike and values is not checked.values and self._store.holds_values_as_shown:
+                continue
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
@@ -203,7 +205,7 @@ class GraphToolbox:
                 used = used or values
         values = used or checked.values
         shown_values = {name: shown(value) for name, value in values.items()}
-        retried = [name for name, value in checked.values.items() if values[name] is not value]
+        retried = [name for name, value in checked.values.items() if shown_values[name] != shown(value)]
         notes = [self._retried(checked.values[name], values[name]) for name in retried]
         if not rows:
             field = "empty" if used and tool.empty else "no_match"

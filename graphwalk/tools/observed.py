@@ -103,7 +103,7 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
 
 def labels_in(row: Row, name: str) -> list[str] | None:
     """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
-    return _as_labels(row.get(name, row.get(f"{name}s")))
+    return _as_labels(row[name] if name in row else row.get(f"{name}s"))
 
 
 def _as_labels(value: Any) -> list[str] | None:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.models.tokens import count_tokens
 from graphwalk.tools.arguments import ToolMistake
 from graphwalk.types.encodings import encode_result
-from graphwalk.types.graph import value_order
+from graphwalk.types.graph import KEY, value_order
 from graphwalk.types.values import Row
 
 SHORTEST = 40
@@ -30,17 +31,24 @@ def canonical_rows(rows: list[Row]) -> list[Row]:
     for row in rows:
         for name, value in row.items():
             if value.__class__ is dict:
-                row[name] = dict(sorted(value.items(), key=lambda item: (item[0] != "key", item[0])))
-    return sorted(rows, key=lambda row: tuple(map(_order, row.values())))
+                in_order = dict(sorted(value.items()))
+                row[name] = {KEY: value[KEY], **in_order} if KEY in value else in_order
+    # A stable sort by each column, the first one last: most columns are text, which needs no key of its own.
+    for name in reversed(rows[0] if rows else ()):
+        is_text = all(row[name].__class__ is str for row in rows)
+        rows.sort(key=itemgetter(name) if is_text else lambda row, name=name: _order(row[name]))  # type: ignore[misc]
+    return rows
 
 
 def _order(value: Any) -> tuple[int, Any, str]:
     """Return a sort key: missing values, then `value_order`, then maps and lists by their key or text."""
+    if isinstance(value, dict):
+        return (3, str(value[KEY]), "") if KEY in value else (3, "", str(value))
     if value is None:
         return (-1, "", "")
     if isinstance(value, str | int | float):
         return (*value_order(value), str(value))  # the text tells 1 from 1.0, and 0.0 from -0.0
-    return (3, str(value.get("key", "")) if isinstance(value, dict) else "", str(value))
+    return (3, "", str(value))
 
 
 def rows_needed(agent: AgentConfig, page: int) -> int:

@@ -8,6 +8,7 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.graph_schema import schema_of
+from graphwalk.stores.names import with_safe_names
 from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.variables import read_variables
@@ -72,7 +73,7 @@ def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> Prope
     links = []
     for n in range(relationships):
         links.append(Relationship(draw.choice(_TYPES), draw.choice(keys), draw.choice(keys), properties(n)))
-    return PropertyGraph.from_rows(rows, links)
+    return with_safe_names(PropertyGraph.from_rows(rows, links))
 
 
 async def _schema(database: Database) -> None:

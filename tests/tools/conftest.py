@@ -21,8 +21,8 @@ ODD_GRAPH = PropertyGraph.from_rows(
     [
         Node("z1", ("Zorep",), {"hue": "vark", "mass": 1.5, "count": 3, "live": True}),
         Node("z2", ("Zorep",), {"hue": "vark", "mass": 2.0, "count": 4, "live": False}),
-        Node("z3", ("Zorep",), {"hue": "3", "mass": 2.0, "type": "own"}),
-        Node("12", ("Blick",), {"name": "Ünï `tick` \"quote\" 'q', comma\nline", "id": 7}),
+        Node("z3", ("Zorep",), {"hue": "3", "mass": 2.0, "type_": "own"}),
+        Node("12", ("Blick",), {"name": "Ünï `tick` \"quote\" 'q', comma\nline", "id_": 7}),
         Node("b2", ("Blick",), {"name": "true"}),
         Node("lone", ("Odd `Label`",), {"a b": "x"}),
     ],

@@ -78,7 +78,7 @@ async def test_words_of_unknown_names(call: Call) -> None:
             'There is no tool "get_nodes_by_property". Did you mean get_node_by_property or get_unique_property_values? The tools are: get_node_by_property, get_all_nearest_neighbors, get_unique_property_values, think.',
             'There is no node label ":zorep". Did you mean Zorep? The node labels are: Zorep, Blick, Odd `Label`.',
             'There is no node label "Person". The node labels are: Blick, Odd `Label`, Zorep.',
-            'node Zorep has no property "heu". Did you mean hue? The properties of node Zorep are: hue, count, key, live, mass, type.',
+            'node Zorep has no property "heu". Did you mean hue? The properties of node Zorep are: hue, count, key, live, mass, type_.',
             'There is no relationship type "DARP". Did you mean DRAP? The relationship types are: DRAP, FLIN.',
             'relationship DRAP has no property "costs". Did you mean cost? The properties of relationship DRAP are: cost, tag.',
             'The argument entity_type must be "node" or "relationship", not "edge".',

@@ -28,7 +28,7 @@ async def test_one_row_per_relationship_and_direction(call: Call) -> None:
     """Parallel relationships are two rows; one that ends where it begins is outgoing and incoming."""
     result = await call(NEIGHBORS, label="Zorep", property_name="key", property_value="z1")
     assert result.content == snapshot(
-        '[{"center_key": "z1", "direction": "incoming", "type": "DRAP", "neighbor_label": "Blick", "neighbor_properties": {"key": "12", "id": 7, "name": "Ünï `tick` \\"quote\\" \'q\', comma\\nline"}, "relationship_properties": {}}, {"center_key": "z1", "direction": "incoming", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z1", "count": 3, "hue": "vark", "live": true, "mass": 1.5}, "relationship_properties": {"cost": 1.0}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z1", "count": 3, "hue": "vark", "live": true, "mass": 1.5}, "relationship_properties": {"cost": 1.0}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z2", "count": 4, "hue": "vark", "live": false, "mass": 2.0}, "relationship_properties": {"cost": 0.5}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z2", "count": 4, "hue": "vark", "live": false, "mass": 2.0}, "relationship_properties": {"cost": 2.5, "tag": "p"}}]'
+        '[{"center_key": "z1", "direction": "incoming", "type": "DRAP", "neighbor_label": "Blick", "neighbor_properties": {"key": "12", "id_": 7, "name": "Ünï `tick` \\"quote\\" \'q\', comma\\nline"}, "relationship_properties": {}}, {"center_key": "z1", "direction": "incoming", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z1", "count": 3, "hue": "vark", "live": true, "mass": 1.5}, "relationship_properties": {"cost": 1.0}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z1", "count": 3, "hue": "vark", "live": true, "mass": 1.5}, "relationship_properties": {"cost": 1.0}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z2", "count": 4, "hue": "vark", "live": false, "mass": 2.0}, "relationship_properties": {"cost": 0.5}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z2", "count": 4, "hue": "vark", "live": false, "mass": 2.0}, "relationship_properties": {"cost": 2.5, "tag": "p"}}]'
     )
 
 
@@ -46,7 +46,7 @@ async def test_values_are_sorted_distinct_and_keep_their_type(call: Call) -> Non
 async def test_odd_names_and_values(call: Call) -> None:
     odd = await call(NODES, label="Odd `Label`", property_name="a b", property_value="x")
     assert odd.content == '[{"label": "Odd `Label`", "properties": {"key": "lone", "a b": "x"}}]'
-    own = await call(NODES, label="Blick", property_name="id", property_value=7)
+    own = await call(NODES, label="Blick", property_name="id_", property_value=7)
     assert own.rows == 1
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.cypher import NO_LABEL, quote
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.values import SERIALISATION
+from graphwalk.stores.neo4j.values import stored
 from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
 from graphwalk.types.graph import OUR_PREFIX, PropertyGraph, is_reserved
 
@@ -101,7 +101,7 @@ async def remove_graph(connection: Connection, scope: str) -> None:
 
 def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield Cypher and the rows it unwinds: nodes first, since relationships find them by key."""
-    graph, label = stored_graph(graph, SERIALISATION.stored), quote(scope)
+    graph, label = stored_graph(graph, stored), quote(scope)
     for names, rows in node_batches(graph, BATCH):
         labels = ":".join(quote(name) for name in (*(names or (NO_LABEL,)), scope))
         yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", rows

@@ -8,10 +8,10 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import Dialect
 from graphwalk.stores.graph_schema import has_several_labels, schema_of
+from graphwalk.stores.names import with_safe_names
 from graphwalk.stores.neo4j.admin import Load, load_graph, read_load, remove_graph, scope_of
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import SERIALISATION, plain
-from graphwalk.stores.serialisation import decoded
+from graphwalk.stores.neo4j.values import decoded, plain, stored_parameters
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown_rows
@@ -40,6 +40,7 @@ class Neo4jDatabase(Database):
         return cls(await connect(variables), run_id=run_id, timeout_seconds=timeout_seconds)
 
     async def load(self, graph: PropertyGraph) -> "Neo4jStore":
+        graph = with_safe_names(graph)
         scope = scope_of(self._run_id, graph.digest)
         async with self._loading:
             if scope not in self._stores:
@@ -100,7 +101,7 @@ class Neo4jStore(GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        records = await self._connection.read(cypher, SERIALISATION.parameters(parameters), self._timeout_seconds)
+        records = await self._connection.read(cypher, stored_parameters(parameters or {}), self._timeout_seconds)
         return [
             {name: decoded(plain(value, self.scope)) for name, value in zip(names, values, strict=True)}
             for names, values in records
@@ -108,16 +109,16 @@ class Neo4jStore(GraphStore):
 
     async def schema(self, samples: int = 0) -> Schema:
         """See `GraphStore`. A graph that another process loaded is read whole, once."""
-        graph = await self._searched_graph()
+        if self.graph is None:
+            self.graph = await self.read_graph()
         if samples not in self._schemas:
-            self._schemas[samples] = await asyncio.to_thread(schema_of, graph, samples)
+            self._schemas[samples] = await asyncio.to_thread(schema_of, self.graph, samples)
         return self._schemas[samples]
 
-    async def _searched_graph(self) -> PropertyGraph:
-        if self.graph is None:
-            patient = Neo4jStore(self._database, self._connection, self.load, None, READING_SECONDS)
-            self.graph = await patient.read_graph()
-        return self.graph
+    async def read_graph(self) -> PropertyGraph:
+        """See `GraphStore`, with more time than a query has."""
+        patient = Neo4jStore(self._database, self._connection, self.load, None, READING_SECONDS)
+        return await GraphStore.read_graph(patient)
 
     async def drop(self) -> None:
         await self._database.drop(self.scope)

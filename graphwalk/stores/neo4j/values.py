@@ -1,6 +1,12 @@
-"""Convert values between a graph and the types of the Neo4j driver."""
+"""Convert values between a graph and Neo4j: as they are where Neo4j has a type for them, else as tagged text.
 
-from collections.abc import Callable
+    "\\0" + JSON:   \\0{"$float": "NaN"}   \\0[[1, 2], "a"]   \\0"text that begins so"
+
+The JSON is that of graph files (`graphwalk.graphs.formats.json`). Equal values have equal texts: `=` finds them.
+"""
+
+import json
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, timedelta, timezone
 from typing import Any
 from uuid import UUID
@@ -13,12 +19,13 @@ from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
 from graphwalk.errors import StoreError
+from graphwalk.graphs.formats.json import from_json, json_value
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.stores.serialisation import Serialisation
 from graphwalk.types.temporals import clock_text, day_text, duration_text
 from graphwalk.types.values import Point, Temporal, Value
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
+_MARK = "\0"
 _POINTS: dict[tuple[int, int], type[DriverPoint]] = {
     (4326, 2): WGS84Point,
     (4979, 3): WGS84Point,
@@ -52,7 +59,46 @@ def native(value: Value) -> Any:
     return value
 
 
-SERIALISATION = Serialisation(native)
+def stored(value: Value) -> Any:
+    """Return the value for Neo4j."""
+    held = None if isinstance(value, str) and value.startswith(_MARK) else native(value)
+    if held is None:
+        return _MARK + json.dumps(json_value(value), ensure_ascii=False)
+    return list(map(stored, value)) if isinstance(value, tuple) else held
+
+
+def stored_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a query. A tuple is one value, a list is a list of values."""
+    return {name: _parameter(value) for name, value in values.items()}
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(map(_parameter, value))
+    if isinstance(value, dict):
+        return stored_parameters(value)
+    return stored(value) if value is not None else None
+
+
+def decoded(value: Any) -> Any:
+    """Return a value of a query's result with tagged text undone, in lists and maps too; lists become tuples."""
+    if isinstance(value, str):
+        return _untagged(value) if value.startswith(_MARK) else value
+    if isinstance(value, list | tuple):
+        return tuple(map(decoded, value))
+    return {key: decoded(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _untagged(text: str) -> Any:
+    """Return the value of a text that begins with the mark. Text that Cypher derived from it loses the mark."""
+    try:
+        return _as_tuple(from_json(json.loads(text[1:])))
+    except (ValueError, TypeError, RecursionError):
+        return text.lstrip(_MARK)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 def from_driver(value: Any) -> Any:

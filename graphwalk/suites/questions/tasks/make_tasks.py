@@ -84,6 +84,7 @@ async def make_tasks(
     Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
+    graph = store.graph or graph
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
     maker = TaskMaker(index, store, embedded, seed, config.target, pages)
     search = ParameterSearch(index, embedded, config.drawing)
