@@ -174,8 +174,8 @@ async def model_turn(episode: Episode, turns: Sequence[Turn], *, last: bool = Fa
         return Step([*turns, turn], limit)
     if reply.message.tool_calls and prompt.toolbox is not None:
         return Step([*turns, turn])
-    nudges_left = agent.nudges and agent.nudges - sum(is_nudge(prompt, earlier) for earlier in turns)
-    if nudges_left > 0 and (next_user := prompt.nudge(text)) is not None:
+    nudges = sum(is_nudge(prompt, earlier) for earlier in turns)
+    if nudges < agent.nudges and (next_user := prompt.nudge(text)) is not None:
         return Step([*turns, replace(turn, next_user=next_user)])
     return Step([*turns, turn], ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 

@@ -14,7 +14,7 @@ from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.tool import ENUMS, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import Point, Temporal, Value, shown
+from graphwalk.types.values import Temporal, Value, shown
 
 Arguments = dict[str, Any]
 
@@ -214,8 +214,7 @@ def as_parameter(value: Value) -> Value | None:
 
 
 def kind_of_value(value: Value) -> str:
-    """Return the type of a value for messages: text, number, boolean, date, datetime, point, bytes, list, …"""
+    """Return the type of a value for messages: text, number, boolean, date, datetime, list, …"""
     if isinstance(value, Temporal):
         return value.kind
-    kinds = {bool: "boolean", str: "text", Point: "point", bytes: "bytes", tuple: "list"}
-    return kinds.get(type(value), "number")
+    return {bool: "boolean", str: "text", tuple: "list"}.get(type(value), "number")

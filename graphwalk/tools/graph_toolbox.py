@@ -252,7 +252,7 @@ class GraphToolbox:
             form: dict[str, Any] = {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
             if parameter.role == "value" and self._schema.lists:
                 form = {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
-            properties[name] = {**form, "description": parameter.description}
+            properties[name] = {**form, "description": parameter.description} if parameter.description else form
             if parameter.role in ENUMS:
                 properties[name]["enum"] = list(ENUMS[parameter.role])
         if self._has_pages(tool):

@@ -66,7 +66,7 @@ class ToolParameter(Strict):
     of: str | None = None
     optional: bool = False
     """It may be left out of a call: None, null in the query."""
-    where: tuple[Literal["direction", "relationship_properties", "search"], ...] = ()
+    where: tuple[Literal["direction", "search"], ...] = ()
     """Switches that are on where the parameter is offered."""
     hidden: bool = Field(default=False, exclude=True)
     """It is not offered in this toolbox, and counts as left out."""

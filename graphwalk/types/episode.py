@@ -137,14 +137,10 @@ class Turn:
     """Seconds until all its tool calls were done; None where no clock was kept, and calls count one after the other."""
 
     @property
-    def tool_seconds(self) -> float:
-        """Return the seconds of each tool call, summed: more than have passed where calls ran side by side."""
-        return sum(result.seconds for result in self.results)
-
-    @property
     def elapsed(self) -> float:
         """Return the seconds of the model call and of the tool calls together."""
-        return self.seconds + (self.tool_seconds if self.elapsed_in_tools is None else self.elapsed_in_tools)
+        in_turn = sum(result.seconds for result in self.results)
+        return self.seconds + (in_turn if self.elapsed_in_tools is None else self.elapsed_in_tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +175,8 @@ class Trajectory:
 
     @property
     def tool_seconds(self) -> float:
-        """Return the seconds of each tool call, summed."""
-        return sum(turn.tool_seconds for turn in self.turns)
+        """Return the seconds of each tool call, summed: more than have passed where calls ran side by side."""
+        return sum(result.seconds for result in self.results)
 
 
 class Score(BaseModel):
