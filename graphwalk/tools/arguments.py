@@ -14,7 +14,7 @@ from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.tool import ENUMS, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import Temporal, Value, shown
+from graphwalk.types.values import SPECIAL_FLOATS, Temporal, Value, shown
 
 Arguments = dict[str, Any]
 
@@ -164,7 +164,11 @@ _INT64 = 2**63
 
 def shown_alike(value: Value) -> Iterator[Value]:
     """Yield other values that look like this one where they are shown: the date that the text "2001-04-25" may be."""
-    if isinstance(value, str) and (value[:1] in "+-P" or value[:1].isdigit()):
+    if not isinstance(value, str):
+        return
+    if value in SPECIAL_FLOATS:
+        yield SPECIAL_FLOATS[value]
+    elif value[:1] in "+-P" or value[:1].isdigit():
         with suppress(ValueError):
             read = read_temporal(value)
             yield read

@@ -143,11 +143,11 @@ async def test_a_database_is_opened_by_its_name(neo4j_server: Variables) -> None
         assert (opened.name, opened.graph, opened.store.kind) == ("neo4j", None, "neo4j")
 
 
-async def test_values_of_every_kind_are_looked_up_as_shown(own: OwnDatabase) -> None:
+async def test_values_are_looked_up_as_shown(own: OwnDatabase) -> None:
     await own.write(
         f"CREATE (:{MARK}:StOdd {{nan: 0.0/0.0, `not a number`: 0.0/0.0, most: 1.0/0.0, day: date('2001-04-25'), at: datetime('2001-04-25T10:00+02:00'), "
-        "clock: localtime('10:00'), took: duration('P1DT2H'), place: point({longitude: 12.5, latitude: 55.7}), "
-        "names: ['a', 'b'], days: [date('2001-04-25')], large: 9007199254740993, nothing: ''})"
+        "clock: localtime('10:00'), took: duration('P1DT2H'), "
+        "names: ['a', 'b'], large: 9007199254740993, nothing: ''})"
     )
     store = await own.open([MARK])
     [row] = await find(store, "StOdd", "nothing", "")
@@ -211,7 +211,7 @@ async def test_schema_of_a_label_is_read_up_to_a_limit(own: OwnDatabase, monkeyp
     assert (few.limited, big.limited) == (False, True)
     wrong = await call(store, "get_node_by_property", label="StFew", property_name="titlle", property_value="x")
     assert (wrong.error, "Did you mean title?" in wrong.content) == ("unknown_name", True)
-    rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value="x")
+    rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value=["x"])
     assert (rare.error, rare.rows) == (None, 1), "the schema lacks it, a node has it"
     before = await own.digest()
     for name in ("no such", "`}) DETACH DELETE n //", "n.name = n.name OR `x"):
