@@ -29,7 +29,7 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.judge import with_short_reply
 from graphwalk.runs.plan import GraphSources, make_plan
 from graphwalk.runs.record import Result, key_of
-from graphwalk.runs.resolve import kept_experiment
+from graphwalk.runs.resolve import logged_experiment
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.terminal.progress import progress_bar
@@ -174,7 +174,7 @@ def _reference_figures(folder: RunFolder) -> dict[str, dict[str, int]]:
 
 
 async def _walked_again(folder: RunFolder) -> dict[str, dict[str, int]]:
-    experiment = kept_experiment(folder, Variables())
+    experiment = logged_experiment(folder, Variables())
     analysis, figures = analysis_of(experiment.suite), dict[str, dict[str, int]]()
     if type(analysis).reference is SuiteAnalysis.reference:
         return {}

@@ -23,7 +23,7 @@ from graphwalk.runs.judge import judge
 from graphwalk.runs.manifest import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import EpisodeKey, Result
-from graphwalk.runs.resolve import Experiment, kept_experiment
+from graphwalk.runs.resolve import Experiment, logged_experiment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
@@ -115,7 +115,7 @@ async def verify_run(
     an existing database of the run cannot be reached.
     """
     then = folder.read_manifest()["fingerprint"]
-    experiment = kept_experiment(folder, variables)
+    experiment = logged_experiment(folder, variables)
 
     async def without_queries() -> EmbeddedDatabase:
         return EmbeddedDatabase(takes_queries=False)
@@ -160,7 +160,7 @@ def _check_texts(folder: RunFolder, then: Mapping[str, Any], experiment: Experim
     """Compare the texts in the folder with their digests in run.json, and with those of this version."""
     today = texts_of(experiment)
     for name, digest in then["texts"].items():
-        text = folder.kept_text(name)
+        text = folder.read_text(name)
         if text is None:
             check.unverified["not text in the folder"] += 1
             continue

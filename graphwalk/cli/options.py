@@ -91,10 +91,10 @@ def chosen_source(graph: Path | None, database: str | None, key: str | None = No
         return GraphSource(file=graph.resolve())
     if database is not None:
         return GraphSource(neo4j=database, key=key)
-    return _known_neo4j()
+    return _default_neo4j()
 
 
-def _known_neo4j() -> "GraphSource":
+def _default_neo4j() -> "GraphSource":
     import graphwalk.database as database
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.stores.neo4j.local_server import local_server

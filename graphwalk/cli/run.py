@@ -229,8 +229,8 @@ def resume(
     from graphwalk.runs.play import resume_run
 
     changes = _changed_limits(override or ())
-    given = {"max_concurrency": max_concurrency, "budget_usd": budget_usd}
-    changes |= {name: value for name, value in given.items() if value is not None}
+    limits = {"max_concurrency": max_concurrency, "budget_usd": budget_usd}
+    changes |= {name: value for name, value in limits.items() if value is not None}
     folder = RunFolder.open(path)
     summary = _play(folder, partial(resume_run, folder, read_variables(), changes=changes))
     _conclude(folder, summary, fail_under, json)

@@ -51,24 +51,24 @@ class SuiteConfig(Strict):
         return {}
 
 
-class GivenText(str):
+class TypedText(str):
     """A text from the command line or a Python call; a path in it is relative to the working directory."""
 
     __slots__ = ()
 
 
-def mark_given(value: Any) -> Any:
-    """Return the value with each text in it as a `GivenText`."""
+def as_typed(value: Any) -> Any:
+    """Return the value with each text in it as a `TypedText`."""
     if isinstance(value, dict):
-        return {name: mark_given(one) for name, one in value.items()}
+        return {name: as_typed(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [mark_given(one) for one in value]
-    return GivenText(value) if isinstance(value, str) else value
+        return [as_typed(one) for one in value]
+    return TypedText(value) if isinstance(value, str) else value
 
 
 def absolute(text: str | Path, info: ValidationInfo) -> Path:
     """Return an absolute path; a relative one is relative to the folder of the file that names it (`validate`)."""
-    folder = None if isinstance(text, GivenText) else (info.context or {}).get("folder")
+    folder = None if isinstance(text, TypedText) else (info.context or {}).get("folder")
     return (Path(folder or ".") / Path(text).expanduser()).resolve()
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions
-from graphwalk.config.strict import LoggedSettings, Strict, mark_given
+from graphwalk.config.strict import LoggedSettings, Strict, as_typed
 from graphwalk.config.yaml_files import YamlFile, set_dotted, validate
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
@@ -36,7 +36,7 @@ def ask_config(agent: Mapping[str, Any], overrides: Sequence[str] = (), *, small
     data = {**profile, "agent": {**DEFAULTS, **profile["agent"], **agent}}
     fields = [parse_override(override) for override in overrides]
     for key, value in fields:
-        set_dotted(data, key, mark_given(value), f"-o {key}")
+        set_dotted(data, key, as_typed(value), f"-o {key}")
     config = validate(AskConfig, data, "ask", overridden=[key for key, _ in fields])
     for name, default in (("answer", "text"), ("nudges", 0)):
         if getattr(config.agent, name) != default:

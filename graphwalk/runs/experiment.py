@@ -27,7 +27,7 @@ from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.scoring import Scoring
-from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig, is_path, mark_given
+from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig, as_typed, is_path
 from graphwalk.config.yaml_files import YamlFile, in_words, parse_value, set_dotted, shown, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
@@ -326,9 +326,9 @@ def load_experiment(
     fields = {}
     for override in overrides:
         key, fields[key] = parse_override(override)
-        set_dotted(data, key, mark_given(fields[key]), f"-o {key}")
+        set_dotted(data, key, as_typed(fields[key]), f"-o {key}")
     for key, value in (flags or {}).items():
-        set_dotted(data, key, mark_given(value), key)
+        set_dotted(data, key, as_typed(value), key)
     config_type = experiment_type(data, name)
     suite = data["suite"]
     if graph is not None:

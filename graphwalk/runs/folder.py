@@ -165,7 +165,7 @@ class RunFolder:
         """Write run.json atomically. Raise RunLogError if it cannot be written."""
         write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
 
-    def keep_texts(self, texts: Mapping[str, str]) -> None:
+    def write_texts(self, texts: Mapping[str, str]) -> None:
         """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
         for name, text in texts.items():
             path, content = self.texts_path / name, text.encode()
@@ -180,12 +180,12 @@ class RunFolder:
     def read_texts(self) -> dict[str, str]:
         """Return all texts by name."""
         paths = [path for path in sorted(self.texts_path.rglob("*")) if path.is_file()]
-        return {path.relative_to(self.texts_path).as_posix(): read_kept(path) for path in paths}
+        return {path.relative_to(self.texts_path).as_posix(): read_logged_text(path) for path in paths}
 
-    def kept_text(self, name: str) -> str | None:
+    def read_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
         path = self.texts_path / name
-        return read_kept(path) if path.is_file() else None
+        return read_logged_text(path) if path.is_file() else None
 
     def remove_unbegun(self) -> bool:
         """Delete the folder of a run that ended before it was planned; return True if it was deleted."""
@@ -266,7 +266,7 @@ def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> Non
         raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=RESTORE) from error
 
 
-def read_kept(path: Path) -> str:
+def read_logged_text(path: Path) -> str:
     """Return a text of a run folder. Raise RunLogError if it was cut off, as after a power cut."""
     try:
         return path.read_text(encoding="utf-8")

@@ -76,5 +76,5 @@ def _accuracy(scores: Mapping[EpisodeKey, Mapping[str, Any] | None]) -> float | 
     for key, score in scores.items():
         if score is not None:
             repeats.setdefault((key.model, key.setting, key.task_id), []).append(score["correct"])
-    known = [[value for value in values if value is not None] for values in repeats.values()]
-    return 100 * fmean(map(fmean, known)) if known and all(known) else None
+    judged = [[value for value in values if value is not None] for values in repeats.values()]
+    return 100 * fmean(map(fmean, judged)) if judged and all(judged) else None

@@ -177,10 +177,12 @@ class Plan:
 
 def episodes_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
     """Return the episodes of one task that the models can play."""
-    return (planned for planned, playable in _asked_about(task, graph, experiment) if playable)
+    return (planned for planned, playable in _possible_episodes(task, graph, experiment) if playable)
 
 
-def _asked_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
+def _possible_episodes(
+    task: Task, graph: PlannedGraph, experiment: Experiment
+) -> Iterator[tuple[PlannedEpisode, bool]]:
     """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.settings_played:
@@ -213,7 +215,7 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
         graph = PlannedGraph(about, left_out, await _reworded(experiment, about))
         for task in tasks:
-            for planned, playable in _asked_about(task, graph, experiment):
+            for planned, playable in _possible_episodes(task, graph, experiment):
                 if playable:
                     plan.episodes.append(planned)
                     continue

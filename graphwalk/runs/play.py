@@ -25,7 +25,7 @@ from graphwalk.runs.experiment import experiment_from
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.judge import judge, read_answer
 from graphwalk.runs.log import run_log
-from graphwalk.runs.manifest import check_unchanged, fingerprint, keep_texts, new_manifest
+from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, write_texts
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.protocol_differences import deviations, protocol_note
@@ -105,11 +105,11 @@ async def resume_run(
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
         experiment = resolve(config, variables, objects=objects, prices=prices)
 
-        def go_on(plan: Plan) -> dict[str, Any]:
+        def continued(plan: Plan) -> dict[str, Any]:
             check_unchanged(folder, experiment, plan, manifest["fingerprint"])
             return {**manifest, "config": config.model_dump(mode="json"), "fingerprint": fingerprint(experiment, plan)}
 
-        return await _play_run(experiment, folder, manifest["run_id"], progress, go_on)
+        return await _play_run(experiment, folder, manifest["run_id"], progress, continued)
 
 
 async def _play_run(
@@ -131,7 +131,7 @@ async def _play_run(
             plan = await make_plan(experiment, sources, progress.planning)
             manifest = manifest_of(plan)
             folder.write_manifest(manifest)
-            keep_texts(folder, experiment)
+            write_texts(folder, experiment)
             finished = FinishedEpisodes.of(folder, plan)
             planned = Shard.parse(manifest["shard"]).part(plan) if "shard" in manifest else plan.episodes
             waiting = [episode for episode in planned if episode.key not in finished.status_of]

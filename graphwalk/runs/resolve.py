@@ -206,7 +206,7 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
         raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {names}")
 
 
-def kept_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
+def logged_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
     """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
 
     `store`: use another store. Raise ConfigError if this version cannot read the configuration.
@@ -214,30 +214,30 @@ def kept_experiment(folder: RunFolder, variables: Variables, store: str | None =
     data, texts = folder.read_manifest()["config"], folder.texts_path.resolve()
     prompts = str(texts / "prompts") if (texts / "prompts").is_dir() else data["agent"]["prompts"]
     changed = {
-        "suite": _kept_paths(data["suite"], texts),
-        "agent": {**_kept_paths(data["agent"], texts), "prompts": prompts},
+        "suite": _logged_paths(data["suite"], texts),
+        "agent": {**_logged_paths(data["agent"], texts), "prompts": prompts},
         "store": store or data["store"],
-        "vary": _kept_paths(data["vary"], texts),
+        "vary": _logged_paths(data["vary"], texts),
     }
     config = experiment_from({**data, **changed}, str(folder.manifest_path))
     suite = suite_named(config.suite.name)
     names = [Path(name).stem for name in (suite.tools if config.agent.tools is None else config.agent.tools)]
-    kept = {name: texts / "tools" / f"{name}.yaml" for name in names}
+    paths = {name: texts / "tools" / f"{name}.yaml" for name in names}
     return Experiment(
         config=config,
         suite=suite,
         models=config.models,
         variables=variables,
-        tools=load_tools([str(path) if path.is_file() else name for name, path in kept.items()]),
+        tools=load_tools([str(path) if path.is_file() else name for name, path in paths.items()]),
     ).with_variants()
 
 
-def _kept_paths(value: Any, texts: Path, field: str = "") -> Any:
-    """Replace paths, at any depth, by those of the kept texts of the same field and name."""
+def _logged_paths(value: Any, texts: Path, field: str = "") -> Any:
+    """Replace paths, at any depth, by those of the run's texts of the same field and name."""
     if isinstance(value, dict):
-        return {name: _kept_paths(item, texts, name.rpartition(".")[2]) for name, item in value.items()}
+        return {name: _logged_paths(item, texts, name.rpartition(".")[2]) for name, item in value.items()}
     if isinstance(value, list):
-        return [_kept_paths(item, texts, field) for item in value]
+        return [_logged_paths(item, texts, field) for item in value]
     if not isinstance(value, str) or not is_path(value):
         return value
     path = texts / ("variants" if field == "prompts" else field) / Path(value).name

@@ -85,7 +85,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
                 f"{counted(missing, 'planned episode')} missing in {names}",
                 hint="name all shards, and let each end: graphwalk resume SHARD",
             )
-        new.folder.keep_texts(folders[0].read_texts())
+        new.folder.write_texts(folders[0].read_texts())
         config = manifests[0]["config"]
         manifest = {
             **manifests[0],

@@ -23,7 +23,7 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import GraphSources, PlannedGraph, episodes_about
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, key_of
-from graphwalk.runs.resolve import Experiment, kept_experiment, per_episode, resolve
+from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
@@ -133,7 +133,7 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
 
     Raise RunLogError or ConfigError if the folder is damaged or of an incompatible version.
     """
-    experiment = kept_experiment(folder, variables, "embedded")
+    experiment = logged_experiment(folder, variables, "embedded")
     suite, config = experiment.suite, experiment.config
     tasks: dict[str, dict[str, dict[str, Any]]] = {}  # graph → setting → a task
     for record in folder.records():

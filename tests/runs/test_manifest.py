@@ -30,10 +30,10 @@ async def test_a_run_keeps_its_texts(tmp_path: Path) -> None:
     prompts.mkdir()
     (prompts / "answer_now.j2").write_text("Now!")
     folder = await begin(tmp_path / "run", **{"agent.prompts": str(prompts)})
-    assert folder.kept_text("prompts/answer_now.j2") == "Now!"
-    assert "You answer questions" in (folder.kept_text("prompts/graph_tools.j2") or "")
-    assert "operation: note" in (folder.kept_text("tools/think.yaml") or "")
-    assert "name: node_count" in (folder.kept_text("questions/node_count.yaml") or "")
+    assert folder.read_text("prompts/answer_now.j2") == "Now!"
+    assert "You answer questions" in (folder.read_text("prompts/graph_tools.j2") or "")
+    assert "operation: note" in (folder.read_text("tools/think.yaml") or "")
+    assert "name: node_count" in (folder.read_text("questions/node_count.yaml") or "")
     again = load_experiment(str(folder.texts_path / "experiment.yaml"))
     assert again.agent.prompts == str(prompts)
     assert (await resume(folder.path)).finished == 3
