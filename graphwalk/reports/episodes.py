@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,9 @@ from graphwalk.types.episode import setting_of
 
 PLAYER = ("model", "setting")
 _KEY = (*PLAYER, "task_id", "repeat")
+_BATCH = 1000
+"""Episodes that are held as Python objects."""
+Row = tuple[Any, ...]
 _COLUMNS = {
     **dict.fromkeys((*PLAYER, "task_id"), pl.String),
     "repeat": pl.Int64,
@@ -36,17 +40,19 @@ class Observations:
 
 def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
     """Measure results, in any order. Of a repeated episode, the last result counts."""
-    episodes, baselines = list[tuple[Any, ...]](), list[tuple[Any, ...]]()
-    tasks, remarks = set[str](), set[str | None]()
-    for result in suite.records(results):
-        episodes.append(tuple(_values(result, suite)))
-        if result["task_id"] not in tasks:
-            tasks.add(result["task_id"])
-            baselines += (tuple(_values(baseline, suite)) for baseline in suite.baselines(result))
-        remarks.add(suite.remark(result))
-        if result["usage"].get("estimated"):
-            remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
-    return Observations(suite, _frame(episodes, suite), _frame(baselines, suite), sorted(filter(None, remarks)))
+    baselines, tasks, remarks = list[Row](), set[str](), set[str | None]()
+
+    def episodes() -> Iterator[Row]:
+        for result in suite.records(results):
+            if result["task_id"] not in tasks:
+                tasks.add(result["task_id"])
+                baselines.extend(tuple(_values(baseline, suite)) for baseline in suite.baselines(result))
+            remarks.add(suite.remark(result))
+            if result["usage"].get("estimated"):
+                remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
+            yield tuple(_values(result, suite))
+
+    return Observations(suite, _frame(episodes(), suite), _frame(baselines, suite), sorted(filter(None, remarks)))
 
 
 def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:
@@ -62,14 +68,16 @@ def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:
         yield None if value is None else float(value)
 
 
-def _frame(rows: Sequence[tuple[Any, ...]], suite: SuiteReport) -> pl.DataFrame:
+def _frame(rows: Iterable[Row], suite: SuiteReport) -> pl.DataFrame:
     columns = {
         **_COLUMNS,
         **{grouping.column: None for grouping in suite.groupings},
         **{measure.name: pl.Float64 for measure in suite.measures},
     }
-    frame = pl.DataFrame(rows, columns, orient="row", infer_schema_length=None)
-    return frame.unique(_KEY, keep="last").sort(_KEY)
+    rows, parts = iter(rows), [pl.DataFrame([], columns)]
+    while batch := list(islice(rows, _BATCH)):
+        parts.append(pl.DataFrame(batch, columns, orient="row", infer_schema_length=None))
+    return pl.concat(parts, how="vertical_relaxed").unique(_KEY, keep="last").sort(_KEY)
 
 
 def players_of(episodes: pl.DataFrame) -> list[tuple[str, str]]:
