@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.reporting import origin_of, report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.errors import ConfigError
 from graphwalk.own_graph.models import AnyModel, named_models
 from graphwalk.own_graph.stores import AnyGraph, as_graph
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_latex, to_markdown
 from graphwalk.runs.background import blocking
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
@@ -117,10 +115,15 @@ class Run:
 
     def report(self) -> dict[str, Any]:
         """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, …"""
+        from graphwalk.analysis.reporting import report_of  # brings polars and scipy
+
         return report_of(self._folder).as_dict()
 
     def text(self, form: Literal["text", "markdown", "csv", "json", "latex"] = "text") -> str:
         """Return the tables as text."""
+        from graphwalk.analysis.reporting import origin_of, report_of
+        from graphwalk.reports.formats import as_text, to_csv, to_json, to_latex, to_markdown
+
         write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
         report = report_of(self._folder)
         return to_latex(report, origin_of(self._folder)) if form == "latex" else write[form](report)
@@ -215,7 +218,8 @@ def compare(*runs: Run | str | Path, models: Sequence[str] = (), settings: Seque
     Raise RunLogError if a run cannot be read or the runs do not share identical tasks, ConfigError if there are fewer
     than two models and settings to compare.
     """
-    from graphwalk.analysis.compare_runs import compare_runs  # brings scipy
+    from graphwalk.analysis.compare_runs import compare_runs
+    from graphwalk.reports.formats import to_json
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
     return dict(json.loads(to_json(compare_runs(paths, models=models, settings=settings))))

@@ -44,3 +44,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_importing_it_imports_nothing() -> None:
     code = "import sys, graphwalk; print(sorted(name for name in sys.modules if name.startswith('graphwalk')))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "['graphwalk', 'graphwalk.version']\n"
+
+
+def test_asking_and_running_import_no_data_frame() -> None:
+    code = "import sys, graphwalk; graphwalk.ask; graphwalk.run; print({'polars', 'scipy'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
