@@ -40,7 +40,7 @@ class EmbeddedDatabase(Database):
         self._timeout_seconds = timeout_seconds
         self._takes_queries = takes_queries
         self._stores: dict[int, tuple[PropertyGraph, EmbeddedStore]] = {}
-        """Id of a graph → its store, which holds the graph."""
+        """Id of a graph → the graph, which keeps its id while it is here, and its store."""
         self._loading = asyncio.Lock()
 
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
