@@ -211,7 +211,7 @@ async def test_schema_of_a_label_is_read_up_to_a_limit(own: OwnDatabase, monkeyp
     assert (few.limited, big.limited) == (False, True)
     wrong = await call(store, "get_node_by_property", label="StFew", property_name="titlle", property_value="x")
     assert (wrong.error, "Did you mean title?" in wrong.content) == ("unknown_name", True)
-    rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value=["x"])
+    rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value="x")
     assert (rare.error, rare.rows) == (None, 1), "the schema lacks it, a node has it"
     before = await own.digest()
     for name in ("no such", "`}) DETACH DELETE n //", "n.name = n.name OR `x"):
