@@ -99,11 +99,6 @@ def ray_address() -> str | None:
     return os.environ.get("RAY_ADDRESS") or None
 
 
-def errors_must_be_raised() -> bool:
-    """Return True if errors that cost no result are raised (GRAPHWALK_STRICT, for tests)."""
-    return bool(os.environ.get("GRAPHWALK_STRICT"))
-
-
 def server_variable(server: str) -> str:
     """Return the prefix of a server's variables: `my-lab` → MY_LAB."""
     return re.sub(r"\W", "_", server).upper()

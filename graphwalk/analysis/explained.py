@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
 from graphwalk.errors import GraphwalkError
 from graphwalk.evaluation.extraction import TOO_LONG
-from graphwalk.evaluation.suppressed import suppressed
 from graphwalk.files.bulk import cores
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.resources import PACKAGE
@@ -53,20 +52,12 @@ def explain_episode(
     *,
     steps: bool = False,
 ) -> dict[str, Any]:
-    """Return the explanation of a scored episode as JSON data; `steps`: with its potentials.
-
-    An error prevents an explanation and nothing else: it is noted in the field `missing`.
-    """
-    missing: list[str] = []
-    explanation, potentials = analysis.explanation_type(), None
+    """Return the explanation of a scored episode as JSON data; `steps`: with its potentials."""
     if score["extraction_stage"] == TOO_LONG:
         trajectory = with_short_reply(trajectory)
-    with suppressed("evidence", missing.append):
-        explanation = analysis.explain(task, setting_of(setting), trajectory, answer, score)
-    if steps:
-        with suppressed("potentials", missing.append):
-            potentials = analysis.potentials(task, trajectory)
-    return {**explanation.model_dump(mode="json"), "missing": "; ".join(missing), "potentials": potentials}
+    explanation = analysis.explain(task, setting_of(setting), trajectory, answer, score)
+    potentials = analysis.potentials(task, trajectory) if steps else None
+    return {**explanation.model_dump(mode="json"), "potentials": potentials}
 
 
 def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
@@ -181,10 +172,9 @@ async def _walked_again(folder: RunFolder) -> dict[str, dict[str, int]]:
     async with GraphSources() as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         for task, graph in plan.tasks:
-            with suppressed("reference figures", lambda text: None):
-                walk = await analysis.reference(task, graph.about, experiment.agent)
-                if walk is not None:
-                    figures[task.task_id] = walk.figures
+            walk = await analysis.reference(task, graph.about, experiment.agent)
+            if walk is not None:
+                figures[task.task_id] = walk.figures
     return figures
 
 

@@ -59,8 +59,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
         notes.append(f"Ambiguous: {answers}; the reply may mean another one, and the last one counts.{hint}")
     if without_extractor:
         notes.append(f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them.")
-    hint = "The traceback is in run.log; to try again: remove analysis.jsonl."
-    notes += (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
+    notes += (f"{counted(number, 'result')} with {text}." for text, number in missing.most_common())
     every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config["protocol"], "differences": deviations(config)}
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol)

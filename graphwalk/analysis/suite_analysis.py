@@ -34,7 +34,7 @@ class Explanation(BaseModel):
 
     grounded: float | None = None
     missing: str = ""
-    """Explanations that an error prevented, for example "evidence missing: TypeError"."""
+    """The reason for which there is no explanation: "evidence missing: the task cannot be read"."""
 
 
 class SuiteAnalysis(Generic[T]):

@@ -2,14 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
 from graphwalk.analysis.suites import questions
-from graphwalk.reports.formats import as_text
 from graphwalk.runs.folder import RunFolder
 from tests.analysis.test_rescore import rewritten
 from tests.runs.runs import experiment, start
@@ -70,15 +68,3 @@ async def test_an_explanation_of_another_result_or_of_other_code_is_made_again(
     monkeypatch.setattr("graphwalk.analysis.explained.code_digest", lambda: "other code")
     list(explained(run))
     assert json.loads(kept(run).read_bytes().splitlines()[0])["code"] == "other code"
-
-
-def fail(*arguments: Any, **named: Any) -> Any:
-    raise TypeError("Object of type Temporal is not JSON serializable")
-
-
-async def test_a_failing_explanation_costs_no_result(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GRAPHWALK_STRICT", raising=False)
-    monkeypatch.setattr(questions, "supported_rows", fail)
-    missing = [record["score"]["missing"] for record in explained(run)]
-    assert set(missing) == {"evidence missing: TypeError; potentials missing: TypeError"}
-    assert f"{len(missing)} results with evidence missing" in " ".join(as_text(report_of(run), explain=True).split())
