@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,8 +10,7 @@ from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
 from graphwalk.analysis.suites import questions
 from graphwalk.runs.folder import RunFolder
-from tests.analysis.test_rescore import rewritten
-from tests.runs.runs import experiment, start
+from tests.runs.runs import experiment, rewrite, start
 
 FIELDS = {"models": ["scripted/expert", "scripted/random"], "suite.questions": ["node_count", "path_finding"]}
 EXPLAINED = {"grounded", "error_class", "repeated_calls", "tool_errors", "missing"}
@@ -63,7 +63,12 @@ async def test_an_explanation_of_another_result_or_of_other_code_is_made_again(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     list(explained(run))
-    rewritten(run, lambda record: {**record, "answer": None, "score": {**record["score"], "correct": False}})
+
+    def unread(log: list[dict[str, Any]]) -> None:
+        for record in log:
+            record["answer"], record["score"]["correct"] = None, False
+
+    rewrite(run.path, unread)
     assert {record["score"]["error_class"] for record in explained(run)} <= {"wrong_form", "unreadable"}
     monkeypatch.setattr("graphwalk.analysis.explained.code_digest", lambda: "other code")
     list(explained(run))

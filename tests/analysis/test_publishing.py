@@ -12,13 +12,13 @@ from graphwalk.analysis.publishing import publish
 from graphwalk.analysis.reporting import report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.errors import RunLogError
-from graphwalk.files.json_lines import LineWriter, encode_line
+from graphwalk.files.json_lines import encode_line
 from graphwalk.reports.formats import to_json
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import RUNS, copied
-from tests.runs.runs import experiment, records, resume, start
+from tests.runs.runs import experiment, resume, rewrite, start
 
 SECRET = "s3cr3t-of-the-lab"
 
@@ -26,17 +26,6 @@ SECRET = "s3cr3t-of-the-lab"
 async def a_run(folder: Path, **changes: Any) -> RunFolder:
     await start(folder, experiment(models=["scripted/expert", "scripted/flawed"], limit=3, **changes))
     return RunFolder.open(folder)
-
-
-def planted(folder: RunFolder, text: str) -> None:
-    """The text in a reply, as if a model had said it."""
-    changed = records(folder.path)
-    changed[0]["trajectory"]["turns"][-1]["message"]["content"] = f"I found {text}."
-    folder.results_path.unlink()
-    writer = LineWriter(folder.results_path)
-    for record in changed:
-        writer.append(record)
-    writer.close()
 
 
 @pytest.mark.extended
@@ -89,7 +78,7 @@ async def test_a_published_run_is_not_written_to(tmp_path: Path) -> None:
 def test_a_run_that_contains_a_secret_is_not_published(place: str, tmp_path: Path) -> None:
     folder, out = copied("questions", tmp_path / "run"), tmp_path / "run.zip"
     if place == "results.jsonl:1":
-        planted(folder, SECRET)
+        rewrite(folder.path, lambda log: log[0]["trajectory"]["turns"][-1]["message"].update(content=SECRET))
     elif place == "replies.jsonl:1":
         line = {"key": "k", "reply": {"message": {"role": "assistant", "content": SECRET}}}
         folder.replies_path.write_bytes(encode_line(line))

@@ -1,10 +1,12 @@
 """Small runs of scripted agents, and their logs."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphwalk.files.json_lines import encode_line
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import RunSummary, resume_run, start_run
@@ -44,6 +46,13 @@ async def resume(folder: Path, variables: Variables = NOTHING_SET, **changes: An
 
 def records(folder: Path) -> list[dict[str, Any]]:
     return list(RunFolder.open(folder).records())
+
+
+def rewrite(folder: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Change the log of a run; every line gets its right checksum."""
+    log = records(folder)
+    change(log)
+    (folder / "results.jsonl").write_bytes(b"".join(map(encode_line, log)))
 
 
 def without_time(record: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.page import content_of, write_page
-from graphwalk.files.json_lines import LineWriter, read_lines
+from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.runs.folder import RunFolder
 from tests.analysis.page.browser import BROWSERS, Browser, find_browser
 
@@ -55,11 +55,6 @@ def changed_run(
     """A copy of a run, logged long ago or in a folder of its own, with every record changed."""
     shutil.copytree(RUNS / suite, folder)
     run = RunFolder.open(folder, conversations=True)
-    records = list(read_lines(run.results_path))
-    run.results_path.unlink()
-    writer = LineWriter(run.results_path)
-    for record in records:
-        writer.append(change(record))
-    writer.close()
+    run.results_path.write_bytes(b"".join(encode_line(change(record)) for record in read_lines(run.results_path)))
     run.write_manifest(manifest(run.read_manifest()))
     return run
