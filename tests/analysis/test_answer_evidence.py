@@ -48,12 +48,10 @@ def keys(question: str, answer: str) -> list[str]:
     [
         ("Who directed The Quiet Harbour?", "Ida Holm [p1].", ["p1", "f1"]),
         ("Who directed The Quiet Harbour?", "It was Ida Holm", ["p1", "f1"]),
-        ("who directed the quiet harbour?", "ida holm", ["p1", "f1"]),
         ("When was The Quiet Harbour made?", "In 1999.", ["f1"]),
         ("How long did The Quiet Harbour take?", "40 days", ["f1", "p1"]),
         ("Which genre?", "noir", []),
         ("Who?", "Nobody [p9]", []),
-        ("Who?", "", []),
     ],
 )
 def test_evidence_connects_answer_and_question(question: str, answer: str, wanted: list[str]) -> None:
@@ -75,17 +73,13 @@ NOTED = ToolResult(ToolCall("4", "think", "{}"), "Greta")
     [
         ([FOUND], "Ida Holm [p1] directed it.", ""),
         ([FOUND], "It was ida holm. She made *die mowe*.", ""),
-        ([FOUND], "There are 3.", ""),
         ([FOUND], "Nobody directed it.", ""),
         ([FOUND], "Greta Garbo [p9] directed Salt.", "no result contains p9, Garbo"),
-        ([FOUND, NOTED], "Greta", "no result contains Greta"),
         ([FOUND], "These two:\n- Nils Dahl\n- Per Lund", "no result contains Dahl, Lund"),
         ([NOTHING], "I found no film Salt.", ""),
         ([NOTHING], "It is from 1931.", "no result contains 1931"),
         ([FAILED, NOTED], "Ida Holm", "every look-up failed"),
-        ([NOTED], "Ida Holm", "no tool has read it"),
         ([], "Ida Holm", "no tool has read it"),
-        ([], None, ""),
     ],
 )
 def test_answers_that_no_result_supports(results: list[ToolResult], answer: str | None, reason: str) -> None:

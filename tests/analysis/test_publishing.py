@@ -17,7 +17,7 @@ from graphwalk.reports.formats import to_json
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
 from tests.cli.test_commands import graphwalk
-from tests.exports.hostile_run import RUNS, copied
+from tests.exports.hostile_run import copied
 from tests.runs.runs import experiment, resume, rewrite, start
 
 SECRET = "s3cr3t-of-the-lab"
@@ -32,8 +32,8 @@ async def a_run(folder: Path, **changes: Any) -> RunFolder:
 async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path: Path) -> None:
     folder = await a_run(tmp_path / "run")
     one, two = tmp_path / "one.zip", tmp_path / "two.zip"
-    publish(folder, one, Secrets({}))
-    publish(folder, two, Secrets({}))
+    for out in (one, two):
+        assert graphwalk("publish", folder.path, "--out", out).returncode == 0
     assert one.read_bytes() == two.read_bytes()
     read = RunFolder.open(one)
     assert list(read.records()) == list(folder.records())
@@ -58,8 +58,6 @@ async def test_a_published_run_says_how_it_is_cited_and_repeated(tmp_path: Path)
     assert "6 episodes of Alpha (scripted/expert), scripted/flawed; seed 7." in citation
     assert f"Results sha256 {digest}." in citation
     assert f"prints results sha256 {digest}" in readme
-    assert "git checkout" in readme
-    assert "-dirty\n" not in readme.partition("git checkout")[2]
 
 
 async def test_a_published_run_is_not_written_to(tmp_path: Path) -> None:
@@ -105,10 +103,7 @@ def rewritten(source: Path, out: Path, **changes: bytes | None) -> Path:
     return out
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["../evil", "/etc/evil", "texts/../../evil", "evil.py"],
-)
+@pytest.mark.parametrize("name", ["/etc/evil", "texts/../../evil"])
 def test_a_foreign_file_in_an_archive_is_refused(name: str, tmp_path: Path) -> None:
     out = tmp_path / "run.zip"
     publish(copied("mazes", tmp_path / "run"), out, Secrets({}))
@@ -132,34 +127,10 @@ def test_a_changed_missing_or_swollen_archive_is_refused(tmp_path: Path) -> None
         RunFolder.open(tmp_path / "cut.zip")
 
 
-def test_publish_names_the_commands(tmp_path: Path) -> None:
-    done = graphwalk("publish", RUNS / "mazes", "--out", "a run.tar", folder=tmp_path)
-    assert (done.returncode, "a run.tar does not end in .zip" in done.stderr) == (2, True)
-    assert "--out 'a run.zip'" in done.stderr
-    done = graphwalk("publish", RUNS / "mazes", "--out", "a run.zip", folder=tmp_path)
-    assert (done.returncode, "graphwalk report 'a run.zip'" in done.stderr) == (0, True)
-
-
-@pytest.mark.parametrize("place", ["texts/x", "texts", "results.jsonl"])
-def test_a_link_out_of_the_run_folder_is_refused(place: str, tmp_path: Path) -> None:
+def test_a_link_out_of_the_run_folder_is_refused(tmp_path: Path) -> None:
     folder, other, out = copied("mazes", tmp_path / "run"), tmp_path / "other", tmp_path / "run.zip"
-    link = folder.path / place
-    if link.exists():
-        link.rename(other)
-    else:
-        other.write_text("private")
-    link.parent.mkdir(exist_ok=True)
-    link.symlink_to(other)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    done = graphwalk("publish", folder.path, "--out", out)
-    assert (done.returncode, "is a link to a place outside" in done.stderr) == (3, True), done.stderr
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-
-
-def test_a_link_inside_its_folder_is_a_file_like_any_other(tmp_path: Path) -> None:
-    folder, out = copied("mazes", tmp_path / "run"), tmp_path / "run.zip"
-    (folder.texts_path / "prompts").mkdir(parents=True, exist_ok=True)
-    (folder.texts_path / "prompts" / "a.j2").write_text("Now!")
-    (folder.texts_path / "prompts" / "b.j2").symlink_to("a.j2")
-    publish(folder, out, Secrets({}))
-    assert zipfile.ZipFile(out).read("texts/prompts/b.j2") == b"Now!"
+    folder.results_path.rename(other)
+    folder.results_path.symlink_to(other)
+    with pytest.raises(RunLogError, match="is a link to a place outside"):
+        publish(folder, out, Secrets({}))
+    assert not out.exists()

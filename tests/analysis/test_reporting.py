@@ -37,12 +37,6 @@ def test_names_and_models_choose_players(tmp_path: Path) -> None:
     assert any("Alpha_1" in sentence for sentence in by_name.verdict)
 
 
-def test_names_do_not_change_the_digest_of_results(tmp_path: Path) -> None:
-    run, plain = named(tmp_path / "run"), copied("questions", tmp_path / "plain")
-    assert run.results_digest() == plain.results_digest()
-    assert plain.results_digest()[:16] in origin_of(run)
-
-
 def test_latex_has_the_origin_in_each_caption(tmp_path: Path) -> None:
     run = named(tmp_path / "run")
     text = to_latex(report_of(run), origin_of(run))

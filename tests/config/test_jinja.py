@@ -102,15 +102,3 @@ def test_a_missing_and_a_malformed_page(tmp_path: Path, monkeypatch: pytest.Monk
 def test_articles_follow_the_sound(article: str, nouns: str) -> None:
     for noun in nouns.split():
         assert render_text("{{ noun | with_article }}", noun=noun) == f"{article} {noun}"
-
-
-def test_rendering_with_all_variables() -> None:
-    text = """\
-{% macro pair(a, b) %}{{ a }}={{ b }}{% endmacro -%}
-{% for name, value in values.items() if value %}{{ pair(name, value) }}{{ ", " if not loop.last }}{% endfor %};
-{{- "%s of %02d" % (1 + 2 * 3, 7) }};{{ "#" * 3 }};{{ words | map("upper") | join("|") }};{{ "a" ~ 1 ~ words[0] }};
-{{- values.get("z", "none") }};{{ 2.345 | round(1) }};{{ "x_y" | replace("_", " ") }};{{ "b" in words }};{{ 5 is odd }};{% for word in words %}{{ loop.cycle("odd", "even") }}{% endfor %};{{ "{:,}".format(1000) }}"""
-    check_text(text, ["values", "words"], [])
-    assert render_text(text, values={"x": 1, "y": 0, "z": 2}, words=["a", "b"]) == (
-        "x=1, z=2;7 of 07;###;A|B;a1a;2;2.3;x y;True;True;oddeven;1,000"
-    )

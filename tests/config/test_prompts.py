@@ -60,13 +60,6 @@ def test_an_error_while_a_prompt_is_rendered_names_its_line(tmp_path: Path) -> N
         own.render("maze_tools.j2", rows=[1, 2, 3], size=1, start=0, goal=0)
 
 
-def test_an_error_while_a_message_is_rendered_names_its_line(tmp_path: Path) -> None:
-    (tmp_path / ".hidden").write_bytes(b"\xff")  # left alone
-    own = Prompts(folder(tmp_path, tool_messages__yaml="# mine\nunknown_tool: \"{{ 'text' | truncate(-5) }}\"\n"))
-    with pytest.raises(ConfigError, match=r"tool_messages\.yaml:2: unknown_tool: AssertionError: expected length"):
-        own.message("unknown_tool", name="a", close=[], names=[])
-
-
 def test_prompts_are_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="must be short, paper or a folder"):
         AgentConfig(prompts="mine")

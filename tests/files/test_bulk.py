@@ -44,13 +44,6 @@ def test_bad_lines_are_read_as_reasons(tmp_path: Path) -> None:
     assert [(n, str(reason)[:8]) for n, reason in reasons] == [(2, "missing "), (4, "not a JS"), (5, "not JSON")]
 
 
-def test_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "odd.jsonl").write_bytes(b"\xff\n")
-    for name in ("odd.jsonl", "absent.jsonl"):
-        with pytest.raises(ConfigError, match="cannot be read"):
-            list(read_rows(tmp_path / name))
-
-
 def test_rows_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(f'{{"a": {number}}}\n' for number in range(60)) + "[]\n")

@@ -83,16 +83,6 @@ def test_networkx_reads_our_graphml(tmp_path: Path) -> None:
     assert by_content[0] == by_content[1]
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "g.graphml"
-    save_graph(SMALL, path)
-    before = path.read_bytes()
-    with pytest.raises(ConfigError, match="control characters"):
-        save_graph(PropertyGraph.from_rows([Node("a", ("A",), {"p": "\0"})], []), path)
-    assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["g.graphml"]
-
-
 def test_an_unknown_suffix_lists_the_formats() -> None:
     with pytest.raises(ConfigError, match=r"'\.txt'") as caught:
         load_graph("graph.txt")

@@ -1,10 +1,6 @@
-from typing import get_args
-
-import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.graphs.text import GraphEncoding, graph_text
+from graphwalk.graphs.text import graph_text
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SMALL = PropertyGraph.from_rows(
@@ -54,16 +50,3 @@ c1x9:Mubo
   -[:NOKA]-> c1x9:Mubo
 `b 2`:Mubo {i: true}\
 """)
-
-
-@pytest.mark.parametrize("encoding", get_args(GraphEncoding))
-def test_everything_is_there_and_nothing_about_the_making(encoding: GraphEncoding) -> None:
-    graph = generate_graph(GraphSpec(preset="paper-100"), 7)
-    text = graph_text(graph, encoding)
-    values = {str(v) for node in graph.nodes() for v in node.properties.values()}
-    values |= {str(v) for r in graph.relationships() for v in r.properties.values()}
-    assert all(name in text for name in [*graph.keys, *values])
-    types = sum(text.count(table.type) for table in graph.relationship_tables)
-    assert types == graph.relationship_count
-    assert "density" not in text
-    assert "seed" not in text

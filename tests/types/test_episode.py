@@ -16,7 +16,3 @@ def episode(elapsed_in_tools: float | None) -> Trajectory:
 
 def test_calls_side_by_side_take_the_time_that_passed() -> None:
     assert (episode(6.0).seconds, episode(6.0).tool_seconds) == (8.0, 10.0)
-
-
-def test_calls_of_a_log_without_that_clock_count_one_after_the_other() -> None:
-    assert (episode(None).seconds, episode(None).tool_seconds) == (12.0, 10.0)

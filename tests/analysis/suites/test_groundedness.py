@@ -70,7 +70,7 @@ async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
     here = await place()
     seen = ["a1", "a2", "a3", "b1", "b2", "c1", "c2", "red", "blue", "green", "x", 0, 1, 2, 3, 4, 5, 6]
     draw = Random(one.template)
-    for _ in range(25):
+    for _ in range(8):
         row = {field: draw.choice(seen) for field in one.answer_fields}
         score = await here.score(one, [row], WALKED)
         assert score.grounded == (1.0 if score.precision == 1 else 0.0), row
@@ -79,13 +79,10 @@ async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
 @pytest.mark.parametrize(
     ("one", "answer", "asked", "grounded"),
     [
-        (BY_VALUE, keys("a1", "a3"), [nodes("A", "p", 1)], 1.0),
         (BY_VALUE, keys("a1", "a2"), [nodes("A", "p", 1), nodes("A", "p", 2)], 0.5),
         (BY_VALUE, keys("a3"), [near("B", "key", "b1"), values("A"), values("A", "p")], 0.0),
-        (INTERSECTION, keys("a1"), [near("A", "key", "a1")], 1.0),
         (INTERSECTION, keys("a1"), [near("B", "key", "b1"), near("C", "key", "c1")], 1.0),
         (INTERSECTION, keys("a1"), [near("B", "key", "b1"), nodes("C", "key", "c1")], 0.0),
-        (NEGATION, keys("a2"), [near("A", "key", "a2")], 1.0),
         (NEGATION, keys("a2"), [near("B", "key", "b1"), *(near("C", "key", c) for c in ("c1", "c2"))], 0.0),
         (
             NEGATION,
@@ -93,40 +90,25 @@ async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
             [near("B", "key", "b1"), *(near("C", "key", c) for c in ("c1", "c2")), values("C")],
             1.0,
         ),
-        (NEGATION, keys("a1"), [near("A", "key", "a1")], 0.0),
         (BY_RELATIONSHIP, [{"source_key": "a1", "target_key": "b1"}], [near("B", "key", "b1")], 1.0),
         (BY_RELATIONSHIP, [{"source_key": "b1", "target_key": "a1"}], [near("B", "key", "b1")], 0.0),
         (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("B", "key", "b1")], 1.0),
         (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("A", "key", "a2")], 0.0),
         (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), near("B", "key", "b1")], 1.0),
         (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), nodes("C", "key", "c2")], 0.0),
-        (FARTHER, [{"value": "c2"}], [near("B", "key", "b1")], 0.0),
         (FARTHER, [{"value": "c2"}], [near("B", "key", "b1"), near("A", "key", "a2")], 1.0),
-        (FARTHER, [{"value": "c2"}], [near("B", "key", "b1"), near("C", "key", "c2")], 1.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "p", 1)], 1.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "key", "a1")], 0.0),
         (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
         (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2"))], 0.0),
-        (COUNT, [{"count": 2}], [values("B"), near("B", "key", "b1"), near("B", "key", "b2")], 1.0),
         (MANY, [{"count": 3}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
-        (MANY, [{"count": 3}], [near("B", "key", "b1")], 0.0),
         (MOST, [{"node_key": "a1", "rel_count": 2}], [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 1.0),
         (MOST, [{"node_key": "a1", "rel_count": 2}], [values("A"), near("A", "p", 1), near("A", "p", 2)], 0.0),
-        (MOST, [{"node_key": "a1", "rel_count": 3}], [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 0.0),
     ],
 )
 async def test_what_shows_a_row(one: Any, answer: Any, asked: Any, grounded: float) -> None:
     score = await (await place()).score(one, answer, asked)
     assert score.grounded == grounded
-
-
-async def test_parallel_relationships_and_loops_are_counted_once() -> None:
-    loops = task("relationship_count", relationship_type="T")
-    here = await place()
-    asked = [values("C"), near("C", "key", "c1"), near("C", "key", "c2"), near("C", "key", "c2")]
-    assert (await here.score(loops, [{"count": 1}], asked)).grounded == 1.0
-    both_ends = [*(near("A", "p", p) for p in (1, 2)), near("B", "key", "b1"), *ALL_OF_A]
-    assert (await here.score(MANY, [{"count": 3}], both_ends)).grounded == 1.0
 
 
 async def test_a_page_that_was_not_read_may_hold_anything() -> None:
@@ -183,8 +165,7 @@ async def test_the_models_own_words_are_no_evidence() -> None:
     [
         ({}, ODD),
         ({"encoding": "compact", "result_tokens": 600, "compaction": "window", "compaction_window": 1}, {}),
-        ({"relationship_properties": False}, {}),
-        ({"max_calls_per_turn": 1, "turn_limit": 100}, {}),
+        pytest.param({"relationship_properties": False}, {}, marks=pytest.mark.extended),
     ],
     ids=str,
 )
@@ -197,6 +178,4 @@ async def test_the_expert_is_always_right_and_grounded(agent: dict[str, Any], sp
         hidden = "relationship_properties" in agent and one.template in NEEDS_PROPERTIES
         assert score.grounded == (None if hidden else 1.0), one.template
         assert score.strict_correct != hidden, (one.template, trajectory.exit_status)
-        assert (score.extraction_stage, score.repeated_calls if not agent else 0) == ("strict", 0)
-        if agent.get("turn_limit"):
-            assert len(trajectory.turns) == len(trajectory.results) + 1
+        assert score.extraction_stage == "strict"

@@ -33,27 +33,10 @@ def test_validity_and_calls_by_size() -> None:
     assert (row["wrong_goal"], row["through_wall"]) == (1, 0)
     assert row["calls_per_question"] == 20.0
     assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
-    titles = [table.title for table in report.tables]
-    assert titles == [
-        "Results",
-        "By size",
-        "Wrong answers by cause",
-    ]  # the other groupings have one group
 
 
 def test_calls_of_solved_mazes_and_of_all() -> None:
-    """The paper's 22.125 is no average over ten mazes; every other average in its Table 1 may be one."""
     results = [result(0, tool_calls=10), result(1, tool_calls=20), result(2, error="wrong_goal", tool_calls=60)]
-    report = build_report(results, DECLARED, reference=DECLARED.reference("table_1_mazes"))
-    (row,) = report.rows
+    (row,) = build_report(results, DECLARED).rows
     assert (row["calls_per_question"], row["calls_per_solved"]) == (30.0, 15.0)
     assert build_report([result(0, error="wrong_goal")], DECLARED).rows[0]["calls_per_solved"] is None
-    assert report.reference is not None
-    calls = {
-        row["model"]: (row.get("calls_per_question"), row.get("calls_per_solved")) for row in report.reference.rows
-    }
-    assert calls == {
-        **{"gpt-4o-mini": (None, 22.125), "gpt-4.1": (21.4, 21.4), "gpt-4.1-mini": (26.5, 26.5)},
-        **{"gpt-4o": (15.1, None), "gpt-4.1-nano": (16.2, None)},  # with tools
-    }
-    assert len(DECLARED.reference("table_1_mazes").rows) == 12

@@ -65,12 +65,6 @@ async def test_published_targets_that_differ_are_counted_named_and_scored(tmp_pa
     assert verification.holds
 
 
-async def test_rows_are_chosen_by_length(tmp_path: Path) -> None:
-    suite = {"file": str(written(tmp_path, ROWS)), "max_chars": len(ROWS[0]["prompt"])}
-    assert [task.row for task, _ in (await planned(suite)).tasks] == [1, 3, 4, 5]
-    assert [task.row for task, _ in (await planned(suite, limit=1)).tasks] == [1]
-
-
 BAD: list[tuple[dict[str, Any] | str, str]] = [
     ("{", "not JSON"),
     (row("parents", PARENTS.format("b1"), [], answer_nodes=None), "missing column answer_nodes"),

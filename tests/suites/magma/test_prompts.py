@@ -107,9 +107,3 @@ def test_the_edges_show_the_graph(algorithm: str) -> None:
     for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=6, count=20), 3):  # type: ignore[arg-type]
         for text in (prompts.problem(problem), prompts.problem(problem, PAPER_AGENT)):
             assert prompts.read_problem(text, 6) == problem.instance._replace(source=None)
-
-
-def test_a_state_by_number_has_the_unit_of_a_step_without_an_explanation() -> None:
-    one, many = (chat(from_the_start("floyd_warshall"), way, 1, PAPER_AGENT, explain=False) for way in ("io", "is"))
-    assert "One step is one pivot." in one
-    assert "One step is " not in many

@@ -63,15 +63,6 @@ def test_input_output_is_asked_for_every_state() -> None:
     assert all(f"Give the state after step {task.step}." in question for task, question in earlier)
 
 
-def test_tasks_are_one_per_step() -> None:
-    stepwise = tasks(experiment())
-    assert len(stepwise) == sum(task.total_steps for task, _ in stepwise if task.step == 1)
-    assert len({task.task_id for task, _ in stepwise}) == len(stepwise)
-    assert sum(SUITE.asks(task, "io", experiment().suite) for task, _ in stepwise) == 20
-    assert all(SUITE.asks(task, "io", experiment(io_steps=True).suite) for task, _ in stepwise)
-    assert all(MagmaTask.model_validate(task.model_dump(mode="json")) == task for task, _ in stepwise)
-
-
 def walking(**suite: object) -> dict[str, object]:
     return {
         "name": "walking",
