@@ -4,8 +4,6 @@ import asyncio
 import csv
 import io
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,8 +15,6 @@ import pytest
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.suites.questions.catalogue import choose_kinds
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
 
 
 class Thinker:
@@ -77,11 +73,6 @@ def test_a_store_answers_cypher(graph: PropertyGraph) -> None:
     with pytest.raises(graphwalk.StoreError, match="refused"):
         store.run("MATCH (n")
     store.close()
-
-
-async def test_a_store_is_opened_in_the_callers_loop(graph: PropertyGraph) -> None:
-    async with graphwalk.aopen_store(graph) as store:
-        assert await store.run("MATCH (n) RETURN count(n) AS n") == [{"n": 100}]
 
 
 def test_an_episode_with_any_model(graph: PropertyGraph) -> None:
@@ -183,13 +174,9 @@ def test_interrupted_run_resumes_with_the_same_objects(tmp_path: Path) -> None:
     assert len(run.resume(models=[model]).records()) == len(choose_kinds())
 
 
-class Own(BaseException):
-    """An exception that is no Exception."""
-
-
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, Own])
-def test_every_exception_of_the_callers_code_reaches_the_caller(
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_an_exit_in_the_callers_code_reaches_the_caller(
     tmp_path: Path, graph: PropertyGraph, error: type[BaseException]
 ) -> None:
     """asyncio ends the loop with SystemExit and KeyboardInterrupt; the loop of later calls must continue."""
@@ -215,17 +202,13 @@ def test_every_exception_of_the_callers_code_reaches_the_caller(
 
 MISTAKES: dict[str, tuple[Callable[[Any, Any], object], str]] = {
     "field": (lambda g, t: graphwalk.run("quickstart", agnt={"x": 1}), "did you mean agent"),
-    "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), "limit: must be greater than 0"),
     "class": (lambda g, t: graphwalk.run("quickstart", models=[Thinker]), "the class Thinker"),
-    "twice": (lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]), "the name mine/thinker"),
     "object": (lambda g, t: graphwalk.play(t, g, model=7), "int object is not a model"),
     "no model": (lambda g, t: graphwalk.play(t, g), "model is missing"),
     "other graph": (
         lambda g, t: graphwalk.play(t, graphwalk.generate_graph(seed=3), model="scripted/expert"),
         "is not about this graph",
     ),
-    "setting": (lambda g, t: graphwalk.play(t, g, model="scripted/expert", setting="no_tools"), "no episode"),
-    "agent": (lambda g, t: graphwalk.play(t, g, model="scripted/expert", turns=3), "turns"),
 }
 
 
@@ -240,40 +223,6 @@ def test_a_mistake_is_a_config_error(
         call(graph, task)
     assert "provider/model" in caught.value.hint or "model is missing" not in message
     assert not list(tmp_path.iterdir())
-
-
-def test_a_short_form_inside_an_episode_is_refused(graph: PropertyGraph) -> None:
-    """It would wait for itself for ever."""
-
-    class Nested:
-        async def complete(self, *ignored: Any) -> Reply:
-            graphwalk.make_tasks(graph)
-            return Reply(Message("assistant", "[]"))
-
-    task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
-    result = graphwalk.play(task, graph, model=Nested())
-    assert "called from inside a running episode" in str(result.trajectory.error)
-
-
-@pytest.mark.extended
-def test_the_example_plays_an_episode() -> None:
-    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=60, check=True)
-    assert "1. get_unique_property_values" in done.stdout
-    assert "rows)" in done.stdout
-    assert done.stdout.endswith("correct: True, F1: 1.00\n")
-
-
-def test_values_are_shown_on_one_short_line(graph: PropertyGraph) -> None:
-    (task,) = graphwalk.make_tasks(graph, seed=7, questions=["path_finding"])
-    result = graphwalk.play(task, graph, model="scripted/expert")
-    answer = graphwalk.ask("What did Aksel Brandt command?", "example", model="scripted/look")
-    maze = graphwalk.generate_maze(size=8)
-    for value in (graph, task, result, answer, maze):
-        assert repr(value).isprintable()
-        assert len(repr(value)) <= 250
-    assert repr(graph) == f"<PropertyGraph: 100 nodes, {graph.relationship_count:,} relationships>"
-    assert task.question[:90] in repr(task)
-    assert f"scripted/expert tools · {task.task_id} · correct · answer [" in repr(result)
 
 
 def test_runs_are_compared() -> None:

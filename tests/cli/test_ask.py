@@ -67,7 +67,7 @@ def test_a_conversation_is_shown_viewed_and_exported(tmp_path: Path) -> None:
     assert "Ida Holm [p1] DIRECTED The Quiet Harbour [f1]" in rows[0]["answer"]
 
 
-@pytest.mark.parametrize("command", ["report", "verify", "rescore", "resume"])
+@pytest.mark.parametrize("command", ["report", "resume"])
 def test_a_conversation_is_no_run(tmp_path: Path, command: str) -> None:
     assert asked(QUESTION, "-m", "scripted/look", "--out", "run", folder=tmp_path).returncode == 0
     done = graphwalk(command, "run", folder=tmp_path)
@@ -132,32 +132,32 @@ async def test_model_failure_is_printed_and_logged(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
-async def test_an_answer_after_failed_look_ups_only_is_no_success(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("calls", "reply", "code", "cause"),
+    [
+        ([("get_node_by_property", {**HARBOUR, "label": "Movie"})], "Ida Holm.", 4, "every look-up failed"),
+        (
+            [("get_all_nearest_neighbors", HARBOUR)],
+            "The director was Greta Garbo.",
+            0,
+            "no result contains Greta, Garbo",
+        ),
+    ],
+    ids=["failed look-ups", "from elsewhere"],
+)
+async def test_an_answer_that_no_result_supports_is_marked(
+    calls: list[Any], reply: str, code: int, cause: str, tmp_path: Path
+) -> None:
     def guess(request: Request) -> Answer:
         again = request.body["messages"][-1]["role"] == "tool"
-        calls = [("get_node_by_property", {**HARBOUR, "label": "Movie"}), ("think", {"thought": "Movies, then."})]
-        return Answer(chat("Ida Holm.")) if again else Answer(chat("", calls))
+        return Answer(chat(reply) if again else chat("", calls))
 
     async with ModelServer(guess) as server:
-        done = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
-        plain = await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)
-    assert done.returncode == plain.returncode == 4
-    assert done.stdout.split("\n")[:3] == ["Not supported by the graph: every look-up failed", "", "Ida Holm."]
-    assert json.loads(plain.stdout)["unsupported"] == "every look-up failed"
-
-
-async def test_an_answer_from_elsewhere_is_marked_before_it(tmp_path: Path) -> None:
-    def invents(request: Request) -> Answer:
-        again = request.body["messages"][-1]["role"] == "tool"
-        reply = chat("The Quiet Harbour was directed by Greta Garbo.")
-        return Answer(reply if again else chat("", [("get_all_nearest_neighbors", HARBOUR)]))
-
-    async with ModelServer(invents) as server:
         plain = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
-        data = json.loads((await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)).stdout)
-    assert plain.returncode == 0
-    assert plain.stdout.startswith("Not supported by the graph: no result contains Greta, Garbo\n")
-    assert data["unsupported"] == "no result contains Greta, Garbo"
+        told = await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)
+    assert plain.returncode == told.returncode == code
+    assert plain.stdout.startswith(f"Not supported by the graph: {cause}\n")
+    assert json.loads(told.stdout)["unsupported"] == cause
 
 
 async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp_path: Path) -> None:
@@ -176,13 +176,10 @@ async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp
     assert (agent["prompts"], agent["encoding"]) == ("short", "json")
 
 
-LOOK = ("--model", "scripted/look")
-
-
 @pytest.mark.parametrize("words", [(), ("--database", "neo4j")])
 def test_a_database_that_is_down(tmp_path: Path, words: tuple[str, ...]) -> None:
     down = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "password"}
-    done = graphwalk("ask", QUESTION, *LOOK, *words, folder=tmp_path, **down)
+    done = graphwalk("ask", QUESTION, "-m", "scripted/look", *words, folder=tmp_path, **down)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("error: ")
     assert "127.0.0.1:9" in done.stderr

@@ -1,11 +1,19 @@
-"""`graphwalk export`: traces of runs, the check of their splits, and formats of other packages."""
+"""`graphwalk export`: traces of runs, the check of their splits, and graphs in other forms."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
+import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
+from graphwalk.graphs.files import load_graph
+from graphwalk.stores.neo4j.connection import connect
+from graphwalk.types.values import Temporal
+from graphwalk.variables import Variables
+from tests.commands import graphwalk
 
 
 def export(*words: object) -> Any:
@@ -24,3 +32,59 @@ def test_traces_of_a_run_are_counted_and_splits_of_one_graph_are_refused(tmp_pat
     refused = export("check-splits", first, second)
     assert refused.exit_code != 0
     assert "share" in str(refused.exception) + refused.output
+
+
+def test_a_graph_is_written_in_another_form(tmp_path: Path) -> None:
+    assert export("graph", "example", tmp_path / "csv").exit_code == 0
+    done = export("graph", tmp_path / "csv", tmp_path / "g.graphml")
+    assert done.exit_code == 0
+    assert "nodes          76" in done.output
+    assert load_graph(tmp_path / "g.graphml").digest == load_graph("example").digest
+
+
+def test_undirected_edges_are_read_both_ways_by_choice(tmp_path: Path) -> None:
+    nx.write_graphml_xml(nx.karate_club_graph(), tmp_path / "karate.graphml")
+    words = ("graph", tmp_path / "karate.graphml", tmp_path / "g.json")
+    assert export(*words).exit_code != 0
+    assert export(*words, "--undirected", "both").exit_code == 0
+    assert load_graph(tmp_path / "g.json").relationship_count == 156
+
+
+@pytest.mark.neo4j
+async def test_a_database_is_written_to_every_format(
+    neo4j_server: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in neo4j_server.values.items():
+        monkeypatch.setenv(name, value)
+    content = (
+        "CREATE (a:CtOne:`Ct two words` {name: 'Søren Ångström', born: date('1815-12-10'), `home town`: 'São Paulo', "
+        "at: point({longitude: 12.5, latitude: 55.7}), took: duration('P1DT2H'), tags: ['a', 'b c'], n: 2.5, ok: true, "
+        "seen: datetime('2001-04-25T12:00:00+02:00[Europe/Berlin]'), days: [date('2001-04-25')]})"
+        "-[:`CT KNOWS` {since: localtime('10:00'), notes: ['x']}]->(:CtOne {large: 9007199254740993})"
+    )
+    async with await connect(neo4j_server) as connection:
+        await connection.write(content)
+        try:
+            for target in ("g.json", "g.graphml", "csv"):
+                words = ("export", "graph", "--database", "neo4j", "--labels", "CtOne", target)
+                done = await asyncio.to_thread(graphwalk, *words, folder=tmp_path, **neo4j_server.values)
+                assert (done.returncode, done.stdout.split()) == (0, ["nodes", "2", "relationships", "1"]), done.stderr
+        finally:
+            await connection.write("MATCH (n:CtOne) DETACH DELETE n")
+    graphs = [load_graph(tmp_path / target) for target in ("g.json", "g.graphml", "csv")]
+    assert len({graph.digest for graph in graphs}) == 1
+    (person,) = (node for node in graphs[0].nodes() if "name" in node.properties)
+    assert person.labels == ("Ct two words", "CtOne")
+    assert person.properties["took"] == Temporal("duration", "P1DT2H")
+    assert person.properties["days"] == (Temporal("date", "2001-04-25"),)
+    (knows,) = graphs[0].relationships()
+    assert (knows.type, knows.properties["since"]) == ("CT KNOWS", Temporal("local time", "10:00:00"))
+
+
+def test_the_source_of_a_graph_is_a_file_or_a_database(tmp_path: Path) -> None:
+    for words in (["g.json"], ["example", "g.json", "--database", "neo4j"], ["a.json", "b.json", "c.json"]):
+        done = graphwalk("export", "graph", *words, folder=tmp_path)
+        assert (done.returncode, "one source and one target" in done.stderr) == (2, True)
+    done = graphwalk("export", "graph", "example", "g.json", "--labels", "Ship", folder=tmp_path)
+    assert (done.returncode, "need --database" in done.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,6 @@ from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.suite import MagmaSuite
-from graphwalk.suites.magma.traces import MagmaSpec, make_traces
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.commands import graphwalk
@@ -43,15 +42,6 @@ def test_a_row_of_a_graph_is_its_json_file(tmp_path: Path) -> None:
     assert "1 graph in" in one.output
     refused = generate("graph", "--count", 3, "--out", tmp_path / "graphs.json")
     assert refused.exit_code != 0
-
-
-def test_a_row_of_a_trace_is_its_json(tmp_path: Path) -> None:
-    out = tmp_path / "traces.jsonl"
-    words = ("magma", "--algorithm", "dfs", "--algorithm", "bfs", "--nodes", 7, "--count", 30, "--seed", 3)
-    assert generate(*words, "--out", out).exit_code == 0
-    specs = [MagmaSpec(algorithm=name, nodes=7, count=30, split="train") for name in ("dfs", "bfs")]
-    traces = [trace.as_json() for spec in specs for trace in make_traces(spec, 3)]
-    assert [json.loads(json.dumps(trace)) for trace in traces] == lines(out)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +78,6 @@ def test_chats_of_magma_have_the_prompts_of_a_run_and_right_answers(
         (("maze", "--out", "m.png"), "expected one of .jsonl, .parquet"),
         (("maze", "--size", "3", "--out", "m.jsonl"), "min_path 15 is impossible"),
         (("magma", "--strategy", "cot", "--out", "m.jsonl"), "there is no strategy 'cot'"),
-        (("magma", "--protocol", "papers", "--out", "m.jsonl"), "there is no protocol 'papers'"),
         (("magma", "--count", "200", "--split", "test", "--out", "m.jsonl"), "the test split has 112 distinct dfs"),
     ],
 )
@@ -132,9 +121,3 @@ def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any]) -> None
     assert sorted(map(json.dumps, lines(out))) == sorted(map(json.dumps, lines(tmp_path / "run.jsonl")))
     assert len(lines(out)) >= 2
     assert check_splits([out])[0]["chat"] == len({json.dumps(line["messages"]) for line in lines(out)})
-
-
-def test_a_language_model_is_not_asked(tmp_path: Path) -> None:
-    refused = generate("traces", "quickstart", "-m", "openai/gpt-4.1-mini", "--out", tmp_path / "x.jsonl")
-    assert refused.exit_code != 0
-    assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,6 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from tests.commands import graphwalk
 
 _HEAVY = (
     "asyncio",
@@ -58,8 +57,3 @@ def test_every_command_has_a_help() -> None:
         shown = CliRunner().invoke(app, [*words, "--help"])
         assert shown.exit_code == 0, words
         assert "Usage:" in shown.output
-
-
-def test_without_a_command_the_help_is_printed() -> None:
-    done = graphwalk()
-    assert (done.returncode, "Usage:" in done.stdout) == (0, True)

@@ -33,16 +33,6 @@ def test_written_experiment_runs(mine: Path) -> None:
     assert (run / "texts" / "prompts" / "graph_tools.j2").read_text() == (mine / "prompts/graph_tools.j2").read_text()
 
 
-def test_a_file_that_is_gone_is_named_with_where_it_is_kept(mine: Path) -> None:
-    words = ("run", "experiment.yaml", *SHIPPED_QUESTIONS, "--limit", 1, "--out", "run")
-    assert graphwalk(*words, folder=mine).returncode == 0
-    (mine / "my_tool.yaml").unlink()
-    done = graphwalk("resume", "run", folder=mine)
-    assert done.returncode == 2
-    assert "agent.tools.3: there is no file or folder" in done.stderr
-    assert "run/texts" in done.stderr
-
-
 def test_a_folder_that_holds_something_is_left_alone(mine: Path) -> None:
     before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     done = graphwalk("init", mine)

@@ -19,7 +19,6 @@ no_match: nothing
 SUITES = {
     "questions": "{name: questions, graphs: [{nodes: 20, labels: 2}], questions: [node_count]}",
     "mazes": "{name: mazes, mazes: [{size: 5, walls: 0.2, min_path: 4}]}",
-    "magma": "{name: magma, traces: [{algorithm: bfs, nodes: 4, count: 1}]}",
 }
 
 
@@ -64,19 +63,8 @@ def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: 
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "graph_tools.j2").write_text("Walk, please.")
     overrides = ("-o", "agent.prompts=./own", "-o", "agent.tools=[./list_labels.yaml, get_node_by_property]")
-    words = (
-        "run",
-        "quickstart",
-        "-o",
-        "suite.questions=[./node_count.yaml]",
-        "--graphs",
-        1,
-        "-m",
-        "scripted/expert",
-        "--out",
-        "run",
-    )
-    done = graphwalk(*words, *overrides, folder=tmp_path)
+    words = ("run", "quickstart", "-o", "suite.questions=[./node_count.yaml]", "--graphs", 1, "-m", "scripted/expert")
+    done = graphwalk(*words, *overrides, "--out", "run", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert first(tmp_path)["trajectory"]["prompt"][0]["content"] == "Walk, please."
     assert (tmp_path / "run" / "texts" / "tools" / "list_labels.yaml").is_file()

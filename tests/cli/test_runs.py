@@ -3,10 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from graphwalk.analysis.reporting import report_of
-from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.listing import list_runs
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import experiment, start
@@ -37,14 +33,6 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     assert [json.loads(line)["state"] for line in lines] == ["finished", "not finished", "unreadable"]
 
 
-async def test_the_list_has_the_accuracy_of_the_report(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/random"], repeats=3, limit=4))
-    log = tmp_path / "run" / "results.jsonl"
-    log.write_bytes(b"".join((tmp_path / "run" / "results.jsonl").read_bytes().splitlines(keepends=True)[:-2]))
-    (row,) = report_of(RunFolder.open(tmp_path / "run")).rows
-    assert next(list_runs(tmp_path)).accuracy == pytest.approx(row["accuracy"])
-
-
 def test_empty_folder_of_runs(tmp_path: Path) -> None:
     missing = graphwalk("list", "runs", folder=tmp_path)
     assert (missing.returncode, missing.stdout) == (2, "")
@@ -58,16 +46,3 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
     again = graphwalk("resume", "run", folder=tmp_path)
     assert again.returncode == 0
     assert "nothing left to do: all 2 episodes have a score" in again.stderr
-
-
-@pytest.mark.parametrize("left", [None, ("run.lock", "run.json.part")])
-def test_a_run_that_was_killed_before_it_began_lost_nothing(left: tuple[str, ...] | None, tmp_path: Path) -> None:
-    if left is not None:
-        (tmp_path / "run").mkdir()
-        for name in left:
-            (tmp_path / "run" / name).touch()
-    resumed = graphwalk("resume", "run", folder=tmp_path)
-    assert resumed.returncode == 3
-    assert "is not a run folder" in resumed.stderr
-    started = graphwalk("run", "quickstart", "--limit", "1", "-m", "scripted/expert", "--out", "run", folder=tmp_path)
-    assert started.returncode == 0, started.stderr

@@ -1,32 +1,37 @@
-"""The contract of tools, checked for each one that ships; the shipped check finds the faults of others."""
+"""The contract of tools, checked for each one that ships."""
 
-from pathlib import Path
+import json
+import re
+from itertools import product
 
 import pytest
 
-from graphwalk.files.resources import data_path
-from graphwalk.tools.tool import tool_names
-from tests.contracts.extension_checks import check_tool
+from graphwalk.stores.cypher import Dialect, render_cypher
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tools, tool_names
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.graph import Node, PropertyGraph
 
-GOOD = (data_path("tools") / "get_node_by_property.yaml").read_text(encoding="utf-8")
-PATTERN = "MATCH (n:{{ label | label }})"
+TOOLS = load_tools(tool_names())
+NODE = re.compile(r"(?<!\w)\(\w*(?::`[^`]+`)*\)")
 
 
-@pytest.mark.parametrize("name", tool_names())
-def test_tool_contract(name: str) -> None:
-    check_tool(name)
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.cypher is not None], ids=lambda tool: tool.name)
+def test_queries_quote_every_name_and_stay_in_their_graph(tool: Tool) -> None:
+    for entity_type, switch in product(("node", "relationship"), (True, False)):
+        names = dict.fromkeys(tool.resolution, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
+        switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), switch)
+        cypher = render_cypher(tool.cypher or "", {**names, **switches}, Dialect("gw_1"))
+        assert cypher.count("x y") == cypher.count("`x y`"), cypher
+        assert [node for node in NODE.findall(cypher) if "`gw_1`" not in node] == [], cypher
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "cause"),
-    [
-        ("When to use it:", "Use it", "the description lacks 'When to use it:'"),
-        (PATTERN, f"{PATTERN}, (m)", r"\(m\) matches nodes of other graphs"),
-    ],
-)
-def test_a_bad_tool_is_found_out(tmp_path: Path, old: str, new: str, cause: str) -> None:
-    assert old in GOOD
-    tool = tmp_path / "get_node_by_property.yaml"
-    tool.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(AssertionError, match=cause):
-        check_tool(tool)
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.name not in MAZE_TOOLS], ids=lambda tool: tool.name)
+async def test_an_example_is_refused_only_for_its_unknown_names(tool: Tool) -> None:
+    assert tool.example is not None
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))
+    toolbox = GraphToolbox(store, await store.schema(), [tool])
+    result = await toolbox.call(ToolCall("1", tool.name, json.dumps(tool.example.arguments)))
+    assert result.error in (None, "unknown_name"), result.content

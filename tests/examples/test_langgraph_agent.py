@@ -88,13 +88,6 @@ async def with_agent(work: Callable[[Any], Any], **options: Any) -> Any:
     return await asyncio.to_thread(run)
 
 
-def call_again(request: Request) -> Answer:
-    """Call a tool as long as there are any."""
-    return Answer(
-        chat(calls=[("get_node_by_property", LOOK_UP)]) if request.body.get("tools") else chat("It is Red Dust")
-    )
-
-
 def asked(question: str = QUESTION) -> dict[str, Any]:
     return {"messages": [("user", question)]}
 
@@ -188,13 +181,6 @@ async def test_as_a_node_of_a_larger_graph(server: ModelServer, example: Any) ->
     assert await with_agent(lambda agent: example.as_part(agent, QUESTION)) == "It is Red Dust"
 
 
-@pytest.mark.parametrize("steps", [2, 3, 7])  # with 1 LangGraph itself runs no graph to its end
-async def test_no_limit_of_steps_raises(server: ModelServer, steps: int) -> None:
-    server.respond = call_again
-    state = await with_agent(lambda agent: agent.invoke(asked(), {"recursion_limit": steps}))
-    assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
-
-
 async def test_thread_continues_after_unanswered_calls(server: ModelServer) -> None:
     """A model may call tools where it was asked for its answer. Servers refuse a call without a result."""
 
@@ -221,12 +207,6 @@ async def test_thread_continues_after_unanswered_calls(server: ModelServer) -> N
     *_, refused, question = server.requests[-1].body["messages"]
     assert refused["content"].strip() == "This call was not made. Make it again if you still need it."
     assert question["content"] == "And again?"
-
-
-async def test_a_failing_model_raises(server: ModelServer) -> None:
-    server.respond = lambda _: Answer({"error": {"message": "no such model"}}, 404)
-    with pytest.raises(graphwalk.ModelError, match="no such model"):
-        await with_agent(lambda agent: agent.invoke(asked()))
 
 
 async def test_langgraph_json_names_a_factory(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,23 +23,6 @@ def test_wrong_arguments_are_refused(place: Place, words: tuple[str, ...], cause
     assert "Traceback" not in done.stderr
 
 
-def test_shipped_checks_of_a_backend(place: Place) -> None:
-    """A backend with one constant reply fails the checks of a reaction, and no other."""
-    place.install(EXAMPLES / "backend")
-    check = """
-from graphwalk.variables import Variables
-from graphwalk.models.registry import open_model
-from tests.contracts.extension_checks import check_model
-deaf = {"tool_result"}
-check_model(open_model("constant/yes", Variables()), without=deaf)
-check_model(open_model("constant/yes", Variables()))
-"""
-    done = place.python("-c", check)
-    assert done.returncode == 1
-    assert "AssertionError: tool_result: expected" in done.stderr
-    assert done.stderr.count("line 7") == 1
-
-
 def test_a_backend_that_fails_ends_the_episode_and_not_the_run(place: Place) -> None:
     module = "class Sick:\n    def __init__(self, name, settings): ...\n    async def complete(self, *args): 1 / 0\n"
     place.install_text("sick_backend", module, "[graphwalk.models]\nsick = sick_backend:Sick\n")

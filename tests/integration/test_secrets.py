@@ -12,7 +12,7 @@ from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables, read_variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runs.runs import experiment, records, resume, start
+from tests.runs.runs import experiment, records, start
 
 LONG, SHORT, PASSWORD = "sk-planted-0123456789", "ab12cd34", "swordfish"
 PLANTED = (LONG, SHORT, PASSWORD)
@@ -53,23 +53,6 @@ async def test_secrets_are_in_no_output(tmp_path: Path) -> None:
     (record,) = records(tmp_path / "run")
     assert "***" in record["trajectory"]["error"]
     assert "***" in record["trajectory"]["turns"][0]["message"]["content"]
-
-
-@pytest.mark.parametrize("key", ["llama3.2", "answered"])
-async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: str) -> None:
-    """A run whose names hold the key continues, is reported, and its model is called what it was."""
-    model = "openai-api/local/llama3.2"
-    async with ModelServer(lambda request: Answer(chat('[{"count": 3}]'))) as server:
-        variables = Variables({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
-        config = experiment(models=[model], **{"suite.questions": ["node_count"], "repeats": 2})
-        await start(tmp_path / "run", config, variables)
-        log = tmp_path / "run" / "results.jsonl"
-        log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
-        assert (await resume(tmp_path / "run", variables)).finished == 2
-    assert {(r["model"], r["exit_status"], str(r["answer"])) for r in records(tmp_path / "run")} == {
-        (model, "answered", "[{'count': 3}]")
-    }
-    assert report_of(RunFolder.open(tmp_path / "run")).rows[0]["model"] == model
 
 
 def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

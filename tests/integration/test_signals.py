@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -43,45 +42,6 @@ def wait_for_file(process: "subprocess.Popen[str]", path: Path) -> None:
     while not path.exists():
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
-
-
-@pytest.mark.parametrize(
-    ("signum", "module"),
-    [
-        (signal.SIGTERM, "graphwalk.cli.app"),
-        pytest.param(signal.SIGINT, "graphwalk.runs.play", marks=pytest.mark.extended),
-    ],
-)
-def test_while_modules_are_imported(tmp_path: Path, signum: signal.Signals, module: str) -> None:
-    """In the first second of a command. Python names each module on stderr when it has imported it."""
-    words = [sys.executable, "-X", "importtime", "-m", "graphwalk", "run", "quickstart", *MANY]
-    process = subprocess.Popen(
-        [*words, "--out", str(tmp_path / "run")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.rpartition("|")[2].strip() == module:
-            process.send_signal(signum)
-            break
-    _, errors = process.communicate(timeout=SECONDS)
-    assert process.returncode == 128 + signum, errors[-2000:]
-    # On a busy machine the work may have begun before the signal came.
-    assert not [line for line in errors.splitlines() if line and not line.startswith(("import time:", "SIG"))]
-
-
-@pytest.mark.extended
-def test_timeout_sends_its_signal_twice_and_means_one(tmp_path: Path) -> None:
-    """GNU `timeout` sends it to the process and to the group that it made for it."""
-    if shutil.which("timeout") is None:
-        pytest.skip("timeout is not installed")
-    words = command("run", "quickstart", *MANY, "--out", tmp_path / "run")
-    process = subprocess.Popen(["timeout", "-s", "TERM", "600", *words], stderr=subprocess.PIPE, text=True)
-    wait_for_file(process, tmp_path / "run" / "run.json")
-    # Its own clock wakes it with this signal.
-    process.send_signal(signal.SIGALRM)
-    _, errors = process.communicate(timeout=SECONDS)
-    assert "Traceback" not in errors
-    assert errors.count("SIGTERM: stopping") == 1, errors
 
 
 STUBBORN = """
@@ -156,13 +116,3 @@ def test_at_any_moment(tmp_path: Path, seed: int) -> None:
     signum = draw.choice((signal.SIGINT, signal.SIGTERM))
     words, longest = (BIG, 2) if seed % 2 else (MANY, 12)
     ended(tmp_path / "run", words, draw.uniform(0, longest), signum)
-
-
-def test_a_reader_that_has_gone_is_no_error() -> None:
-    """As in `graphwalk list questions | head -1`."""
-    with subprocess.Popen(command("--help"), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        errors = process.stderr.read().decode()
-    assert (process.returncode, errors) == (0, "")

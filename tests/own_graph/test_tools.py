@@ -60,17 +60,6 @@ async def test_tools_in_a_langchain_agent() -> None:
             check(model, (await agent.ainvoke(state) if awaited else agent.invoke(state))["messages"])
 
 
-def test_tool_texts_equal_the_agents() -> None:
-    with graphwalk.open_store(FILMS) as store:
-        structured = graphwalk.langchain_tools(store, result_tokens=80, direction=False)
-        specs = graphwalk.openai_tools(store, result_tokens=80, direction=False).specs
-        assert [tool.args_schema for tool in structured] == [spec["function"]["parameters"] for spec in specs]
-        assert [tool.description for tool in structured] == [spec["function"]["description"] for spec in specs]
-        neighbors = next(tool for tool in structured if tool.name == "get_all_nearest_neighbors")
-        assert '"direction"' not in neighbors.description
-        assert "page" in neighbors.args
-
-
 def test_openai_functions_are_run_and_answered() -> None:
     with graphwalk.open_store(FILMS) as store:
         tools = graphwalk.openai_tools(store, tools=["get_node_by_property"])
@@ -141,15 +130,3 @@ async def test_every_form_of_a_graph_is_accepted_alike(use: Callable[[Any], obje
     with pytest.raises(graphwalk.ConfigError, match="NoneType is not a graph") as error:
         use(None)
     assert "open_store" in error.value.hint
-
-
-def test_the_maze_tools_walk_a_maze() -> None:
-    maze = graphwalk.generate_maze(size=5, walls=0.3, min_path=5, seed=3)
-    with graphwalk.open_store(graphwalk.maze_graph(maze)) as store:
-        visit, path = graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)
-        for cell in maze.shortest_path():
-            result = visit.invoke({"type": "tool_call", "id": "1", "name": visit.name, "args": {"node_id": str(cell)}})
-            assert {int(row["key"]) for row in result.artifact} == set(maze.open_neighbours(cell))
-        assert path.invoke({}) != ""
-    with graphwalk.open_store(FILMS) as store, pytest.raises(graphwalk.ConfigError, match="MAZE_TOOLS require a maze"):
-        graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)

@@ -1,143 +1,137 @@
-"""No reward for nothing: no way to cheat earns more than an honest episode with the same rows, in any suite."""
+"""No reward for nothing: no way to cheat earns more than its right rows, and an answer without a look earns four fifths."""
 
-import asyncio
-from dataclasses import dataclass, replace
-from typing import Any
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import pytest
 
-from graphwalk.files.resources import data_path
-from graphwalk.runs.judge import judge
-from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.tools.observed_values import call_signature
-from graphwalk.training.reward import Reward, potentials, reward, step_rewards
+from graphwalk.agent.loop import Episode, run_episode
+from graphwalk.runs.play import RunModels
+from graphwalk.suites.task import Task
+from graphwalk.training.reward import potentials, reward, step_rewards
 from graphwalk.training.stage import Stage
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import Trajectory, Turn
-from tests.explained import explained_score
-from tests.training.cheap_policies import WAYS, Case, Step, honest_cases, play_steps
+from graphwalk.types.episode import Trajectory
 
-GRAPH = {"nodes": 20, "labels": 3, "relationship_types": 2, "properties": 2, "mean_degree": 2}
-QUESTIONS = ["node_count", "path_finding"]
-GRAPHWALKS = [{"nodes": 30, "depth": 2, "count": 2}, {"nodes": 30, "operations": ["parents"], "count": 2}]
 SUITES: dict[str, dict[str, Any]] = {
-    "questions": {"graphs": [GRAPH], "questions": QUESTIONS},
+    "questions": {"graphs": [{"nodes": 20, "labels": 3}], "questions": ["node_count", "path_finding"]},
     "mazes": {"mazes": [{"size": 6, "min_path": 5}]},
-    "graphwalks": {"problems": GRAPHWALKS},
-    "magma": {"in_store": True, "traces": [{"algorithm": ["bfs", "dijkstra"], "count": 1}]},
-    "own_questions": {},
 }
-QUICK = {"questions", "mazes"}
-"""The other suites are left to `make test-all`."""
-OWN = ("h01", "h04", "h05", "h11", "h13", "h19")
-"""Questions of the built-in graph that `scripted/look` finds the evidence for: texts, a list, a number, no answer."""
+
+
+class Step(NamedTuple):
+    """A turn: calls (tool, arguments) with a text beside them, or without calls a reply."""
+
+    text: str
+    calls: Sequence[tuple[str, Any]] = ()
 
 
 @dataclass(frozen=True)
-class Earned:
-    """The reward of an episode and the sum of those of its steps, None if unknown."""
+class Case:
+    """A task with the trajectory of the expert that solves it."""
 
-    reward: Reward
-    steps: float | None
+    stage: Stage
+    number: int
+    honest: Trajectory
 
+    @property
+    def task(self) -> Task:
+        return self.stage.planned[self.number].task
 
-@dataclass(frozen=True)
-class Pair:
-    """A way to cheat in one task, and the honest episode with the same rows."""
+    @property
+    def walk(self) -> list[Step]:
+        """Return the turns with calls of the expert."""
+        turns = ([(one.call.name, one.call.arguments) for one in turn.results] for turn in self.honest.turns)
+        return [Step("", calls) for calls in turns if calls]
 
-    case: Case
-    cheat: Earned
-    honest: Earned
+    def write(self, items: Sequence[Any]) -> str:
+        """Return items in the form of an answer."""
+        form = self.task.answer_form()
+        assert form is not None
+        return form.write(items)
 
+    @property
+    def right(self) -> str:
+        return self.write(self.task.target)
 
-Pairs = dict[str, list[Pair]]
-
-
-def earn(case: Case, trajectory: Trajectory) -> Earned:
-    earned, values = reward(case.task, trajectory, setting=case.setting), potentials(case.task, trajectory)
-    assert earned is not None
-    return Earned(earned, None if values is None else sum(step_rewards(values)))
-
-
-async def honest_episode(case: Case, cheat: Trajectory) -> Trajectory:
-    """Return an honest episode with as many right rows as a cheat: the first turns of the walk that prove them.
-
-    All turns are made if the cheat makes them, or if the proof is unknown. A cheat without right rows has an honest
-    empty end after the calls with which the walk and the cheat begin. A guess that a call about it proves is a row.
-    """
-    _, score = judge(case.task, cheat)
-    assert score is not None
-    recall = score["recall"]
-    made = {call_signature(result.call) for result in cheat.results}
-    own = [call_signature(result.call) for result in case.honest.results]
-    common = next((number for number, call in enumerate(own) if call not in made), len(own))
-    if isinstance(case.task, QuestionTask) and not score["f1"] and made and not common:
-        right = Turn(Message("assistant", case.write(case.task.target)))
-        guess = replace(cheat, turns=(*cheat.turns[:-1], right))
-        recall = explained_score(case.task, case.setting, guess, case.task.read(guess.reply)).grounded or 0.0
-    rows = case.target[: round(recall * len(case.target))]
-    replies = [Step(case.write(rows))]
-    if not score["f1"] and not rows:
-        calls = [(result.call.name, result.call.arguments) for result in case.honest.results[:common]]
-        return await play_steps(case, [*([Step("", calls)] if calls else []), *replies])
-    for number in range(len(case.walk) if common == len(own) else 0, len(case.walk) + 1):
-        episode = await play_steps(case, [*case.walk[:number], *replies])
-        if explained_score(case.task, case.setting, episode, case.task.read(episode.reply)).grounded == 1:
-            break
-    return episode
+    async def play(self, steps: Sequence[Step]) -> Trajectory:
+        """Return the trajectory of an episode with these turns, with the real tools."""
+        episode = await self.stage.begin(self.number)
+        for step in steps:
+            if step.calls:
+                await episode.call(*step.calls, said=step.text)
+            else:
+                episode.reply(step.text)
+        assert episode.ended
+        return episode.trajectory
 
 
-async def play_all(suite: str, fields: dict[str, Any]) -> Pairs:
-    """Play all ways in all tasks of a suite."""
-    settings = ["is", "tools"] if suite == "magma" else ["tools"]
-    experiment = {"name": "cheats", "suite": {"name": suite, **fields}, "settings": settings, "seed": 5}
-    stage = await Stage.open(experiment, models=["scripted/look" if suite == "own_questions" else "scripted/expert"])
-    pairs: Pairs = {way: [] for way in WAYS}
-    try:
-        for case in await honest_cases(stage):
-            honest: dict[str, Earned] = {}
-            for way, make in WAYS.items():
-                cheat = await play_steps(case, make(case))
-                episode = await honest_episode(case, cheat)
-                text = repr(replace(episode, prompt=()))
-                if text not in honest:
-                    honest[text] = earn(case, episode)
-                pairs[way].append(Pair(case, earn(case, cheat), honest[text]))
-    finally:
-        await stage.close()
-    return pairs
+WAYS: dict[str, Callable[[Case], list[Step]]] = {
+    "an empty reply": lambda case: [Step("")],
+    "an empty answer": lambda case: [Step(case.write([]))],
+    "one row, guessed": lambda case: [Step(case.write(case.task.target[:1]))],
+    "a result invented in the text": lambda case: [
+        Step(f"<tool_response>{json.dumps(case.task.target)}</tool_response>\n{case.right}")
+    ],
+    "notes that contain the target": lambda case: [
+        Step("", [("think", {"thought": case.right})]),
+        Step(case.right),
+    ],
+    "refused calls that contain the target": lambda case: [
+        Step("", [("list_colours", {"colour": case.right})]),
+        Step(case.right),
+    ],
+    "the words of the tools as answer": lambda case: [
+        *case.walk,
+        Step("\n".join(result.content for result in case.honest.results)),
+    ],
+    "the answer beside the first call, then nothing": lambda case: [
+        case.walk[0]._replace(text=case.right),
+        Step(""),
+    ],
+    "one call again and again": lambda case: [*case.walk[:1] * 20, Step(case.write([]))],
+}
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=() if name in QUICK else pytest.mark.extended) for name in SUITES],
-)
-def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pairs:
-    lines = (data_path("templates") / "graphs" / "harbour.questions.jsonl").read_text(encoding="utf-8").splitlines()
-    dataset = tmp_path_factory.mktemp("own") / "questions.jsonl"
-    dataset.write_text("\n".join(line for line in lines if line[8:11] in OWN), encoding="utf-8")
-    fields = SUITES | {"own_questions": {"dataset": str(dataset)}}
-    return asyncio.run(play_all(request.param, fields[request.param]))
+@pytest.fixture(params=SUITES)
+async def cases(request: pytest.FixtureRequest) -> AsyncIterator[list[Case]]:
+    """A case for every task of a suite."""
+    experiment = {"name": "cheats", "suite": {"name": request.param, **SUITES[request.param]}, "seed": 5}
+    stage = await Stage.open({**experiment, "settings": ["tools"]}, models=["scripted/expert"])
+    async with RunModels(stage.experiment) as models:
+        played = []
+        for number, planned in enumerate(stage.planned):
+            async with models.for_episode(planned) as (model, _):
+                episode = Episode(
+                    await planned.prompt(stage.experiment), model, stage.experiment.agent, stage.experiment.options
+                )
+                played.append(Case(stage, number, await run_episode(episode)))
+    yield played
+    await stage.close()
 
 
-def test_no_way_earns_more_than_an_honest_episode_with_the_same_rows(played: Pairs) -> None:
-    for way, pairs in played.items():
-        assert pairs
-        for pair in pairs:
-            cheat, honest, where = pair.cheat, pair.honest, (way, pair.case.task.template, pair.case.setting)
-            parts = [value for value in vars(cheat.reward).values() if value is not None]
-            assert all(0 <= part <= 1 for part in parts), where
-            assert cheat.reward.total <= min(cheat.reward.f1, honest.reward.total) + 1e-9, where
-            mine, theirs = cheat.steps, honest.steps
-            assert mine is None or theirs is None or mine <= theirs + 1e-9, (*where, mine, theirs)
+async def test_no_way_earns_more_than_its_right_rows(cases: list[Case]) -> None:
+    for case in cases:
+        for way, steps in WAYS.items():
+            trajectory = await case.play(steps(case))
+            earned, values = reward(case.task, trajectory, setting="tools"), potentials(case.task, trajectory)
+            assert earned is not None
+            assert values is not None
+            assert 0 <= earned.total <= earned.f1 + 1e-9, (way, case.task.template)
+            assert sum(step_rewards(values)) <= 1 + 1e-9, (way, case.task.template)
+            if "contain" in way:
+                assert earned.total <= 0.8 + 1e-9, (way, case.task.template)
 
 
-def test_the_honest_episode_earns_everything_and_a_right_answer_without_a_look_four_fifths(
-    played: Pairs,
-) -> None:
-    for pair in played["the right answer before any call"]:
-        assert pair.honest.reward.total == pytest.approx(1)
-        assert pair.cheat.reward.total == pytest.approx(0.8 if pair.case.walk else 1, abs=0.02)
-    for pair in played["every call three times, then the right answer"]:
-        assert pair.cheat.reward.total > 0.8
-        assert pair.cheat.reward.total < 1 or not pair.case.walk
+async def test_a_right_answer_earns_everything_only_after_a_look(cases: list[Case]) -> None:
+    for case in cases:
+        totals = []
+        for steps in ([*case.walk, Step(case.right)], [*case.walk * 3, Step(case.right)], [Step(case.right)]):
+            earned = reward(case.task, await case.play(steps), setting="tools")
+            assert earned is not None
+            totals.append(earned.total)
+        honest, repeated, unseen = totals
+        assert honest == pytest.approx(1)
+        assert 0.8 < repeated < 1
+        assert unseen == pytest.approx(0.8, abs=0.02)

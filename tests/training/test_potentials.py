@@ -8,15 +8,11 @@ from typing import Any
 import pytest
 
 from graphwalk.agent.loop import Episode, run_episode
-from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
-from graphwalk.errors import ConfigError
 from graphwalk.runs.play import RunModels
-from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
 from graphwalk.training.reward import potentials, step_rewards
 from graphwalk.training.stage import Stage
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ToolResult, Trajectory, Turn
+from graphwalk.types.episode import Trajectory
 
 GRAPH = {"nodes": 20, "labels": 3, "relationship_types": 2, "properties": 2, "mean_degree": 2}
 SUITES: dict[str, dict[str, Any]] = {
@@ -79,25 +75,3 @@ def test_a_loop_of_two_calls_earns_nothing(expert: Played) -> None:
         assert values is not None
         once = len(trajectory.turns) - 1
         assert sum(step_rewards(values)[once:]) == pytest.approx(0)
-
-
-def test_a_task_without_potential_has_no_rewards_of_steps(expert: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    task, trajectory = expert[0]
-    monkeypatch.setattr(type(analysis_of(suite_named(task.suite))), "potential", SuiteAnalysis.potential)
-    assert potentials(task, trajectory) is None
-    with pytest.raises(ConfigError, match="no potential"):
-        step_rewards(potentials(task, trajectory))
-
-
-def test_a_discount_outside_0_and_1_is_refused() -> None:
-    with pytest.raises(ConfigError, match="expected a number in"):
-        step_rewards([0.0, 1.0], discount=1.1)
-
-
-def test_a_refused_query_hides_no_potential(expert: Played) -> None:
-    query = ToolResult(ToolCall("q", "run_cypher", '{"query": "MATCH (n) RETURN n"}'), "no such tool", "unknown_tool")
-    turn = Turn(Message("assistant", tool_calls=(query.call,)), results=(query,))
-    for task, trajectory in expert:
-        values = potentials(task, trajectory)
-        assert values is not None
-        assert potentials(task, replace(trajectory, turns=(turn, *trajectory.turns))) == [0.0, *values]

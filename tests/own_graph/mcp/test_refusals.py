@@ -21,7 +21,7 @@ def test_addresses_and_tokens_that_cannot_be_used(odd_file: Path) -> None:
         port = taken.getsockname()[1]
         for words, variable, cause in (
             (("--port", port), {}, f"port {port}"),
-            *((("--host", host), {}, "try:") for host in ("0.0.0.0", "::", "", "192.0.2.1", "no such host")),
+            *((("--host", host), {}, "try:") for host in ("0.0.0.0", "::")),
             ((), {"GRAPHWALK_MCP_TOKEN": "short-one"}, "GRAPHWALK_MCP_TOKEN"),
         ):
             code, errors = refused("--graph", odd_file, "--transport", "http", *words, **variable)
@@ -31,17 +31,12 @@ def test_addresses_and_tokens_that_cannot_be_used(odd_file: Path) -> None:
 def test_graphs_and_tools_that_cannot_be_opened(odd_file: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{")
     for words, cause in (
-        (("--graph", tmp_path / "none.json"), "no file"),
         (("--graph", tmp_path / "broken.json"), "broken.json"),
         (("--graph", odd_file, "--tool", "no_such"), "there is no tool 'no_such'"),
-        (("--graph", odd_file, "--tool", "get_next_possible_cells"), "get_next_possible_cells"),
         (("--graph", odd_file, "--database", "x"), "--graph and --database"),
         (("--graph", odd_file, "--labels", "Zorep,Zorp"), "the graph has no label 'Zorp'"),
-        (("--graph", odd_file, "--labels", ""), "an empty list of labels keeps nothing"),
         (("--graph", odd_file, "--relationship-types", "DRIP"), "there are: DRAP, FLIN"),
         (("--graph", odd_file, "-o", "agent.turn_limit=3"), "the server has no setting agent.turn_limit"),
-        (("--graph", odd_file, "-o", "agent.result_tokens=0"), "must be greater than 0"),
-        (("--graph", odd_file, "-o", "agent.prompts=./none"), "there is no file or folder"),
     ):
         code, errors = refused(*words)
         assert code == 2, words

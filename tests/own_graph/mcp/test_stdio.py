@@ -14,15 +14,7 @@ from graphwalk.types.graph import Node, PropertyGraph
 from tests.own_graph.mcp.servers import OPENING, WORDS, over_stdio, text_of, variables
 
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-NOISE = [
-    b"garbage",
-    b"[]",
-    b"{}",
-    b"\xff\xfe\x00",
-    b'{"jsonrpc":"2.0"}',
-    b"[" * 5000,
-    b'{"jsonrpc":"2.0","id":9,"method":5}',
-]
+NOISE = [b"garbage", b"[]", b"\xff\xfe\x00", b"[" * 5000, b'{"jsonrpc":"2.0","id":9,"method":5}']
 
 
 def started(odd_file: Path) -> "subprocess.Popen[bytes]":
@@ -54,23 +46,18 @@ def test_noise_does_not_end_it_and_stdout_is_protocol(odd_file: Path) -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.extended)])
-def test_a_signal_ends_it_while_stdin_stays_open(odd_file: Path, signum: signal.Signals) -> None:
+def test_a_signal_ends_it_while_stdin_stays_open(odd_file: Path) -> None:
     process = started(odd_file)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(json.dumps(OPENING).encode() + b"\n")
     process.stdin.flush()
     process.stdout.readline()
-    process.send_signal(signum)
-    assert process.wait(timeout=60) == 128 + signum
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
     with process:
         assert process.stderr is not None
         assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
-
-
-def test_server_ends_with_stdin(odd_file: Path) -> None:
-    assert started(odd_file).communicate(b"", timeout=60) == (b"", b"")
 
 
 async def test_results_come_in_pages(tmp_path: Path) -> None:
