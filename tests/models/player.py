@@ -1,7 +1,7 @@
 """Small models for the tests of what is around them."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -30,15 +30,13 @@ class Player:
         self.seconds = seconds
         self.sent: list[tuple[list[Message], list[ToolSpec], CallOptions]] = []
         self.times: list[float] = []
-        self.running = self.most_running = 0
-        self.closed = False
+        self.running = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         self.sent.append((list(messages), list(tools), options))
         self.times.append(asyncio.get_running_loop().time())
         act = self.acts.pop(0) if len(self.acts) > 1 else self.acts[0]
         self.running += 1
-        self.most_running = max(self.most_running, self.running)
         try:
             await asyncio.sleep(self.seconds)
         finally:
@@ -48,7 +46,7 @@ class Player:
         return act
 
     async def close(self) -> None:
-        self.closed = True
+        return None
 
 
 def in_run(
@@ -65,7 +63,3 @@ def in_run(
     budget = budget or Budget()
     shared = wrap(model, limits or Limits(), budget=budget, **rest)
     return Cached(with_tools(shared, agent or AgentConfig()), cache, budget, key)
-
-
-def texts(messages: Iterable[Message]) -> list[tuple[str, str | None]]:
-    return [(message.role, message.content) for message in messages]

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from jsonschema import Draft202012Validator
+
 
 @dataclass(frozen=True)
 class Request:
@@ -54,7 +56,7 @@ Respond = Callable[[Request], Answer]
 
 
 def chat(
-    content: Any = None, calls: Sequence[tuple[str, Any]] = (), usage: Any = (10, 5), **message: Any
+    content: Any = None, calls: Sequence[tuple[str, Any]] = (), usage: Any = (10, 5), reason: str = "", **message: Any
 ) -> dict[str, Any]:
     """A Chat Completions body; `calls` are (tool name, arguments), arguments that are no text are written as JSON."""
     tool_calls = [
@@ -64,7 +66,8 @@ def chat(
     if isinstance(usage, tuple):
         usage = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
     message = {"role": "assistant", "content": content, **({"tool_calls": tool_calls} if calls else {}), **message}
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
+    reason = reason or ("tool_calls" if calls else "stop")
+    choice = {"index": 0, "message": message, "finish_reason": reason}
     return {"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
 
@@ -90,26 +93,45 @@ def stream(*events: Any, done: bool = True) -> Answer:
     return Answer("".join([*lines, *end]).encode(), headers={"content-type": "text/event-stream"})
 
 
-async def take_text(piece: str) -> None:
-    """Take a piece of a reply's text, and do nothing with it."""
-
-
 def error(status: int, message: str = "no", code: str | None = None, **headers: str) -> Answer:
     """An error in OpenAI's form; header names with `_` for `-`."""
     body = {"error": {"message": message, "type": "error", "code": code, "param": None}}
     return Answer(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
-def hello(request: Request) -> Answer:
-    """The default: the same greeting in both dialects."""
-    return Answer(responses("hello") if request.path.endswith("/responses") else chat("hello"))
+def in_turn(*turns: Answer | str) -> Respond:
+    """Return the function of a server that gives each answer once, the last one for ever. A text is one of either API."""
+    left = list(turns)
+
+    def respond(request: Request) -> Answer:
+        turn = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(turn, Answer):
+            return turn
+        return Answer(responses(turn) if request.path.endswith("/responses") else chat(turn))
+
+    return respond
+
+
+def schema_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a reply in a request, in the form of either API. Fail if it is no valid schema."""
+    form = body["text"]["format"] if "text" in body else body["response_format"]
+    assert form["type"] == "json_schema"
+    described = form if "text" in body else form["json_schema"]
+    assert described["name"].isidentifier()
+    Draft202012Validator.check_schema(described["schema"])
+    assert described["schema"]["type"] == "object"
+    return described["schema"]  # type: ignore[no-any-return]
+
+
+def allows(schema: Mapping[str, Any], value: Any) -> bool:
+    return Draft202012Validator(schema).is_valid(value)
 
 
 class ModelServer:
     """Counts `requests` (kept unless `record` is off) and open `connections`."""
 
-    def __init__(self, respond: Respond = hello, *, record: bool = True) -> None:
-        self.respond = respond
+    def __init__(self, respond: Respond | None = None, *, record: bool = True) -> None:
+        self.respond = respond or in_turn("hello")
         self.record = record
         self.url = ""
         self.requests: list[Request] = []

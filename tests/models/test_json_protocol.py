@@ -8,16 +8,13 @@ import pytest
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
-from graphwalk.models.json_protocol import NO_CALL
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
-from graphwalk.reports.scene import call_of
 from graphwalk.suites.task import AnswerForm, Prompt
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
-from tests.models.protocol_servers import allows, cut_off, holding_to_schema, schema_of
-from tests.models.server import ModelServer, chat
+from tests.models.server import Answer, ModelServer, allows, chat, in_turn, schema_of
 
 KEY = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"], "additionalProperties": False}
 KEYS = {"type": "array", "items": KEY}
@@ -39,8 +36,8 @@ class Steps:
         return ToolResult(call, '[{"key": "b"}]', rows=1)
 
 
-def speaking(model: Any, protocol: str = "json", **agent: Any) -> Cached:
-    config = AgentConfig.model_validate({"tool_protocol": protocol, **agent})
+def speaking(model: Any, **agent: Any) -> Cached:
+    config = AgentConfig.model_validate({"tool_protocol": "json", **agent})
     return in_run(model, Limits(retries=0), config)
 
 
@@ -61,14 +58,14 @@ async def test_an_episode_by_either_api(
 ) -> None:
     model = reasoning_model if kind == "responses" else model
     answer = {"thought": "b follows", "answer": [{"key": "b"}]}
-    server.respond = holding_to_schema(json.dumps(CALL), json.dumps(answer))
+    server.respond = in_turn(json.dumps(CALL), json.dumps(answer))
     trajectory, steps = await played(model, FORM)
     assert trajectory.error is None
     assert [(call.name, json.loads(call.arguments)) for call in steps.calls] == [("step", {"key": "a"})]
     assert (trajectory.reply, trajectory.exit_status) == ('[{"key": "b"}]', ExitStatus.ANSWERED)
     assert [turn.message.reasoning for turn in trajectory.turns] == ["a first", "b follows"]
-    assert call_of(trajectory.turns[0].results[0], trajectory.turns[0].message.content).thought is None
     first, second = (request.body for request in server.requests)
+    assert "tools" not in first
     schema = schema_of(first)
     assert allows(schema, CALL)
     assert allows(schema, answer)
@@ -82,15 +79,14 @@ async def test_an_episode_by_either_api(
         {"thought": "only"},
     ]
     assert not any(allows(schema, value) for value in wrong)
-    if kind == "chat":
-        told = second["messages"][-1]["content"]
-        assert json.loads(second["messages"][-2]["content"]) == CALL
-        assert 'Result of step:\n[{"key": "b"}]' in told
+    said, told = (second["messages"] if kind == "chat" else second["input"])[-2:]
+    assert json.loads(said["content"]) == CALL
+    assert 'Result of step:\n[{"key": "b"}]' in told["content"]
 
 
 async def test_one_call_at_a_time_is_one_object(server: ModelServer, model: OpenAIModel) -> None:
     one = {"tool": "step", "arguments": {"key": "a"}}
-    server.respond = holding_to_schema(json.dumps(one), '{"answer": "b"}')
+    server.respond = in_turn(json.dumps(one), '{"answer": "b"}')
     trajectory, steps = await played(model, max_calls_per_turn=1)
     assert (len(steps.calls), trajectory.reply) == (1, "b")
     schema = schema_of(server.requests[0].body)
@@ -101,7 +97,7 @@ async def test_one_call_at_a_time_is_one_object(server: ModelServer, model: Open
 
 
 async def test_a_forced_answer_allows_only_the_answer(server: ModelServer, model: OpenAIModel) -> None:
-    server.respond = holding_to_schema(json.dumps(CALL), '{"answer": []}')
+    server.respond = in_turn(json.dumps(CALL), '{"answer": []}')
     trajectory, _ = await played(model, FORM, turn_limit=1)
     assert (trajectory.reply, trajectory.exit_status) == ("[]", ExitStatus.TURN_LIMIT)
     schema = schema_of(server.requests[-1].body)
@@ -110,7 +106,7 @@ async def test_a_forced_answer_allows_only_the_answer(server: ModelServer, model
 
 
 async def test_a_first_call_can_be_required(server: ModelServer, model: OpenAIModel) -> None:
-    server.respond = holding_to_schema(json.dumps(CALL), '{"answer": "b"}')
+    server.respond = in_turn(json.dumps(CALL), '{"answer": "b"}')
     trajectory, steps = await played(model, tool_choice="required")
     assert (len(steps.calls), trajectory.reply) == (1, "b")
     first, second = (schema_of(request.body) for request in server.requests)
@@ -121,7 +117,7 @@ async def test_a_first_call_can_be_required(server: ModelServer, model: OpenAIMo
 
 
 async def test_the_tool_answer_replaces_the_answer(server: ModelServer, model: OpenAIModel) -> None:
-    server.respond = holding_to_schema("{}")
+    server.respond = in_turn("{}")
     answer = ToolSpec("answer", "Answers.", {"type": "object", "properties": {}})
     await speaking(model).complete(ASK, (LOOK, answer), CallOptions())
     schema = schema_of(server.requests[0].body)
@@ -130,22 +126,20 @@ async def test_the_tool_answer_replaces_the_answer(server: ModelServer, model: O
 
 
 @pytest.mark.parametrize(
-    ("reply", "error"),
+    ("body", "error"),
     [
-        (cut_off('{"thought": "long", "calls": [{"tool": "step", "arguments": {"key": "a"}}, {"tool": "st'), "cut_off"),
-        (cut_off(json.dumps(CALL)), "cut_off"),
+        (chat('{"thought": "long", "calls": [{"tool": "step", "arguments": {"key"', reason="length"), "cut_off"),
+        (chat(json.dumps(CALL), reason="length"), "cut_off"),
         (chat('{"calls": [{"tool": "step", "arguments": {"key": "a"}}, {"tool": "st'), "no_json"),
         (chat("I should look at a first."), "no_json"),
-        (chat(""), "no_json"),
         (chat('{"calls": "step"}'), "no_json"),
-        (chat('[{"key": "b"}]'), "no_json"),
     ],
-    ids=["cut off", "cut off after a call", "ends early", "prose", "empty", "no list", "bare rows"],
+    ids=["cut off", "cut off after a call", "ends early", "prose", "no list"],
 )
 async def test_no_call_of_a_broken_reply_is_made(
-    server: ModelServer, model: OpenAIModel, reply: Any, error: str
+    server: ModelServer, model: OpenAIModel, body: Any, error: str
 ) -> None:
-    server.respond = holding_to_schema(reply, '{"answer": "b"}')
+    server.respond = in_turn(Answer(body), '{"answer": "b"}')
     trajectory, steps = await played(model)
     assert steps.calls == []
     assert {result.error for result in trajectory.turns[0].results} == {error}
@@ -156,7 +150,6 @@ async def test_no_call_of_a_broken_reply_is_made(
 @pytest.mark.parametrize(
     "content",
     [
-        json.dumps({"calls": [{"tool": "look", "arguments": {"key": "a"}}]}),
         json.dumps({"tool": "look", "arguments": {"key": "a"}}),
         "<think>{…}</think>\n" + json.dumps({"tool": "look", "arguments": {"key": "a"}}),
         "```json\n" + json.dumps({"thought": "…", "tool": "look", "arguments": {"key": "a"}}) + "\n```",
@@ -169,14 +162,7 @@ async def test_a_server_without_grammar_is_read_leniently(content: str) -> None:
     assert reply.message.content == content
 
 
-async def test_an_unknown_tool_is_a_call_that_the_tools_refuse() -> None:
-    reply = await speaking(Player(said('{"tool": "fly", "arguments": {}}'))).complete(ASK, (LOOK,), CallOptions())
-    assert [call.name for call in reply.message.tool_calls] == ["fly"]
-    reply = await speaking(Player(said("Hm."))).complete(ASK, (LOOK,), CallOptions())
-    assert [call.name for call in reply.message.tool_calls] == [NO_CALL]
-
-
-async def test_examples_are_written_in_the_form_of_the_protocol() -> None:
+async def test_native_calls_are_written_in_the_form_of_the_protocol() -> None:
     player = Player()
     example = [
         Message("assistant", "Let me see.", (ToolCall("1", "look", '{"key": "a"}'),)),

@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.langchain import LangchainModel
+from graphwalk.models.langchain import LangchainModel, from_langchain, to_state
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.variables import Variables
@@ -49,6 +49,7 @@ async def test_a_conversation_with_tools() -> None:
     calls = (ToolCall("1", "look", '{"key": "a"}'), ToolCall("call_1_1", "look", "{"))
     message = Message("assistant", "let me see", calls, provider_state=reply.message.provider_state)
     assert reply == Reply(message, Usage(7, 3), "tool_calls", reply.seconds, "m-1")
+    assert from_langchain(to_state(reply)) == message, "the tools see the arguments as the model wrote them"
     kwargs = chat.seen[0][1]
     assert (kwargs["temperature"], kwargs["parallel_tool_calls"], len(kwargs["tools"])) == (0.5, False, 1)
     history = [Message("system", "s"), *ASK, reply.message, Message("tool", "seen", tool_call_id="1")]
@@ -89,3 +90,13 @@ async def test_the_arguments_of_its_class_are_given_by_name() -> None:
     assert (await model.complete(ASK, (), CallOptions())).message.content == "said so"
     with pytest.raises(ConfigError, match="responses"):
         open_model(name, Variables(), {"sleep": None})
+
+
+async def test_options_have_the_names_of_langchain() -> None:
+    chat = ToolChat(messages=iter([AIMessage("a"), AIMessage("b")]))
+    model = LangchainModel(chat)
+    await model.complete(ASK, (LOOK,), CallOptions(tool_choice="required"))
+    schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+    await model.complete(ASK, (), CallOptions(response_schema=schema))
+    assert chat.seen[0][1]["tool_choice"] == "any"
+    assert chat.seen[1][1]["response_format"]["json_schema"]["schema"] == schema

@@ -1,4 +1,4 @@
-"""OpenAI's two APIs against a local server: what is sent, and what is read from a reply."""
+"""OpenAI's two APIs against a local server: what is sent, what is read from replies and streams, and faults."""
 
 import json
 import math
@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from graphwalk.errors import ModelError
 from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
+from graphwalk.variables import Variables
+from tests.models.conftest import KEY
 from tests.models.player import ASK, LOOK
-from tests.models.server import Answer, ModelServer, chat, responses
+from tests.models.server import Answer, ModelServer, chat, error, responses, stream
 
 
 @pytest.fixture
@@ -37,7 +41,6 @@ OPTIONS: dict[str, tuple[str, CallOptions, dict[str, Any]]] = {
             "top_k": 4,
         },
     ),
-    "chat without options": ("chat", CallOptions(), {"model": "m"}),
     "responses, nothing stored": (
         "responses",
         CallOptions(0.5, None, 77, "high", parallel_tool_calls=False, extra={"service_tier": "flex"}),
@@ -114,9 +117,7 @@ ODD_CALLS = with_calls(
 PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, "c"]
 MESSAGES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "parts": ("chat", chat(PARTS), {"content": "abc"}),
-    "hostile": ("chat", chat("\ud800\u0000\u202e"), {"content": "\ud800\u0000\u202e"}),
     "refusal": ("chat", chat(None, refusal="no"), {"content": "no"}),
-    "reasoning": ("chat", chat("x", reasoning="hm"), {"reasoning": "hm"}),
     "reasoning content": ("chat", chat("x", reasoning_content="hm"), {"reasoning": "hm"}),
     "reasoning summaries": ("responses", with_summary("a", "b"), {"reasoning": "a\n\nb"}),
     "odd calls": (
@@ -160,7 +161,6 @@ async def test_usage_is_read(model: OpenAIModel, server: ModelServer, wire: Any,
 @pytest.mark.parametrize(
     ("details", "finish_reason"),
     [
-        ({}, "stop"),
         ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length"),
         ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, "content_filter"),
     ],
@@ -169,3 +169,151 @@ async def test_finish_reasons_of_responses(
     reasoning_model: OpenAIModel, server: ModelServer, details: Any, finish_reason: str
 ) -> None:
     assert (await read(reasoning_model, server, responses("x", **details))).finish_reason == finish_reason
+
+
+def chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+def piece(index: int, arguments: str, **more: Any) -> dict[str, Any]:
+    return {"index": index, "function": {"arguments": arguments, **more.pop("function", {})}, **more}
+
+
+NAME = {"name": "look"}
+
+
+class Listener:
+    """A callback for the text of a reply."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    async def __call__(self, piece: str) -> None:
+        self.pieces.append(piece)
+
+
+@pytest.mark.parametrize("answer", [stream(chunk(content="yes"), chunk("stop"), done=False), Answer(chat("yes"))])
+async def test_a_stream_is_read_if_the_server_streams(model: OpenAIModel, server: ModelServer, answer: Answer) -> None:
+    server.respond = lambda _: answer
+    assert (await model.complete(ASK, (), CallOptions(on_text=Listener()))).message.content == "yes"
+    assert server.requests[0].body["stream"] is True
+
+
+async def test_the_text_of_a_response_is_passed_on_as_it_arrives(
+    reasoning_model: OpenAIModel, server: ModelServer
+) -> None:
+    deltas = [{"type": "response.output_text.delta", "delta": text} for text in ("hel", "lo")]
+    whole = {"type": "response.completed", "response": responses("hello")}
+    server.respond = lambda _: stream({"type": "response.created", "response": {}}, *deltas, whole, done=False)
+    listener = Listener()
+    reply = await reasoning_model.complete(ASK, (), CallOptions(on_text=listener))
+    assert (reply.message.content, listener.pieces) == ("hello", ["hel", "lo"])
+    assert server.requests[0].body["stream"] is True
+    assert "stream_options" not in server.requests[0].body
+
+
+SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}
+
+
+def detail(index: int, **fields: Any) -> dict[str, Any]:
+    return {"type": "reasoning.text", "index": index, "format": "any-v1", **fields}
+
+
+async def test_fields_that_are_not_interpreted_are_joined(model: OpenAIModel, server: ModelServer) -> None:
+    server.respond = lambda _: stream(
+        chunk(role="assistant", reasoning_content="h"),
+        chunk(reasoning_content="m", reasoning_details=[detail(0, text="th", signature=None), detail(1, data="AA")]),
+        chunk(reasoning_details=[detail(0, text="ought"), detail(1, data="BB")]),
+        chunk(reasoning_details=[detail(0, signature="S1")], provider={"region": "eu"}),
+        chunk(tool_calls=[piece(0, "{", id="a", extra_content=SIGNED, function=NAME)]),
+        chunk("tool_calls", tool_calls=[piece(0, "}"), piece(1, "{}", id="b", function=NAME)]),
+    )
+    message = (await model.complete(ASK, (LOOK,), CallOptions(on_text=Listener()))).message
+    state = {
+        "reasoning_content": "hm",
+        "reasoning_details": [detail(0, text="thought", signature="S1"), detail(1, data="AABB")],
+        "provider": {"region": "eu"},
+    }
+    calls = (ToolCall("a", "look", "{}"), ToolCall("b", "look", "{}"))
+    of_calls = {"a": {"extra_content": SIGNED}}
+    provider_state = {"format": "chat_completions", "message": state, "tool_calls": of_calls}
+    assert message == Message("assistant", None, calls, reasoning="hm", provider_state=provider_state)
+
+
+async def test_parts_and_texts_of_one_message_are_joined(model: OpenAIModel, server: ModelServer) -> None:
+    """As Mistral streams: first a text, then thoughts as parts, then texts again."""
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    words = [chunk(content=content) for content in ("Wait. ", [thought], "", "It is ", "Red Dust!")]
+    server.respond = lambda _: stream(*words, chunk("stop"))
+    listener = Listener()
+    message = (await model.complete(ASK, (), CallOptions(on_text=listener))).message
+    assert message.content == "".join(listener.pieces) == "Wait. It is Red Dust!"
+
+
+PAGE = Answer(b"<!doctype html><p>Welcome", headers={"content-type": "text/html; charset=utf-8"})
+HALF = stream({"choices": [{"delta": {"content": "half of"}}]}, done=False)
+RETRYABLE: dict[str, tuple[Answer, str]] = {
+    "empty": (Answer(b""), ""),
+    "deep": (Answer(b"[" * 100_000), ""),
+    "no message": (Answer({"choices": [{}]}), "without a message"),
+    "empty with an error": (Answer(b"", 500), "answered 500: no reason given"),
+    "reset": (Answer(b"{", then="reset"), "no reply from 127.0.0.1"),
+    "stream cut off": (HALF, "before the reply was whole"),
+    "stream with an error": (stream({"error": {"message": "overloaded", "code": 503}}), "overloaded"),
+    "broken stream": (Answer(b'data: {"choices": [\n\n', headers=HALF.headers), "broken stream"),
+    "stream reset": (Answer(HALF.body, headers=HALF.headers, then="reset"), "no reply from 127.0.0.1"),
+}
+LASTING: dict[str, tuple[Answer, str]] = {
+    "unknown model": (error(404, "no model m"), "answered 404: no model m"),
+    "web page": (PAGE, "answered 200"),
+}
+FAULTS = [
+    *(pytest.param(answer, cause, True, id=name) for name, (answer, cause) in RETRYABLE.items()),
+    *(pytest.param(answer, cause, False, id=name) for name, (answer, cause) in LASTING.items()),
+]
+
+
+async def failure(model: OpenAIModel, server: ModelServer, answer: Answer, **options: Any) -> ModelError:
+    server.respond = lambda _: answer
+    with pytest.raises(ModelError) as failed:
+        await model.complete(ASK, (), CallOptions(**options))
+    return failed.value
+
+
+@pytest.mark.parametrize(("answer", "cause", "retryable"), FAULTS)
+async def test_a_fault_names_the_server_and_its_cause(
+    model: OpenAIModel, server: ModelServer, answer: Answer, cause: str, retryable: bool
+) -> None:
+    for options in (
+        ({"on_text": Listener()},) if "event-stream" in str(answer.headers) else ({}, {"on_text": Listener()})
+    ):
+        failed = await failure(model, server, answer, **options)
+        assert cause in str(failed)
+        assert failed.retryable == retryable
+
+
+PLANTED = "planted-path-key"
+HIDING: dict[str, Answer | None] = {
+    "refused": error(401, f"bad key {KEY}"),
+    "key cut off": error(400, "x" * 570 + KEY * 3),
+    "page": PAGE,
+    "no JSON": Answer(f"{KEY} is no JSON".encode()),
+    "reset": Answer(b"{", then="reset"),
+    "redirect": error(307, location="http://127.0.0.1:9/"),
+    "no server": None,
+}
+
+
+@pytest.mark.parametrize("answer", HIDING.values(), ids=HIDING)
+async def test_an_error_names_the_host_and_neither_path_nor_key(server: ModelServer, answer: Answer | None) -> None:
+    address = server.url.removesuffix("/v1").replace("//", "//me:pass-word@") + f"/{PLANTED}/v1?key={PLANTED}"
+    model: Any = open_model("openai-chat/m", Variables({"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY}))
+    if answer is None:
+        await server.stop()
+    failed = await failure(model, server, answer or Answer())
+    await model.close()
+    host = server.url.split("/")[2]
+    assert host in str(failed)
+    assert not any(secret in f"{failed} {failed.hint}" for secret in (PLANTED, KEY[:4], "pass-word"))
+    if answer is None:
+        assert (failed.retryable, failed.hint) == (True, f"is a server running at {host}?")

@@ -1,6 +1,7 @@
 """Random replies over a real socket: each is a usable reply or a ModelError."""
 
 import asyncio
+import copy
 import json
 from typing import Any
 
@@ -12,68 +13,54 @@ from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_api, openai_responses
-from graphwalk.types.chat import CallOptions, Message, Reply
+from graphwalk.types.chat import CallOptions, Message
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, in_run
-from tests.models.server import Answer, ModelServer
+from tests.models.server import Answer, ModelServer, chat, responses
 
-WORDS = ["choices", "message", "content", "tool_calls", "function", "name", "arguments", "id", "error", "code", "usage"]
-WORDS += ["output", "type", "text", "call_id", "reasoning", "summary", "status", "refusal", "cost", "look", "failed"]
-WORDS += ["prompt_tokens", "incomplete", "context_length_exceeded", "function_call", "output_text"]
-TEXT = st.text(st.characters(), max_size=8) | st.sampled_from([*WORDS, '{"name": "look", "arguments": {}}', "\ud800"])
+TEXT = st.text(st.characters(), max_size=8) | st.sampled_from(["", "\ud800", "look", "error", "{}", "function_call"])
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXT | st.just(10**30)
 ANYTHING = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=5), max_leaves=15
 )
-
-
-def fields(**shapes: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """An object of the right shape, with fields missing or wrong."""
-    return st.fixed_dictionaries({}, optional={name: shape | ANYTHING for name, shape in shapes.items()})
-
-
-FUNCTION = fields(name=TEXT, arguments=TEXT)
-CALL = fields(id=TEXT, type=TEXT, function=FUNCTION)
-PART = fields(type=TEXT, text=TEXT)
-MESSAGE = fields(
-    role=TEXT, content=TEXT | st.lists(PART), tool_calls=st.lists(CALL), function_call=FUNCTION, reasoning_content=TEXT
-)
-USAGE = fields(prompt_tokens=st.integers(), completion_tokens=st.integers(), prompt_tokens_details=ANYTHING)
-CHAT = fields(choices=st.lists(fields(message=MESSAGE, finish_reason=TEXT)), usage=USAGE, model=TEXT, error=ANYTHING)
-ITEM = fields(
-    type=st.sampled_from(["message", "function_call", "reasoning"]),
-    content=st.lists(PART),
-    call_id=TEXT,
-    name=TEXT,
-    arguments=TEXT,
-    summary=st.lists(PART),
-)
-RESPONSE = fields(output=st.lists(ITEM), status=TEXT, usage=USAGE, model=TEXT, error=ANYTHING)
-
-
-def dumped(value: Any) -> bytes:
-    return json.dumps(value).encode()
+CALLS = [("look", {"key": "a"}), ("look", "{")]
+GOOD: list[dict[str, Any]] = [
+    chat("hm", CALLS, reasoning_content="hm"),
+    responses("hm", CALLS),
+    {"error": {"message": "too long", "code": "context_length_exceeded"}},
+]
 
 
 @st.composite
-def damaged(draw: st.DrawFn, bodies: st.SearchStrategy[bytes]) -> bytes:
-    """A body cut short, or with a byte changed."""
-    body = bytearray(draw(bodies))
-    place = draw(st.integers(0, len(body) - 1))
-    if draw(st.booleans()):
-        return bytes(body[:place])
-    body[place] = draw(st.integers(0, 255))
-    return bytes(body)
+def damaged(draw: st.DrawFn) -> bytes:
+    """A good reply of which up to three parts are missing or anything."""
+    body = copy.deepcopy(draw(st.sampled_from(GOOD)))
+    for _ in range(draw(st.integers(0, 3))):
+        place: Any = body
+        while place:
+            key = draw(st.sampled_from([*(place if isinstance(place, dict) else range(len(place)))]))
+            if isinstance(place[key], dict | list) and place[key] and draw(st.booleans()):
+                place = place[key]
+            elif draw(st.booleans()):
+                place[key] = draw(ANYTHING)
+                break
+            else:
+                del place[key]
+                break
+    return json.dumps(body).encode()
 
 
 BODIES = st.one_of(
-    (good := (CHAT | RESPONSE | ANYTHING).map(dumped)), damaged(good), st.binary(max_size=50), st.just(b"[" * 5000)
+    damaged(),
+    damaged().map(lambda body: body[: len(body) // 2]),
+    ANYTHING.map(lambda value: json.dumps(value).encode()),
+    st.binary(max_size=50),
+    st.just(b"[" * 5000),
 )
 HEADERS = st.sampled_from(
     [
-        *({}, {}, {"retry-after": "x"}, {"retry-after": "1e400"}, {"retry-after": "Tue, 99 Xyz 0 0:0:0"}),
-        *({"content-encoding": "gzip"}, {"content-type": "text/html"}),
-        {"content-type": "application/json; charset=nonsense"},
+        *({}, {}, {"retry-after": "x"}, {"retry-after": "1e400"}, {"content-encoding": "gzip"}),
+        *({"content-type": "text/html"}, {"content-type": "application/json; charset=nonsense"}),
     ]
 )
 STATUSES = st.sampled_from([200] * 12 + [400, 404, 429, 500, 503, 302, 204, 600])
@@ -83,27 +70,15 @@ async def _twice(model: Model) -> None:
     """One call, and a second one in a conversation that holds whatever the first one said."""
     try:
         async with asyncio.timeout(60):
-            reply = await model.complete(ASK, (LOOK,), CallOptions())
-            assert isinstance(reply, Reply)
-            _check_types(reply)
-            results = [Message("tool", call.arguments, tool_call_id=call.id) for call in reply.message.tool_calls]
-            await model.complete([*ASK, reply.message, *results], (LOOK,), CallOptions())
+            message = (await model.complete(ASK, (LOOK,), CallOptions())).message
+            results = [Message("tool", call.arguments, tool_call_id=call.id) for call in message.tool_calls]
+            assert len({call.id for call in message.tool_calls}) == len(results)
+            await model.complete([*ASK, message, *results], (LOOK,), CallOptions())
     except ModelError as error:
         str(error).encode("utf-8", "surrogatepass")
 
 
-def _check_types(reply: Reply) -> None:
-    assert reply.message.role == "assistant"
-    assert reply.message.content is None or isinstance(reply.message.content, str)
-    assert reply.message.reasoning is None or isinstance(reply.message.reasoning, str)
-    assert isinstance(reply.finish_reason, str)
-    assert isinstance(reply.model, str)
-    ids = [call.id for call in reply.message.tool_calls]
-    assert len(set(ids)) == len(ids)
-    assert all(isinstance(call.name, str) and isinstance(call.arguments, str) for call in reply.message.tool_calls)
-
-
-@pytest.mark.parametrize("examples", [150, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [100, pytest.param(5000, marks=pytest.mark.slow)])
 def test_any_reply_is_survived(examples: int) -> None:
     with asyncio.Runner() as runner:
         server = ModelServer(record=False)

@@ -11,9 +11,8 @@ def price(model: str, **variables: str) -> KnownPrice | None:
     return published_price(model, Variables(variables))
 
 
-@pytest.mark.parametrize("provider", ["openai", "openai-chat", "openai-responses"])
-def test_a_listed_model_has_its_price(provider: str) -> None:
-    known = price(f"{provider}/gpt-4.1-mini")
+def test_a_listed_model_has_its_price() -> None:
+    known = price("openai-chat/gpt-4.1-mini")
     assert known is not None
     assert known.price == Price(input=0.4, output=1.6, cached_input=0.1)
     assert known.source == "genai-prices"
@@ -27,7 +26,6 @@ def test_a_listed_model_has_its_price(provider: str) -> None:
         ("openai/no-such-model", {}),
         ("openai/gpt-4.1", {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"}),
         ("openai-api/local/gpt-4.1", {"LOCAL_BASE_URL": "http://127.0.0.1:8080/v1"}),
-        ("openai-api/local/gpt-4.1", {}),
         ("langchain/some_package.Chat/gpt-4.1", {}),
         ("scripted/expert", {}),
     ],
@@ -40,10 +38,9 @@ def test_unknown_prices_stay_unknown(model: str, variables: dict[str, str]) -> N
     "model",
     [
         "openai-api/router/openai/gpt-4.1",
+        "openai-responses/gpt-4.1",
         "gemini/gemini-2.5-pro",
-        "deepseek/deepseek-chat",
         "openrouter/openai/gpt-4.1",
-        "groq/openai/gpt-oss-20b",
     ],
 )
 def test_servers_that_are_known_by_name_have_listed_prices(model: str) -> None:

@@ -1,15 +1,21 @@
-"""A policy as a model: its replies, and its reading of the conversation."""
+"""A policy as a model, a replay, and the script that needs no task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy, ScriptedModel
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+import graphwalk
+from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy, ReplayModel, ScriptedModel
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from tests.models.player import ASK, LOOK, said
 
 PROMPT = [Message("system", "Walk."), Message("user", "How many?")]
-TOOLS = [ToolSpec("look", "Looks.", {"type": "object"})]
+FILMS = Path(__file__).parent.parent / "data" / "films.json"
 
 
 def looks_twice() -> Policy:
@@ -23,9 +29,8 @@ def model(policy: Policy) -> ScriptedModel:
 
 
 async def say(player: ScriptedModel, messages: list[Message], *, tools: bool = True, parallel: bool = True) -> Reply:
-    return await player.complete(
-        messages, TOOLS if tools else (), CallOptions(parallel_tool_calls=None if parallel else False)
-    )
+    options = CallOptions(parallel_tool_calls=None if parallel else False)
+    return await player.complete(messages, (LOOK,) if tools else (), options)
 
 
 def results(reply: Reply, *texts: str) -> list[Message]:
@@ -82,3 +87,46 @@ def stubborn() -> Policy:
 @pytest.mark.parametrize(("policy", "answer"), [(careful, "so far nothing"), (stubborn, NO_ANSWER)])
 async def test_policy_answers_at_the_turn_limit(policy: Callable[[], Policy], answer: str) -> None:
     assert (await say(model(policy()), PROMPT, tools=False)).message.content == answer
+
+
+async def test_a_replay_repeats_what_was_said() -> None:
+    turns = tuple(Turn(Message("assistant", text), Usage(1, 2), "stop", 0.5) for text in "ab")
+    model = ReplayModel("replay/run", Trajectory(ASK, turns, ExitStatus.ANSWERED))
+    replies = [await model.complete(ASK, (), CallOptions()) for _ in range(2)]
+    assert replies == [said(text, usage=Usage(1, 2), finish_reason="stop", seconds=0.5) for text in "ab"]
+    with pytest.raises(ModelError, match="is over"):
+        await model.complete(ASK, (), CallOptions())
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[graphwalk.Store]:
+    with graphwalk.open_store(FILMS) as store:
+        yield store
+
+
+def test_the_script_without_a_task_answers_streams_and_is_asked_again(store: graphwalk.Store) -> None:
+    question: Any = {"messages": [("user", "Who directed The Quiet Harbour?")]}
+    agent = graphwalk.build_agent("scripted/look", store)
+    state = agent.invoke(question)
+    assert "- Ida Holm [p1] DIRECTED The Quiet Harbour [f1]" in state["messages"][-1].content
+    assert state["exit_status"] == "answered"
+    again = agent.invoke({"messages": [*state["messages"], ("user", "Who made Red Dust?")]})
+    assert "- Bo Lund [p2] DIRECTED Red Dust [f2]" in again["messages"][-1].content
+    chunks = [chunk for chunk, _ in agent.stream(question, stream_mode="messages") if chunk.type != "tool"]
+    words = [chunk.content for chunk in chunks if chunk.content]
+    assert "".join(words) == state["messages"][-1].content
+    assert len(words) > 20
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "cause"),
+    [
+        ("scripted/expert", {}, "scripted/expert plays single episodes"),
+        ("scripted/look", {"tool_protocol": "json"}, "tool_protocol: json: scripted/look has native calls only"),
+    ],
+)
+def test_a_script_that_cannot_play_is_refused(
+    store: graphwalk.Store, model: str, options: dict[str, Any], cause: str
+) -> None:
+    with pytest.raises(ConfigError, match=cause):
+        graphwalk.build_agent(model, store, **options)

@@ -1,17 +1,15 @@
 """The text protocol, seen from both sides."""
 
-from typing import Any
-
 import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
+from graphwalk.models.base import Model
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
-from tests.models.player import ASK, LOOK, WALK, Player, in_run, said, texts
-from tests.models.protocol_servers import in_turn
-from tests.models.server import ModelServer
+from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
+from tests.models.server import ModelServer, in_turn
 
 PROMPT = (Message("system", "You walk."), Message("user", "Where?"))
 CALL = 'Let me see.\n```json\n{"name": "look", "arguments": {"key": "a"}}\n```'
@@ -20,13 +18,13 @@ CALL = 'Let me see.\n```json\n{"name": "look", "arguments": {"key": "a"}}\n```'
 WALK_CALL = '{"name": "walk", "arguments": {}}'
 
 
-def speaking(player: Player, protocol: str) -> Cached:
-    return in_run(player, Limits(), AgentConfig.model_validate({"tool_protocol": protocol}))
+def speaking(model: Model) -> Cached:
+    return in_run(model, Limits(retries=0), AgentConfig(tool_protocol="text"))
 
 
 async def test_tools_are_described_in_the_system_prompt() -> None:
     player = Player()
-    await speaking(player, "text").complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
+    await speaking(player).complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
     (system, user), tools, options = player.sent[0]
     assert (tools, options.parallel_tool_calls) == ([], None)
     assert (system.content or "").startswith("You walk.\n\n# Tools\n")
@@ -39,27 +37,28 @@ async def test_tools_are_described_in_the_system_prompt() -> None:
 
 async def test_a_conversation_in_text() -> None:
     player = Player(said(CALL), said("done"))
-    model = speaking(player, "text")
+    model = speaking(player)
     reply = await model.complete(PROMPT, (LOOK,), CallOptions())
     assert reply.message == Message("assistant", CALL, (ToolCall("text_call_2_0", "look", '{"key": "a"}'),))
     result = Message("tool", '[{"key": "a"}]', tool_call_id="text_call_2_0")
     again = [*PROMPT, reply.message, result, Message("user", "Now answer.")]
     assert (await model.complete(again, (LOOK,), CallOptions())).message == Message("assistant", "done")
-    user, assistant, (role, content) = texts(player.sent[1][0][1:])
-    assert (user, assistant, role) == (("user", "Where?"), ("assistant", CALL), "user")
-    assert (content or "").startswith('Result of look:\n[{"key": "a"}]\n\nNow answer.\n\n(If the results show')
+    assert player.sent[1][0][1:3] == [Message("user", "Where?"), Message("assistant", CALL)]
+    assert (player.sent[1][0][3].content or "").startswith(
+        'Result of look:\n[{"key": "a"}]\n\nNow answer.\n\n(If the results show'
+    )
 
 
 async def test_calls_made_natively_are_written_out() -> None:
     player = Player()
     calls = (ToolCall("1", "look", '{"key": "a"}'), ToolCall("2", "walk", ""))
     results = [Message("tool", "A", tool_call_id="1"), Message("tool", "B", tool_call_id="2")]
-    await speaking(player, "text").complete([*ASK, Message("assistant", "Hm.", calls), *results], (), CallOptions())
+    await speaking(player).complete([*ASK, Message("assistant", "Hm.", calls), *results], (), CallOptions())
     blocks = (f"```json\n{call}\n```" for call in ('{"name": "look", "arguments": {"key": "a"}}', WALK_CALL))
-    assert texts(player.sent[0][0]) == [
-        ("user", "hi"),
-        ("assistant", "\n\n".join(["Hm.", *blocks])),
-        ("user", "Result of look:\nA\n\nResult of walk:\nB"),
+    assert player.sent[0][0] == [
+        *ASK,
+        Message("assistant", "\n\n".join(["Hm.", *blocks])),
+        Message("user", "Result of look:\nA\n\nResult of walk:\nB"),
     ]
 
 
@@ -69,10 +68,9 @@ async def test_calls_made_natively_are_written_out() -> None:
         ([], "Call a tool now"),
         (["Note: no node has it.\n[]"], "Call get_unique_property_values"),
         (["[]", '[["label"],["X"]]'], "If the results show all"),
-        (['[["label"],["X"]]', "[]"], "Call get_unique_property_values"),
         (["X has no property a."], "If the results show all"),
     ],
-    ids=["before a call", "nothing found", "found at last", "nothing found at last", "refused"],
+    ids=["before a call", "nothing found", "found at last", "refused"],
 )
 async def test_short_prompt_names_the_next_step(results: list[str], words: str) -> None:
     """Small models give up after an empty result, unless the prompt names the next step."""
@@ -88,31 +86,15 @@ async def test_short_prompt_names_the_next_step(results: list[str], words: str) 
     assert "get_unique_property_values" not in (player.sent[1][0][-1].content or "")
 
 
-async def test_the_state_of_a_provider_is_not_sent_in_text() -> None:
-    """A conversation may have begun with native calls."""
-    player, state = Player(), {"format": "chat_completions", "message": {"reasoning_content": "hm"}}
-    call = ToolCall("1", "look", "{}")
-    messages = [Message("assistant", text, calls, provider_state=state) for text, calls in (("a", ()), (None, (call,)))]
-    await speaking(player, "text").complete([*ASK, *messages], (LOOK,), CallOptions())
-    assert [message.provider_state for message in player.sent[0][0]] == [None] * len(player.sent[0][0])
-    await speaking(player, "native").complete([*ASK, *messages], (LOOK,), CallOptions())
-    assert [message.provider_state for message in player.sent[1][0]] == [None, state, state]
-
-
 async def test_a_reply_ends_where_it_would_invent_a_result(server: ModelServer, model: OpenAIModel) -> None:
     """A server that knows no stop strings sends it all; the conversation keeps what was called."""
     invented = f'{CALL}\n\nResult of look:\n[{{}}]\n\n```json\n{{"name": "walk", "arguments": {{}}}}\n```'
 
-    def check(body: Any) -> None:
-        assert "tools" not in body
-        offered = "# Tools" in body["messages"][0]["content"]
-        assert body.get("stop") == (["\nResult of look:"] if offered else None)
-
-    server.respond = in_turn([invented, f"{CALL}\nThe result is b."], check)
-    speaker = in_run(model, Limits(retries=0), AgentConfig(tool_protocol="text"))
+    server.respond = in_turn(invented, f"{CALL}\nThe result is b.")
+    speaker = speaking(model)
     for _ in range(2):
         reply = await speaker.complete(PROMPT, (LOOK,), CallOptions())
         assert [call.name for call in reply.message.tool_calls] == ["look"]
         assert reply.message.content == CALL
     await speaker.complete(PROMPT, (), CallOptions())
-    assert "stop" not in server.requests[-1].body
+    assert [request.body.get("stop") for request in server.requests] == [["\nResult of look:"]] * 2 + [None]

@@ -1,110 +1,314 @@
-"""The wrappers around a provider, together and against a real server that fails in many ways."""
+"""The wrappers around a provider: retries, deadlines, rate limits, budgets, the reply cache, and all of them together."""
 
 import asyncio
-import random
+import itertools
+import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
-from graphwalk.errors import ModelError
+from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.base import Model
-from graphwalk.models.prices import KnownPrice
-from graphwalk.models.registry import open_model
-from graphwalk.models.wrappers import Budget, Guarded, ReplyCache
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
+from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.prices import STATED, KnownPrice
+from graphwalk.models.wrappers import Budget, BudgetSpentError, Cached, Guarded, ReplyCache, priced
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.variables import Variables
-from tests.models.player import ASK, LOOK, Player, in_run, said
-from tests.models.server import Answer, ModelServer, chat, error
+from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
+from tests.models.server import Answer, ModelServer, chat, error, in_turn
 
-LOCAL = "openai-api/local/m"
-CALL = '{"name": "look", "arguments": {"key": "a"}}'
-
-
-async def test_a_storm_of_everything(server: ModelServer, variables: Variables) -> None:
-    draw = random.Random(7)
-    good = Answer(chat("ok"))
-    bad = [
-        error(429, "slow", retry_after_ms="20"),
-        error(503, "later"),
-        error(500, "oops"),
-        Answer(b"{", then="reset"),
-        Answer(b"<html>"),
-        Answer(b"x", then="hang"),
-        Answer(b"", 307, {"location": "http://127.0.0.1:9/"}),
-    ]
-    server.respond = lambda _: draw.choice(bad) if draw.random() < 0.5 else good
-    provider = open_model(LOCAL, variables)
-    model = in_run(provider, Limits(max_concurrency=8, retries=40, call_seconds=0.3))
-    replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(15)))
-    assert {reply.message.content for reply in replies} == {"ok"}
-    assert server.served[200] >= 15
-    await provider.close()
+CLOCK = 0.001
+"""Seconds by which a timer may be early: the resolution of the clock."""
+PRICE = KnownPrice(price=Price(input=10.0, output=100.0), source="genai-prices")
 
 
-async def test_a_cached_reply_is_charged_again(server: ModelServer, variables: Variables, tmp_path: Path) -> None:
-    """A resumed run ends where an undisturbed one does."""
-    answers = [error(503), Answer(chat(CALL, usage=(1000, 100)))]
-    server.respond = lambda _: answers.pop(0)
-    usages = []
-    for _ in range(2):
-        cache, budget, provider = ReplyCache(tmp_path / "cache"), Budget(tokens=1000), open_model(LOCAL, variables)
-        agent = AgentConfig(tool_protocol="text")
-        price = KnownPrice(price=Price(input=1.0, output=10.0), source="genai-prices")
-        model = in_run(provider, Limits(), agent, price=price, budget=budget, cache=cache)
-        reply = await model.complete(ASK, (LOOK,), CallOptions())
-        assert reply.message.tool_calls[0].name == "look"
-        assert reply.usage == Usage(1000, 100, cost=0.002) == budget.used
-        with pytest.raises(ModelError, match="budget"):
-            await model.complete(ASK, (LOOK,), CallOptions())
-        usages.append(budget.used)
-        await provider.close()
-        cache.close()
-    assert usages[0] == usages[1]
-    assert len(server.requests) == 2
+AGAIN = ModelError("busy", retryable=True)
 
 
-REFUSALS = {
-    "Ollama": "m does not support tools",
-    "vLLM": '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
-    "DeepSeek": "This response_format type is unavailable now",
-    "Groq": "This model does not support response format `json_schema`. See supported models",
-    "llama.cpp": "Failed to parse grammar",
+@pytest.mark.parametrize(
+    ("outcomes", "cause", "calls"),
+    [
+        ([AGAIN, AGAIN, said("ok")], None, 3),
+        ([AGAIN], "busy", 4),
+        ([ModelError("wrong key")], "wrong key", 1),
+    ],
+    ids=["success in the end", "the last error", "permanent"],
+)
+async def test_retryable_errors_are_retried(outcomes: list[Any], cause: str | None, calls: int) -> None:
+    player = Player(*outcomes)
+    model = in_run(player, Limits(retries=3))
+    if cause is None:
+        assert (await model.complete(ASK, (), CallOptions())).message.content == "ok"
+    else:
+        with pytest.raises(ModelError, match=cause):
+            await model.complete(ASK, (), CallOptions())
+    assert len(player.sent) == calls
+
+
+@pytest.mark.parametrize("header", [{"retry_after": "0.3"}, {"retry_after_ms": "300"}])
+async def test_no_call_is_earlier_than_the_server_allows(
+    model: OpenAIModel, server: ModelServer, header: dict[str, str]
+) -> None:
+    server.respond = in_turn(error(429, "slow down", **header), error(503, "not yet", **header), "ok")
+    await in_run(model, Limits(retries=5)).complete(ASK, (), CallOptions())
+    times = [request.time for request in server.requests]
+    assert all(later - earlier >= 0.3 - CLOCK for earlier, later in itertools.pairwise(times))
+
+
+async def test_all_calls_wait_if_the_server_asks_one() -> None:
+    player = Player(ModelError("429", retryable=True, retry_after=0.3), said("ok"))
+    model = in_run(player, Limits())
+    first = asyncio.create_task(model.complete(ASK, (), CallOptions()))
+    while not player.sent or player.running:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    await asyncio.gather(first, *(model.complete(ASK, (), CallOptions()) for _ in range(5)))
+    assert all(time - player.times[0] >= 0.3 - CLOCK for time in player.times[1:])
+
+
+async def test_an_endless_pause_fails(model: OpenAIModel, server: ModelServer) -> None:
+    server.respond = in_turn(error(429, "slow down", retry_after="1000000000"), "ok")
+    caller = in_run(model, Limits(pause_seconds=120))
+    with pytest.raises(ModelError, match=r"asks to wait 1,000,000,000 s") as failure:
+        await caller.complete(ASK, (), CallOptions())
+    assert not failure.value.retryable
+    assert "limits.pause_seconds" in failure.value.hint
+    # Other calls do not wait for the end of the pause.
+    assert (await caller.complete(ASK, (), CallOptions())).message.content == "ok"
+
+
+@pytest.mark.parametrize("limits", [{"requests_per_minute": 1200}, {"tokens_per_minute": 120_000}])
+async def test_calls_are_spaced_by_a_rate_limit(limits: dict[str, float]) -> None:
+    player, started = Player(said("x", usage=Usage(90, 10))), asyncio.get_running_loop().time()
+    model = in_run(player, Limits.model_validate(limits))
+    await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(7)))
+    assert all(time - started >= 0.05 * number - CLOCK for number, time in enumerate(player.times))
+
+
+HANGING = {
+    "silence": Answer(chat("late"), delay=60),
+    "a byte now and then": Answer(chat("late"), drip=0.1),
+    "half a body": Answer(b'{"choices": [', then="hang"),
+    "endless": Answer(b"{", then="endless"),
 }
 
 
-@pytest.mark.parametrize("message", REFUSALS.values(), ids=REFUSALS)
-@pytest.mark.parametrize("protocol", ["native", "json"])
-async def test_the_error_of_a_server_without_tools_or_schemas_names_the_text_protocol(
-    server: ModelServer, variables: Variables, protocol: Literal["native", "json"], message: str
+@pytest.mark.parametrize("answer", HANGING.values(), ids=HANGING.keys())
+async def test_the_deadline_is_kept(model: OpenAIModel, server: ModelServer, answer: Answer) -> None:
+    server.respond = lambda _: answer
+    caller = in_run(model, Limits(call_seconds=0.4, retries=0))
+    calls = [caller.complete(ASK, (), CallOptions()) for _ in range(4)]
+    failures: Sequence[object] = await asyncio.gather(*calls, return_exceptions=True)
+    assert all(isinstance(f, ModelError) and f.retryable for f in failures)
+    await _until_no_connection(server)
+
+
+async def test_a_cancelled_call_leaves_no_connection_and_frees_its_place(
+    model: OpenAIModel, server: ModelServer
 ) -> None:
-    server.respond = lambda _: error(400, message)
-    provider = open_model(LOCAL, variables)
-    agent = AgentConfig(tool_protocol=protocol)
+    server.respond = in_turn(Answer(chat("late"), delay=60), "ok")
+    caller = in_run(model, Limits(call_seconds=60, max_concurrency=1), budget=Budget(tokens=100))
+    call = asyncio.create_task(caller.complete(ASK, (), CallOptions()))
+    async with asyncio.timeout(30):
+        while not server.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert server.connections == 1
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await _until_no_connection(server)
+    async with asyncio.timeout(60):
+        assert (await caller.complete(ASK, (), CallOptions())).message.content == "ok"
+
+
+async def _until_no_connection(server: ModelServer) -> None:
+    async with asyncio.timeout(30):
+        while server.connections:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_only_calls_in_flight_go_over_the_budget() -> None:
+    player = Player(said("x", usage=Usage(40, 6, cost=0.001)), seconds=0.005)
+    budget = Budget(usd=0.2)
+    model = in_run(player, Limits(max_concurrency=16), budget=budget)
+
+    async def episode() -> None:
+        with suppress(BudgetSpentError):
+            while True:
+                await model.complete(ASK, (), CallOptions())
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(episode() for _ in range(16)))
+    assert budget.exhausted
+    assert 200 <= len(player.sent) < 200 + 16
+
+
+@pytest.mark.parametrize(
+    ("usage", "stated", "published"),
+    [
+        (Usage(1_000_000, 500_000, cost=0.5), 4.0, 0.5),
+        (Usage(1_000_000, 500_000, cost=0.0), 4.0, 4.0),
+        (Usage(1_000_000, 500_000, cached_tokens=400_000), 3.4, 3.4),
+        (Usage(1_000_000, None), None, None),
+    ],
+)
+def test_a_stated_price_has_priority_over_the_cost_that_a_provider_reports(
+    usage: Usage, stated: float | None, published: float | None
+) -> None:
+    price = Price(input=2.0, output=4.0, cached_input=0.5)
+    of_stated, of_published = (
+        priced(usage, KnownPrice(price=price, source=source)) for source in (STATED, "genai-prices")
+    )
+    assert (of_stated.cost, of_published.cost) == (stated, published)
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(0, 0, cost=0.0)], ids=["none", "free"])
+async def test_a_budget_ends_where_a_provider_reports_nothing(usage: Usage) -> None:
+    notes: list[str] = []
+    player = Player(said("a reply of several words", usage=usage))
+    budget = Budget(usd=0.01)
+    model = in_run(player, Limits(), price=PRICE, budget=budget, note=notes.append)
+    while not budget.exhausted and len(player.sent) < 20:
+        reply = await model.complete(ASK, (), CallOptions())
+    assert 1 < len(player.sent) < 20
+    assert reply.usage.estimated
+    assert reply.usage.output_tokens >= 6
+    assert ["does not report" in note for note in notes] == [True]
+
+
+async def test_a_cached_reply_is_charged_again(model: OpenAIModel, server: ModelServer, tmp_path: Path) -> None:
+    """A resumed run ends where an undisturbed one does."""
+    server.respond = in_turn(error(503), Answer(chat("ok", usage=(1000, 100))))
+    for _ in range(2):
+        cache, budget = ReplyCache(tmp_path / "cache"), Budget(tokens=1000)
+        caller = in_run(model, budget=budget, price=PRICE, cache=cache)
+        reply = await caller.complete(ASK, (LOOK,), CallOptions())
+        assert reply.usage == Usage(1000, 100, cost=0.02) == budget.used
+        with pytest.raises(BudgetSpentError):
+            await caller.complete(ASK, (LOOK,), CallOptions())
+        cache.close()
+    assert len(server.requests) == 2
+
+
+FULL = Reply(
+    Message(
+        "assistant",
+        "\ud800\u0000 ✓",
+        (ToolCall("1", "look", "{}"),),
+        reasoning="hm",
+        provider_state={"format": "x", "message": {"signature": "\ud800=", "parts": [1, None, {"a": 0.5}]}},
+    ),
+    Usage(10, 5, 1, 2, 0.25),
+    "tool_calls",
+    1.5,
+    "m-1",
+)
+
+
+def cached(player: Model, cache: ReplyCache, episode: str) -> Cached:
+    return in_run(player, Limits(retries=0), cache=cache, key=episode)
+
+
+async def replies(path: Path, player: Player, episode: str = "e", calls: int = 3) -> list[Reply]:
+    cache = ReplyCache(path)
+    model = cached(player, cache, episode)
+    try:
+        return [await model.complete(ASK, (LOOK,), CallOptions()) for _ in range(calls)]
+    finally:
+        cache.close()
+
+
+async def test_a_resumed_episode_pays_nothing(tmp_path: Path) -> None:
+    said_first = [FULL, said("b", usage=Usage(1, 1)), said("c", usage=Usage(2, 1))]
+    first = await replies(tmp_path / "c", Player(*said_first))
+    later = Player(ModelError("must not be called"))
+    assert first == said_first == await replies(tmp_path / "c", later)
+    assert later.sent == []
+
+
+async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:
+    cache, player, other = ReplyCache(tmp_path / "c"), Player(), Player()
+    other.name = "test/other"
+    longer = (*ASK, Message("assistant", "x"))
+    requests: list[tuple[Player, str, Any, Any, CallOptions]] = [
+        (player, "e", ASK, (LOOK,), CallOptions()),
+        (other, "e", ASK, (LOOK,), CallOptions()),
+        (player, "f", ASK, (LOOK,), CallOptions()),
+        (player, "e", longer, (LOOK,), CallOptions()),
+        (player, "e", (Message("system", "hi"),), (LOOK,), CallOptions()),
+        (player, "e", ASK, (LOOK, WALK), CallOptions()),
+        (player, "e", ASK, (), CallOptions()),
+        (player, "e", ASK, (LOOK,), CallOptions(temperature=1.0)),
+        (player, "e", ASK, (LOOK,), CallOptions(extra={"a": 1})),
+    ]
+    for _ in range(2):
+        for model, episode, *request in requests:
+            await cached(model, cache, episode).complete(*request)
+        assert len(player.sent) + len(other.sent) == len(cache) == len(requests)
+    cache.close()
+
+
+@pytest.mark.parametrize("lost", [1, 2, 50])
+async def test_a_torn_last_line_is_dropped(tmp_path: Path, lost: int) -> None:
+    path = tmp_path / "c"
+    await replies(path, Player(said("a"), said("b")), calls=2)
+    path.write_bytes(path.read_bytes()[:-lost])
+    again = await replies(path, Player(said("again")), calls=2)
+    assert [reply.message.content for reply in again] == ["a", "again"]
+    assert path.read_bytes().count(b"\n") == 2
+
+
+async def test_a_damaged_line_is_refused_with_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    await replies(path, Player(said("a"), said("b"), said("c")))
+    lines = path.read_bytes().splitlines(keepends=True)
+    damaged = lines[0] + lines[1].replace(b'"b"', b'"x"') + lines[2]
+    path.write_bytes(damaged)
+    with pytest.raises(RunLogError, match=r"c:2: the line is damaged"):
+        ReplyCache(path)
+    assert path.read_bytes() == damaged
+
+
+async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
+    secret = "sk-planted-987654"
+    cache = ReplyCache(tmp_path / "c")
+    variables = Variables({"SOME_API_KEY": secret})
+    call = ToolCall("1", "look", json.dumps({"key": secret}))
+    state = {"format": "x", "message": {"signature": f"signed {secret}"}}
+    reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,), provider_state=state))
+    player = Guarded(Player(reply), variables, "test/player")
+    used = await cached(player, cache, "e").complete(ASK, (), CallOptions())
+    assert secret not in (tmp_path / "c").read_text()
+    assert used.message.content == "my key is ***"
+    assert used.message.provider_state == {"format": "x", "message": {"signature": "signed ***"}}
+    assert used == await cached(Player(), cache, "e").complete(ASK, (), CallOptions())
+    cache.close()
+
+
+REFUSALS: list[tuple[Literal["native", "json"], str]] = [
+    ("native", "m does not support tools"),
+    ("native", '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+    ("json", "This response_format type is unavailable now"),
+    ("json", "This model does not support response format `json_schema`. See supported models"),
+    ("json", "Failed to parse grammar"),
+]
+
+
+@pytest.mark.parametrize(("protocol", "message"), REFUSALS, ids=["Ollama", "vLLM", "DeepSeek", "Groq", "llama.cpp"])
+async def test_the_error_of_a_server_without_tools_or_schemas_names_the_text_protocol(
+    model: OpenAIModel, server: ModelServer, protocol: Literal["native", "json"], message: str
+) -> None:
+    server.respond = in_turn(error(400, message))
     with pytest.raises(ModelError, match=re.escape(message)) as failure:
-        await in_run(provider, agent=agent).complete(ASK, (LOOK,), CallOptions())
+        await in_run(model, agent=AgentConfig(tool_protocol=protocol)).complete(ASK, (LOOK,), CallOptions())
     assert "-o agent.tool_protocol=text" in failure.value.hint
     assert len(server.requests) == 1
-    await provider.close()
-
-
-async def test_an_endless_pause_fails(server: ModelServer, variables: Variables) -> None:
-    answers = [error(429, "slow down", retry_after="1000000000"), Answer(chat("ok"))]
-    server.respond = lambda _: answers.pop(0)
-    provider = open_model(LOCAL, variables)
-    model = in_run(provider, Limits(pause_seconds=120))
-    async with asyncio.timeout(60):
-        with pytest.raises(ModelError, match=r"asks to wait 1,000,000,000 s") as failure:
-            await model.complete(ASK, (), CallOptions())
-        assert not failure.value.retryable
-        assert "limits.pause_seconds" in failure.value.hint
-        # Other calls do not wait for the end of the pause.
-        assert (await model.complete(ASK, (), CallOptions())).message.content == "ok"
-    await provider.close()
 
 
 class Odd:
@@ -125,11 +329,10 @@ class Odd:
     ("act", "cause"),
     [
         (None, r"^odd returned NoneType instead of a Reply$"),
-        ("hello", r"^odd returned str instead of a Reply$"),
         (RuntimeError("no \x1b[31m sk-planted-secret"), r"^odd failed: RuntimeError: no .*\*\*\*$"),
         (ModelError("no sk-planted-secret"), r"^no \*\*\*$"),
     ],
-    ids=["nothing", "text", "exception", "ModelError"],
+    ids=["nothing", "exception", "ModelError"],
 )
 async def test_a_guarded_model_raises_nothing_but_model_errors_without_secrets(act: object, cause: str) -> None:
     model = Guarded(Odd(act), Variables({"ODD_API_KEY": "sk-planted-secret"}), "odd")
@@ -137,17 +340,3 @@ async def test_a_guarded_model_raises_nothing_but_model_errors_without_secrets(a
         await model.complete(ASK, (), CallOptions())
     assert str(failure.value).isprintable()
     await model.close()
-
-
-async def test_a_cancelled_call_is_cancelled_in_every_wrapper() -> None:
-    player, budget = Player(said("late"), seconds=60), Budget(tokens=100)
-    model: Model = in_run(player, Limits(max_concurrency=1), budget=budget)
-    call = asyncio.create_task(model.complete(ASK, (), CallOptions()))
-    while not player.running:  # noqa: ASYNC110
-        await asyncio.sleep(0)
-    call.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await call
-    player.seconds = 0
-    async with asyncio.timeout(60):
-        assert (await model.complete(ASK, (), CallOptions())).message.content == "late"

@@ -8,8 +8,7 @@ from graphwalk.analysis.publishing import publish
 from graphwalk.analysis.verify import verify_run
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
-from tests.models.protocol_servers import allows, cut_off, schema_of
-from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.models.server import Answer, ModelServer, Request, allows, chat, error, schema_of
 from tests.runs.runs import NOTHING_SET, records, resume, start, without_time
 from tests.runs.test_play import local, served
 
@@ -29,7 +28,7 @@ def walker(request: Request) -> Answer:
     if "tools" in request.body:
         return error(418, "native tools beside response_format")
     if not heard:
-        return Answer(cut_off(json.dumps(THOUGHT)[:-9]))
+        return Answer(chat(json.dumps(THOUGHT)[:-9], reason="length"))
     reply = THOUGHT if len(heard) == 1 else {"thought": "Nothing.", "answer": []}
     if not allows(schema_of(request.body), reply):
         return error(418, f"the schema does not allow {reply}")

@@ -25,10 +25,10 @@ FAST = {"limits.retries": 0, "limits.max_concurrency": 2}
 
 
 @pytest.fixture(
-    params=["Gemini", *(pytest.param(name, marks=pytest.mark.extended) for name in ("Responses", "Anthropic"))]
+    params=["Chat", *(pytest.param(name, marks=pytest.mark.extended) for name in ("Responses", "Anthropic"))]
 )
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StatefulServer:
-    """One server for each API; tests/models has them all."""
+    """One server for each API."""
     if request.param == "Anthropic":
         pytest.importorskip("langchain_anthropic")
         monkeypatch.setenv("ANTHROPIC_API_KEY", "none")

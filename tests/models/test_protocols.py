@@ -1,0 +1,56 @@
+"""Required calls and strict schemas of native tools, by both APIs."""
+
+import json
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.models.openai import OpenAIModel
+from graphwalk.types.chat import CallOptions, ToolSpec
+from tests.models.player import ASK, LOOK, in_run
+from tests.models.server import Answer, ModelServer, chat, in_turn, responses
+
+FIND = ToolSpec(
+    "find",
+    "Finds nodes.",
+    {
+        "type": "object",
+        "properties": {
+            "label": {"type": "string"},
+            "value": {"type": ["string", "number"]},
+            "direction": {"type": "string", "enum": ["in", "out"]},
+            "rows": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": ["null", "number"]}}}},
+        },
+        "required": ["label"],
+    },
+)
+
+
+@pytest.fixture(params=["chat", "responses"])
+def either(request: pytest.FixtureRequest, model: OpenAIModel, reasoning_model: OpenAIModel) -> OpenAIModel:
+    return model if request.param == "chat" else reasoning_model
+
+
+async def test_a_call_is_required_where_tools_are_offered(server: ModelServer, either: OpenAIModel) -> None:
+    for tools in ((LOOK,), ()):  # with tool_choice alone a server refuses it
+        await either.complete(ASK, tools, CallOptions(tool_choice="required"))
+    assert [request.body.get("tool_choice") for request in server.requests] == ["required", None]
+
+
+async def test_strict_schemas_are_sent_and_nulls_are_left_out(server: ModelServer, either: OpenAIModel) -> None:
+    calls = [("find", {"label": "Hik", "value": None, "direction": None, "rows": [{"n": None}]})]
+    body = chat(None, calls) if either.format == "chat_completions" else responses(None, calls)
+    server.respond = in_turn(Answer(body))
+    config = AgentConfig(tool_protocol="native", strict_tools=True)
+    reply = await in_run(either, Limits(retries=0), config).complete(ASK, (FIND,), CallOptions())
+    assert json.loads(reply.message.tool_calls[0].arguments) == {"label": "Hik", "rows": [{"n": None}]}
+    tool = server.requests[0].body["tools"][0]
+    function = tool.get("function", tool)
+    parameters, item = function["parameters"], function["parameters"]["properties"]["rows"]["items"]
+    assert function["strict"] is True
+    for strict in (parameters, item):
+        assert strict["required"] == [*strict["properties"]]
+        assert strict["additionalProperties"] is False
+    assert parameters["properties"]["direction"]["enum"] == ["in", "out", None]
+    assert parameters["properties"]["value"]["type"] == ["string", "number", "null"]
