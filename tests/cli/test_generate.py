@@ -44,9 +44,7 @@ def test_a_row_of_a_graph_is_its_json_file(tmp_path: Path) -> None:
     assert refused.exit_code != 0
 
 
-@pytest.mark.parametrize(
-    ("protocol", "strategy"), [("graphwalk", "io"), ("paper", "is"), ("graphwalk", "io_reasoning")]
-)
+@pytest.mark.parametrize(("protocol", "strategy"), [("paper", "is"), ("graphwalk", "io_reasoning")])
 def test_chats_of_magma_have_the_prompts_of_a_run_and_right_answers(
     tmp_path: Path, protocol: str, strategy: str
 ) -> None:

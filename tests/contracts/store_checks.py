@@ -9,9 +9,7 @@ from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.names import with_safe_names
-from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.variables import read_variables
 
 StoreCheck = Callable[[Database], Awaitable[None]]
 _LABELS = ("Zorep", "with space", "MATCH", "null")
@@ -28,37 +26,6 @@ RETURN centre.key AS centre, 'outgoing' AS direction, type(r) AS type, propertie
        centre AS node, r
 ORDER BY type, other.key, r.number
 """
-
-
-async def check_store(name: str) -> None:
-    """Check a registered store with all `STORE_CHECKS`, each on a new database.
-
-    Afterwards the database contains only what it contained before.
-    """
-    for check_name, check in STORE_CHECKS.items():
-        database = _Tidy(await open_database(name, read_variables(), run_id=f"check-{check_name}"))
-        try:
-            await check(database)
-        finally:
-            await database.close()
-
-
-class _Tidy(Database):
-    """A database that is left as it was found."""
-
-    def __init__(self, inner: Database) -> None:
-        self.kind = inner.kind
-        self._inner = inner
-        self._loaded: dict[str, GraphStore] = {}
-
-    async def load(self, graph: PropertyGraph) -> GraphStore:
-        self._loaded[graph.digest] = await self._inner.load(graph)
-        return self._loaded[graph.digest]
-
-    async def close(self) -> None:
-        for store in self._loaded.values():
-            await store.drop()
-        await self._inner.close()
 
 
 def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> PropertyGraph:

@@ -64,6 +64,7 @@ def _options_that_exist(line: str) -> set[str]:
     return {"--help", "-h", "--debug", *(name for parameter in command.params for name in parameter.opts)}
 
 
+@pytest.mark.extended
 def test_the_first_example_without_a_key_prints_an_answer() -> None:
     (code,) = re.findall(r"```python\n(import.*?)```", (ROOT / "docs" / "mcp.md").read_text("utf-8"), re.DOTALL)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -16,36 +16,24 @@ from tests.own_graph.mcp.servers import variables
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "mcp.md").read_text()
 BLOCKS: list[dict[str, Any]] = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
-SERVERS = [server for block in BLOCKS for servers in block.values() for server in servers.values()]
+LOCAL = [server for block in BLOCKS for servers in block.values() for server in servers.values() if "env" not in server]
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("server", [server for server in SERVERS if "env" not in server][:1])
-async def test_the_settings_of_clients_start_a_server(server: dict[str, Any]) -> None:
-    assert server["command"] == "graphwalk"
-    words = ["-m", "graphwalk", *server["args"]]
-    async with Client(
-        stdio_client(StdioServerParameters(command=sys.executable, args=words, env=variables()))
-    ) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == list(OWN_GRAPH_TOOLS)
-
-
-def command_line(package: dict[str, Any], **values: str) -> list[str]:
-    """The arguments of the package as a client fills them in."""
+def package_words() -> list[str]:
+    """Return the arguments of the registry entry as a client fills them in."""
+    (package,) = json.loads((ROOT / "server.json").read_text())["packages"]
     words = []
     for argument in package["packageArguments"]:
         if argument["type"] == "positional":
             words.append(argument["value"])
-        elif argument["name"] in values:
-            words.append(f"{argument['name']}={values[argument['name']]}")
+        elif argument["name"] == "--graph":
+            words.append("--graph=example")
     return words
 
 
 @pytest.mark.extended
-async def test_the_registry_entry_starts_a_server() -> None:
-    (package,) = json.loads((ROOT / "server.json").read_text())["packages"]
-    words = ["-m", "graphwalk", *command_line(package, **{"--graph": "example"})]
-    async with Client(
-        stdio_client(StdioServerParameters(command=sys.executable, args=words, env=variables()))
-    ) as client:
+@pytest.mark.parametrize("words", [LOCAL[0]["args"], package_words()], ids=["docs/mcp.md", "server.json"])
+async def test_the_settings_start_a_server(words: list[str]) -> None:
+    program = StdioServerParameters(command=sys.executable, args=["-m", "graphwalk", *words], env=variables())
+    async with Client(stdio_client(program)) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == list(OWN_GRAPH_TOOLS)

@@ -31,14 +31,12 @@ REPLAYED: dict[str, Any] = {
         "suite": {"traces": [{"algorithm": ["bfs", "dijkstra"], "nodes": 5, "count": 4}]},
         "settings": ["is"],
     },
-    "graphwalks": {"suite": {"problems": [{"nodes": 20, "count": 5}]}},
-    "own_questions": {"suite": {"graphs": [{"file": "example"}], "dataset": "example"}},
 }
 REPLAYED["questions with levers"] = {
     "suite": {"graphs": [{"nodes": 20}]},
     "agent": {"turn_limit": 6, "names_in_tools": 200, "answer": "tool", "nudges": 2, "tool_choice": "required"},
 }
-AGENTS = {"own_questions": ["scripted/look"], "mazes": ["scripted/expert", "scripted/random"]}
+AGENTS = {"mazes": ["scripted/expert", "scripted/random"]}
 """Scripted agents that play a suite; by default a good and a bad one. In mazes `flawed` makes calls without arguments,
 which inspect_ai refuses in its own words."""
 

@@ -33,19 +33,17 @@ class Place:
         for package in project.iterdir():
             if (package / "__init__.py").is_file():
                 shutil.copytree(package, self.site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-        info = self.site / f"{described['name'].replace('-', '_')}-{described['version']}.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {described['name']}\nVersion: {described['version']}\n"
-        )
         lines = []
         for group, points in described["entry-points"].items():
             lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items()), ""]
-        (info / "entry_points.txt").write_text("\n".join(lines))
+        self._write_metadata(described["name"].replace("-", "_"), "\n".join(lines))
 
     def install_text(self, name: str, module: str, entry_points: str) -> None:
-        """A package of a single module, for the mistakes that people make."""
+        """Install a package of a single module, for the mistakes that people make."""
         (self.site / f"{name}.py").write_text(module)
+        self._write_metadata(name, entry_points)
+
+    def _write_metadata(self, name: str, entry_points: str) -> None:
         info = self.site / f"{name}-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")

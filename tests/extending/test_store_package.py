@@ -30,10 +30,3 @@ def test_missing_capability_error_names_the_next_step(place: Place) -> None:
     unknown = place.graphwalk("run", "quickstart", "--store", "other")
     assert "known: embedded, neo4j, logged" in unknown.stderr
     assert not list(place.folder.glob("runs/*/results.jsonl*"))
-
-
-def test_shipped_checks_of_a_store(place: Place) -> None:
-    place.install(EXAMPLES / "store")
-    check = "import asyncio; from tests.contracts.store_checks import check_store; asyncio.run(check_store('logged'))"
-    done = place.python("-c", check, LOGGED_STORE_FILE=str(place.folder / "queries.jsonl"))
-    assert done.returncode == 0, done.stderr

@@ -31,7 +31,7 @@ TOOL = {
     "parameters": {},
     "no_match": "nothing",
 }
-DRAWN = 50
+DRAWN = 20
 
 
 class Canary:

@@ -14,7 +14,7 @@ from graphwalk.stores.cypher_check import LONGEST_QUERY, QueryRefused
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.names import with_safe_names
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Temporal
+from graphwalk.types.values import Temporal, Value
 from tests.stores.any_graph import any_graphs, holds_as_shown, is_found_as_shown
 from tests.stores.test_cypher_check import LOADS, OTHERS, WRITING
 
@@ -30,6 +30,12 @@ def test_any_graph_is_held_as_shown_and_what_tools_show_is_found(graph: Property
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedded_graph, "BATCH", 2)
         asyncio.run(check())
+
+
+@pytest.mark.parametrize("value", [("NaN", Temporal("date", "2001-04-25")), (float("nan"),)])
+async def test_a_list_is_looked_up_as_it_is_shown(value: tuple[Value, ...]) -> None:
+    graph = PropertyGraph.from_rows([Node("a", ("A",), {"x": value})], [])
+    await is_found_as_shown(await EmbeddedDatabase().load(graph), graph)
 
 
 def ring(nodes: int) -> PropertyGraph:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -135,3 +135,14 @@ async def test_a_right_answer_earns_everything_only_after_a_look(cases: list[Cas
         assert honest == pytest.approx(1)
         assert 0.8 < repeated < 1
         assert unseen == pytest.approx(0.8, abs=0.02)
+
+
+async def test_potentials_of_the_expert_rise_from_zero_to_one_and_a_loop_earns_nothing(cases: list[Case]) -> None:
+    for case in cases:
+        values = potentials(case.task, case.honest)
+        assert values is not None
+        assert values == sorted(values)
+        assert (values[0], values[-1]) == (0, pytest.approx(1))
+        looped = potentials(case.task, replace(case.honest, turns=case.honest.turns[:-1] * 3))
+        assert looped is not None
+        assert sum(step_rewards(looped)[len(case.honest.turns) - 1 :]) == pytest.approx(0)

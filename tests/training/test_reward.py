@@ -51,15 +51,6 @@ def test_a_useless_call_pays_nothing() -> None:
         assert with_call(task, silent, '[{"colour": "red"}]') <= earned.total, task.template
 
 
-def test_evidence_of_a_tool_of_your_own_is_unknown_and_costs_nothing() -> None:
-    _, task = graph_and_task("path_from_specific_node")
-    call = ToolCall("1", "get_shortest_path", '{"from": "a"}')
-    result = ToolResult(call, json.dumps([{"path": [row["target_node_key"] for row in task.target]}]), rows=1)
-    turns = (Turn(Message("assistant"), results=(result,)), Turn(Message("assistant", json.dumps(task.target))))
-    earned = graphwalk.reward(task, Trajectory((), turns, ExitStatus.ANSWERED))
-    assert earned == Reward(1.0, 1.0, 1.0, None, 1.0, 1.0, 1.0)
-
-
 def test_weights_leave_parts_out() -> None:
     graph, task = graph_and_task("node_by_property")
     expert = graphwalk.play(task, graph, model="scripted/expert").trajectory

@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits, manifest_path
 from graphwalk.suites.flawed import WALK_FLAWS, player_with, with_flaws
 from graphwalk.suites.questions.agents.scripted import PLAYERS
-from graphwalk.training.traces import TraceOptions, chats_of, export_traces
-from graphwalk.types.chat import Message, Reply, ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.training.traces import TraceOptions, export_traces
+from graphwalk.types.chat import Reply
 from tests.training.recorded_runs import MAZES, QUESTIONS, lines, recorded
 
 
@@ -74,27 +72,6 @@ async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pyte
             in_chat = [message["content"] or None for message in line["messages"][:place]]
             assert place == number
             assert in_chat == json.loads(contents)
-
-
-def test_reasoning_that_a_provider_shows_comes_before_the_text() -> None:
-    calls = (ToolCall("call_1", "get_schema", "{}"),)
-    turns = (
-        Turn(Message("assistant", "I look.", calls, reasoning="Hm."), results=(ToolResult(calls[0], "[]"),)),
-        Turn(Message("assistant", "[]", reasoning="Nothing.")),
-    )
-    trajectory = Trajectory((Message("user", "Which?"),), turns, ExitStatus.ANSWERED)
-    ((messages, first_new),) = chats_of(trajectory, (), AgentConfig())
-    assert [message["content"] for message in messages] == ["Which?", "Hm.\n\nI look.", "[]", "Nothing.\n\n[]"]
-    assert first_new == 1
-
-
-async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:
-    suite = {"name": "questions", "graphs": [{"nodes": 20}]}
-    run = await recorded(tmp_path / "run", suite, "varied")
-    results = list(run.results())
-    assert all(result.score and result.score["correct"] for result in results)
-    errors = [held.error for result in results for held in result.trajectory.results if held.error]
-    assert {"unknown_tool", "unknown_name", "bad_arguments"} & set(errors)
 
 
 async def test_omitted_episodes_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
