@@ -36,14 +36,12 @@ def test_messages_replace_ours_one_by_one(tmp_path: Path) -> None:
     ("name", "text", "where", "problem"),
     [
         ("graph_tool.j2", "", "", "did you mean graph_tools.j2?"),
-        ("conformance.yaml", "", "", "no prompt has this name"),
         ("graph_tools.j2", "Rows:\n{{ colour }}", ":2", "there is no colour; known: rows, samples, search"),
         ("graph_tools.j2", "Rows:\n{% for %}", ":2", "line 2"),
         ("graph_tools.j2", "{{ rows | loud }}", ":1", "No filter named 'loud'"),
         ("maze_question.j2", "{% include 'maze_fromat.j2' %}", "", "no maze_fromat.j2 to include"),
         (MESSAGES, "unknown_tol: None such.", "", "there is no message 'unknown_tol'"),
         (MESSAGES, "bad_json: >-\n  no\nunknown_tool: '{{ tool }}'", ":3", "unknown_tool: there is no tool; known:"),
-        (MESSAGES, "- no", "", "not a list of messages"),
     ],
 )
 def test_wrong_prompt_error_names_its_line(tmp_path: Path, name: str, text: str, where: str, problem: str) -> None:

@@ -61,7 +61,7 @@ def test_rows_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         list(read_rows(tmp_path / "rows.csv", ["a"]))
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+@pytest.mark.parametrize("ending", [pytest.param("jsonl", marks=pytest.mark.extended), "parquet"])
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path, ending: str) -> None:
     write_rows(rows_of(range(100)), tmp_path / f"first.{ending}", COLUMNS)
 

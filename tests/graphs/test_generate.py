@@ -1,10 +1,25 @@
+"""Generated graphs: their names, their shape, and what a spec may ask for."""
+
+import re
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
+from pydantic import ValidationError
 
-from graphwalk.graphs.generate import PARALLEL_SHARE, GraphSpec, generate_graph
+from graphwalk import seeds
+from graphwalk.graphs.generate import (
+    GRAPH_PRESETS,
+    PARALLEL_SHARE,
+    GraphSpec,
+    WordMaker,
+    cypher_words,
+    english_words,
+    generate_graph,
+    node_keys,
+)
 from graphwalk.types.graph import MISSING, Node, PropertyColumn, PropertyGraph, Relationship
 from tests.graphs.graphs import specs
 
@@ -118,3 +133,93 @@ def test_the_digest_sees_every_difference() -> None:
         PropertyGraph.from_rows([replace(nodes[0], labels=("M",)), nodes[1]], [edge]),
     ]
     assert len({graph.digest for graph in variants}) == len(variants)
+
+
+def test_words_are_distinct_and_mean_nothing() -> None:
+    maker = WordMaker(seeds.generator(1, "test"))
+    words = maker.words(2_000)
+    assert len(set(words)) == len(words)
+    assert not set(words) & (english_words() | cypher_words())
+    assert all(re.fullmatch("[a-z]{4,8}", word) for word in words)
+    assert {len(word) for word in words} == {4, 5, 6, 7, 8}
+
+
+def test_a_graph_of_short_names_has_the_relationships_of_the_other() -> None:
+    long, short = (generate_graph(GraphSpec(nodes=40, short_names=short), 5) for short in (False, True))
+    assert {len(key) for key in short.keys} == {2}
+    assert {len(table.label) for table in short.node_tables} == {3}
+    for one, other in zip(long.relationship_tables, short.relationship_tables, strict=True):
+        assert (one.sources == other.sources).all()
+        assert (one.targets == other.targets).all()
+    with pytest.raises(ValueError, match="may need 2,875 words, and there are 1700 short ones"):
+        GraphSpec(nodes=40, values=150, short_names=True)
+
+
+def test_all_names_of_a_graph_are_distinct_whatever_their_case() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-500"), 5)
+    tables = [*graph.node_tables, *graph.relationship_tables]
+    names = [table.label for table in graph.node_tables] + [table.type for table in graph.relationship_tables]
+    for table in tables:
+        for name, column in table.columns.items():
+            names += [name, *(value for value in column.pool if isinstance(value, str))]
+    names += graph.keys
+    assert len({name.lower() for name in names}) == len(names)
+    assert all(table.label == table.label.capitalize() for table in graph.node_tables)
+    assert all(table.type.isupper() for table in graph.relationship_tables)
+    assert all(name.islower() for table in tables for name in table.columns)
+
+
+@pytest.mark.parametrize(
+    ("short", "count", "length"), [(False, 500, 4), (False, 10_000, 6), (True, 100, 2), (True, 101, 4)]
+)
+def test_node_keys_are_short_unique_and_no_numbers(short: bool, count: int, length: int) -> None:
+    keys = node_keys(seeds.generator(1, "test"), count, short=short)
+    assert len(set(keys)) == count
+    assert {len(key) for key in keys} == {length}
+    assert all(re.fullmatch("([b-z][0-9])+", key) for key in keys[:1000])
+    assert keys != sorted(keys)
+
+
+@pytest.mark.parametrize("preset", GRAPH_PRESETS)
+def test_presets_have_a_mean_out_degree_of_about_three(preset: str) -> None:
+    spec = GraphSpec(preset=preset)
+    assert spec.nodes == int(preset.removeprefix("paper-"))
+    assert 2.9 < spec.probability * spec.relationship_types * 0.5 * (spec.nodes - 1) < 3.1
+
+
+def test_explicit_fields_override_the_preset() -> None:
+    spec = GraphSpec(preset="paper-150", values=3, mean_degree=2)
+    assert (spec.nodes, spec.labels, spec.values, spec.density) == (150, 8, 3, None)
+
+
+def test_a_resolved_spec_is_a_spec_that_gives_the_same() -> None:
+    spec = GraphSpec(nodes=50, labels=3, relationship_types=2, mean_degree=3, count=10)
+    again = GraphSpec(**spec.resolved(4))
+    assert again.probability == spec.probability
+    assert (again.count, again.offset) == (1, 4)
+    assert again.resolved() == spec.resolved(4)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"preset": "paper-99"},
+            "unknown preset 'paper-99'; did you mean paper-500? the presets are paper-100, paper-150",
+        ),
+        ({"nodes": 3}, "4 labels need at least 4 nodes, not 3"),
+        (
+            {"nodes": 10, "mean_degree": 50},
+            "mean_degree 50 is impossible: with every allowed pair of nodes joined it is 9",
+        ),
+        ({"density": 0.1, "mean_degree": 2}, "give density or mean_degree, not both"),
+        ({"preset": "paper-100", "nodes": 1_000_000}, "about 29,999,970,000 relationships"),
+        ({"values": 10_000, "properties": 50}, "about 3,000,000 different values"),
+        ({"density": float("nan")}, "density"),
+        ({"node": 4}, "Extra inputs are not permitted"),
+    ],
+)
+def test_impossible_values_are_errors(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        GraphSpec.model_validate(fields)
+    assert message in str(caught.value)

@@ -12,14 +12,12 @@ from graphwalk.types.values import TemporalKind
         ("date", "2001-04-25", "2001-04-25"),
         ("date", "+12345-02-28", "+12345-02-28"),
         ("time", "12:30:01.500+0200", "12:30:01.5+02:00"),
-        ("local time", "12:30:00.000", "12:30:00"),
         ("datetime", "2001-04-25 12:30+02:00[Europe/Berlin]", "2001-04-25T12:30:00+02:00[Europe/Berlin]"),
         ("local datetime", "2001-04-25T12:30:00.000000001", "2001-04-25T12:30:00.000000001"),
         ("duration", "P14M", "P1Y2M"),
         ("duration", "PT3661.25S", "PT1H1M1.25S"),
         ("duration", "-P1YT5S", "P-1YT-5S"),
         ("duration", "PT1M-0.5S", "PT59.5S"),
-        ("duration", "P0D", "PT0S"),
     ],
 )
 def test_canonical_texts(kind: TemporalKind, text: str, canonical: str) -> None:
@@ -31,14 +29,11 @@ def test_canonical_texts(kind: TemporalKind, text: str, canonical: str) -> None:
     ("kind", "text"),
     [
         ("date", "2001-02-29"),
-        ("date", "25.4.2001"),
         ("date", "1" * 10_000),
         ("time", "25:00Z"),
         ("time", "12:30"),
-        ("local time", "12:30Z"),
         ("datetime", "2001-04-25T12:30"),
         ("datetime", "2001-04-25T12:30+19:00"),
-        ("duration", "P"),
         ("duration", "P999999999999999999Y"),
     ],
 )
