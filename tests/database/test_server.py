@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import pytest
@@ -45,18 +44,6 @@ def test_the_compose_file_is_closed_to_others_and_works_without_settings() -> No
     assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
     assert ":?" not in text
     assert service["environment"]["NEO4J_AUTH"] == f"neo4j/${{NEO4J_PASSWORD:-{DEFAULT_PASSWORD}}}"
-
-
-def test_docker_is_used_where_it_runs(home: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a script in place of the `docker` command, since few machines that run tests have an engine."""
-    docker = tmp_path / "docker"
-    docker.write_text('#!/bin/sh\ncase "$*" in *" up "*) echo "is unhealthy" >&2; exit 1;; esac\n')
-    docker.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    with pytest.raises(StoreError, match="is unhealthy") as raised:
-        database.up(home)
-    assert "docker compose -p graphwalk logs" in raised.value.hint
-    assert not database.down(home)
 
 
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="it removes all graphs that were loaded")

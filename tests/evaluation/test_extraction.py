@@ -150,16 +150,6 @@ def test_any_text_is_read_without_an_exception(reply: str) -> None:
     assert (extraction.answer is None) == (extraction.stage is None)
 
 
-_ROWS = st.lists(st.fixed_dictionaries({"node_key": st.text() | st.integers(-99, 99)}), min_size=1)
-
-
-@given(_ROWS, st.sampled_from(["{}", "Well: {}.", "```json\n{}\n```"]))
-def test_json_comes_back_from_every_surrounding(rows: list[Any], surrounding: str) -> None:
-    text = json.dumps(rows)
-    if surrounding == "{}" or "<" not in text:  # text between tags is removed
-        assert read(surrounding.replace("{}", text)).answer == rows
-
-
 def test_thinking_is_removed() -> None:
     assert strip_thinking("a<think>b</think>c<THINKING>d</THINKING>e") == "ace"
     assert visible_text("<|channel|>analysis<|message|>hm") == ""

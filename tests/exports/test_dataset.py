@@ -99,8 +99,6 @@ def test_the_licence_of_your_own_graph_is_asked_for_and_secrets_stay_here(
     [
         (["--train", "questions.yaml", "--out", "new"], "test and train share 1 graph"),
         (["--out", "."], "is not empty"),
-        (["--out", "missing/new"], "there is no folder"),
-        (["--out", "new", "-o", "limit=0"], "limit"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str) -> None:

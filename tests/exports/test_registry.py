@@ -23,16 +23,6 @@ def export(name: str, folder: RunFolder, out: Path, **options: Any) -> Path:
     return out
 
 
-@pytest.mark.parametrize("format_", ["csv", "parquet"])
-@pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
-def test_every_suite_gives_the_same_tables_twice(suite: str, format_: str, tmp_path: Path) -> None:
-    folder = copied(suite, tmp_path / "run")
-    first, second = (sorted(export(format_, folder, tmp_path / name).iterdir()) for name in "ab")
-    names = [f"calls.{format_}", f"episodes.{format_}"]
-    assert [path.name for path in first] == [path.name for path in second] == names
-    assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True))
-
-
 def test_csv_runs_no_formula_and_keeps_every_value(tmp_path: Path) -> None:
     out = export("csv", hostile_run(tmp_path / "run"), tmp_path / "csv")
     with (out / "episodes.csv").open(encoding="utf-8", newline="") as file:

@@ -36,14 +36,6 @@ def test_both_forms_hold_the_same_and_are_read_as_they_were_written(tmp_path: Pa
     assert [{**row, "parts": json.loads(row["parts"])} for row in rows] == lines
 
 
-def test_bad_lines_are_read_as_reasons(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"a": 1}\n{"b": 1}\n\n[]\n{"a"\n')
-    row, *reasons = read_rows(path, ["a"])
-    assert row == (1, {"a": 1})
-    assert [(n, str(reason)[:8]) for n, reason in reasons] == [(2, "missing "), (4, "not a JS"), (5, "not JSON")]
-
-
 def test_rows_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(f'{{"a": {number}}}\n' for number in range(60)) + "[]\n")

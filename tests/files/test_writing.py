@@ -24,13 +24,6 @@ def largest_file(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_texts_are_written_as_they_are_and_nothing_else_stays(tmp_path: Path) -> None:
-    write_whole(tmp_path / "a.txt", ["one\r\n", "zwei ü\n"])
-    write_whole(tmp_path / "a.txt", iter(["three\r\n", "vier ü"]))
-    assert (tmp_path / "a.txt").read_bytes() == "three\r\nvier ü".encode()
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
-
-
 def test_private_files_and_the_folders_made_for_them_are_closed_to_others(tmp_path: Path) -> None:
     file = tmp_path / "home" / "secret"
     write_whole(file, ["x"], private=True, parents=True)
@@ -90,12 +83,6 @@ def test_content_is_synced_before_it_replaces_the_file_and_the_folder_after(
     monkeypatch.setattr(os, "replace", replaced)
     write_whole(path, ["new"])
     assert order == [("sync", "new"), ("replace", "old"), ("sync", str(tmp_path))]
-
-
-def test_what_a_killed_writer_left_is_taken_by_the_next_one(tmp_path: Path) -> None:
-    (tmp_path / "a.part").write_text("a part of much more text")
-    write_whole(tmp_path / "a", ["new"])
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "new"}
 
 
 def test_a_line_that_the_disk_did_not_take_is_dropped(tmp_path: Path) -> None:

@@ -71,10 +71,3 @@ def test_a_round_trip_gives_the_same_graph(graph: PropertyGraph) -> None:
     assume(not any(taken & set(row.properties) for row in (*graph.nodes(), *graph.relationships())))
     again = from_networkx(to_networkx(graph))
     assert (again.digest, again.seed, again.spec) == (graph.digest, graph.seed, graph.spec)
-
-
-def test_undirected_edges_are_read_both_ways_by_choice() -> None:
-    graph = from_networkx(nx.karate_club_graph(), undirected="both")
-    ends = {(r.source, r.target) for r in graph.relationships()}
-    assert (graph.node_count, len(ends)) == (34, 2 * 78)
-    assert ends == {(target, source) for source, target in ends}

@@ -169,11 +169,3 @@ def test_default_values_of_graphml_are_filled_in(tmp_path: Path) -> None:
     )
     nodes = list(load_graph(tmp_path / "g.graphml").nodes())
     assert nodes == [Node("a", ("Node",), {"age": 4}), Node("b", ("Node",), {"age": 5})]
-
-
-def test_a_file_of_that_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    save_graph(load_graph("example"), "other.json")
-    Path("example").mkdir()
-    Path("example/nodes.csv").write_text(":ID\na\n")
-    assert [node.key for node in load_graph("example").nodes()] == ["a"]

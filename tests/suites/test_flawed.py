@@ -47,8 +47,6 @@ async def test_every_flaw_does_what_it_says(here: Stage, flaw: str) -> None:
         {"suite": {"name": "questions", "graphs": [{"nodes": 40}]}},
         {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 12}]}},
         {"suite": {"name": "graphwalks", "problems": [{"nodes": 12, "count": 8}]}},
-        {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["io"]},
-        {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["is"]},
         {"suite": {"name": "magma", "traces": [{"count": 12}], "in_store": True}, "settings": ["tools"]},
     ],
     ids=str,

@@ -128,11 +128,6 @@ def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) ->
         output_of("report", run, "--plots", str(tmp_path / "plots"))
     for picture in (tmp_path / "plots").glob("*.svg"):
         assert_only_drawn(picture.read_text(), picture.name)
-    output_of("export", "csv", run, "--out", str(tmp_path / "csv"))
-    tables = list((tmp_path / "csv").rglob("*.csv"))
-    assert tables
-    for table in tables:
-        assert_no_formula(table.read_text(), table.name)
 
 
 def output_of(*words: str) -> str:

@@ -82,13 +82,6 @@ def test_what_csv_cannot_hold_is_refused(values: tuple[Value, Value], tmp_path: 
     assert refused.value.hint == "save the graph as JSON"
 
 
-def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(ConfigError, match="is not empty"):
-        save_graph(PropertyGraph.from_rows([Node("a", (), {})], []), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
-
-
 PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
 
 

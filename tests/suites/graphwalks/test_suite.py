@@ -10,7 +10,6 @@ import polars
 import pytest
 
 import graphwalk
-from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
@@ -69,10 +68,7 @@ BAD: list[tuple[dict[str, Any] | str, str]] = [
     ("{", "not JSON"),
     (row("parents", PARENTS.format("b1"), [], answer_nodes=None), "missing column answer_nodes"),
     (row("parents", PARENTS.format("b1"), [], answer_nodes="a0"), "it is not in the form of the data set"),
-    (row("walk", PARENTS.format("b1"), []), "it is not in the form of the data set"),
     (row("bfs", PARENTS.format("b1"), []), "its prompt is not understood"),
-    (row("parents", PARENTS.format("z9"), []), "its prompt is not understood"),
-    (row("parents", PARENTS.format("b1"), [], prompt="Hello"), "its prompt is not understood"),
     (
         row("parents", "", [], prompt=prompt_of(PARENTS.format("b1"), [*EDGES, ("a0", "")])),
         "its prompt is not understood",
@@ -91,7 +87,6 @@ async def test_a_bad_row_is_named(tmp_path: Path, line: dict[str, Any] | str, re
 @pytest.mark.parametrize(
     ("suite", "message"),
     [
-        ({"file": "nowhere.parquet"}, "there is no file"),
         ({"file": "{folder}"}, "expected a .jsonl or .parquet file"),
         ({"file": "{rows}", "max_chars": 10}, "no row is left"),
         ({"problems": [{"operations": ["dfs"]}]}, "suite.problems"),
@@ -130,21 +125,6 @@ async def prepared(spec: ProblemSpec) -> Any:
     assert instance.graph is not None
     about = LoadedGraph(instance, await EmbeddedDatabase().load(instance.graph))
     return suite, about, (await suite.tasks(about, config, 0, AgentConfig())).asked
-
-
-async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> None:
-    suite, about, tasks = await prepared(ProblemSpec(nodes=200, out_degree=2, depth=4))
-    bfs, parents = tasks
-    seen = [set(bfs.target), {str(bfs.parameters["node"])}]
-    problems = [Problem("bfs", str(bfs.parameters["node"]), depth) for depth in (1, 2, 3)]
-    instance = GraphInstance.of(about.graph, problems, {"entry": 0, "index": 0})
-    inner = await suite.tasks(LoadedGraph(instance, about.store), GraphwalksConfig(), 0, AgentConfig())
-    seen += [set(task.target) for task in inner.asked]
-    analysis = analysis_of(suite)
-    walk, short = [await analysis.reference(task, about, AgentConfig()) for task in (bfs, parents)]
-    assert walk.calls == sum(map(len, seen)) - len(bfs.target)
-    assert walk.turns == 5
-    assert (short.calls, short.turns) == (1, 2)
 
 
 @pytest.mark.parametrize("change", [lambda keys: keys[1:], lambda keys: [*keys, "a0"]])

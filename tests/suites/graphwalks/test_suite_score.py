@@ -15,10 +15,6 @@ REPLIES: list[tuple[str, str, float, float, Wrong]] = [
     # target, reply, published F1, our F1, class of error
     ("a b", "Final Answer: [a, b]", 1, 1, None),
     ("a b", "Final Answer: [b,a]", 1, 1, None),
-    ("a b", "I searched.\nFinal Answer: [a, b]\n\n", 1, 1, None),
-    ("a b", "Final Answer: [a, b, b, a]", 1, 1, None),
-    ("a b", "Final Answer:[a, b]", 1, 1, None),
-    ("a b", "**Final Answer: [a, b]**", 1, 1, None),
     ("a b", "So: Final Answer: [a, b].", 1, 1, None),
     ("a b", "Final Answer: [c]\nFinal Answer: [a, b]", 1, 1, None),
     ("a b", "<think>Final Answer: [c]</think>\nFinal Answer: [a, b]", 1, 1, None),
@@ -26,12 +22,10 @@ REPLIES: list[tuple[str, str, float, float, Wrong]] = [
     ("a b", "Final Answer: [a]", 2 / 3, 2 / 3, "missing_nodes"),
     ("a b", "Final Answer: [a, b, c]", 0.8, 0.8, "extra_nodes"),
     ("a b", "Final Answer: [a, c]", 0.5, 0.5, "other_nodes"),
-    ("a b", "Final Answer: []", 0, 0, "missing_nodes"),
     ("", "Final Answer: [a]", 0, 0, "extra_nodes"),
     # Only ours: a word after the line, quotes, another case.
     ("a b", "Final Answer: [a, b]\nI hope that this helps.", 0, 1, None),
     ("a b", 'Final Answer: ["a", "b"]', 0, 1, None),
-    ("a b", "FINAL ANSWER: [a, b]", 0, 1, None),
     # Neither.
     ("", "There is no such node.", 0, 0, "wrong_form"),
     ("a b", "", 0, 0, "no_answer"),
@@ -59,7 +53,7 @@ def score_of(task: GraphwalksTask, reply: str) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(("target", "reply", "published", "ours", "wrong"), REPLIES)
-def test_twenty_replies(target: str, reply: str, published: float, ours: float, wrong: Wrong) -> None:
+def test_replies_are_read_by_both_rules(target: str, reply: str, published: float, ours: float, wrong: Wrong) -> None:
     score = score_of(task_with(target), reply)
     assert (score.published_f1, score.f1) == pytest.approx((published, ours))
     assert (score.correct, score.error_class) == (wrong is None, wrong)

@@ -22,15 +22,12 @@ def judged(algorithm: str, items: list[Any], target: list[Any]) -> MagmaScore:
     [
         ("bfs", "Reachable Nodes: [0, 2]", [0, 2]),
         ("bfs", "Reachable Nodes: []", []),
-        ("bfs", "  Reachable Nodes: [0,2,]\n", [0, 2]),
         ("dfs", "Connected Components: [[0, 1], [2]]", [[0, 1], [2]]),
         ("mst_prim", "MST Edges: [(0, 1, 8.0), (1, 2, 3)]", TREE),
         ("mst_prim", "MST Edges: [[0, 1, 8.0], [1, 2, 3.0]]", TREE),
         ("bfs", "Reachable Nodes: [0, x, (1, 2), 2.5]", [0, "x", [1, 2], 2.5]),
-        ("bfs", "Reachable Nodes: [0, , 1]", [0, "", 1]),
         ("bfs", "Reachable Nodes: [0, 1", [0, "1"]),
         ("bfs", "Reachable Nodes: none", ["none"]),
-        ("bfs", "Reachable Nodes:", [""]),
         ("bfs", "<think>Reachable Nodes: [9]</think>Reachable Nodes: [0, 2]", [0, 2]),
     ],
 )
@@ -43,7 +40,6 @@ def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> 
     "reply",
     [
         "The state is **Reachable Nodes:** [0, 2].",
-        "**reachable nodes**: `[0, 2]`",
         "```\nReachable Nodes:\n[0, 2]\n```",
         "Explanation: [see below]\n\nReachable Nodes: [0, 2]",
     ],

@@ -77,7 +77,7 @@ def test_prompts_are_these_word_for_word(name: str) -> None:
 
 
 def test_the_expert_is_right_under_the_papers_switches() -> None:
-    for setting in prompts.STRATEGIES:
+    for setting in ("io", "ish"):
         scores = [score for _, _, score in played("expert", setting, experiment(**PAPER, io_steps=True))]
         assert scores
         assert all(score.correct for score in scores)

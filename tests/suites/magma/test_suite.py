@@ -49,7 +49,7 @@ def test_the_expert_is_right_everywhere(setting: str) -> None:
 
 
 def test_input_output_is_asked_for_every_state() -> None:
-    """A prompt per step, none of which holds a state; the last one is what it is without `io_steps`."""
+    """A prompt per step; the last one is what it is without `io_steps`."""
     final = {task.task_id: trajectory.prompt for task, trajectory, _ in played("expert", "io", experiment())}
     every = {
         task.task_id: (task, trajectory.prompt)
@@ -58,9 +58,6 @@ def test_input_output_is_asked_for_every_state() -> None:
     assert len(final) == 20
     assert len(every) == sum(task.total_steps for task, _ in every.values() if task.step == 1)
     assert all(every[task_id][1] == prompt for task_id, prompt in final.items())
-    assert all([message.role for message in prompt] == ["system", "user"] for _, prompt in every.values())
-    earlier = [(task, prompt[1].content or "") for task, prompt in every.values() if task.step != task.total_steps]
-    assert all(f"Give the state after step {task.step}." in question for task, question in earlier)
 
 
 def walking(**suite: object) -> dict[str, object]:
@@ -85,8 +82,5 @@ async def test_no_edge_is_shown_but_by_a_tool() -> None:
     for number, planned in enumerate(stage.planned):
         episode = await stage.begin(number)
         assert "\nEdges: [" in planned.task.question
-        first = episode.prompt[1].content or ""
-        assert "\nEdges: [" not in first
-        assert "(i, j" not in first.partition("Answer format")[0]
-        assert {spec.name for spec in episode.tools} >= {"get_all_nearest_neighbors"}
+        assert "\nEdges: [" not in (episode.prompt[1].content or "")
     await stage.close()

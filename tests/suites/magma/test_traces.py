@@ -40,7 +40,7 @@ def test_no_graph_of_a_split_is_in_another_whatever_seed_source_and_weights() ->
     assert all(not edges[a] & edges[b] for a, b in combinations(SPLITS, 2))
 
 
-@pytest.mark.parametrize("nodes", [5, 6, 15])
+@pytest.mark.parametrize("nodes", [5, 15])
 def test_an_item_depends_on_seed_and_index_only(nodes: int) -> None:
     long = traces_of(algorithm="dijkstra", nodes=nodes, count=40)
     assert traces_of(algorithm="dijkstra", nodes=nodes, count=5) == long[:5]
@@ -64,7 +64,6 @@ def test_one_line_of_a_data_set() -> None:
     ("fields", "message"),
     [
         ({"count": 113}, "has 112 distinct dfs traces of 5 nodes"),
-        ({"count": 801, "split": "train"}, "has 800 distinct dfs traces of 5 nodes"),
         ({"nodes": 7, "p": 0.0, "split": "train", "count": 1}, "0 distinct dfs traces of 7 nodes at p = 0"),
     ],
 )

@@ -5,8 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.types.chat import Message, ToolCall
@@ -29,10 +27,6 @@ def of(path: list[Any]) -> SimpleNamespace:
     return score(json.dumps({"path": [str(cell) for cell in path]}))
 
 
-def visit(node_id: Any, error: str | None = None, name: str = "get_next_possible_cells") -> ToolResult:
-    return ToolResult(ToolCall("1", name, json.dumps({"node_id": node_id})), "[]", error)
-
-
 def test_a_shortest_path_and_one_with_a_detour() -> None:
     shortest, detour = of(WAY), of([0, 1, 0, *WAY[1:]])
     assert shortest.correct
@@ -47,25 +41,16 @@ def test_a_shortest_path_and_one_with_a_detour() -> None:
     ("path", "error"),
     [
         ([], "no_answer"),
-        (WAY[1:], "wrong_start"),
         (WAY[::-1], "wrong_start"),
         (WAY[:-1], "wrong_goal"),
-        ([0], "wrong_goal"),
         ([*WAY, 9], "wrong_goal"),
         ([0, 8], "not_adjacent"),
-        ([0, 1, 3, *WAY[4:]], "not_adjacent"),
         ([0, 0, *WAY[1:]], "not_adjacent"),
         ([0, 4, 8], "through_wall"),
-        ([4, 8], "through_wall"),
-        ([0, 1, 5, 8], "through_wall"),
-        ([3, 4], "wrong_start"),
         ([0, 1, 2, 3, 4, 8], "through_wall"),
         ([0, 16, 8], "out_of_grid"),
-        ([-4, 0, 8], "out_of_grid"),
         ([0, "S", 8], "out_of_grid"),
-        ([0, 1, 2, 3, 4], "through_wall"),
         ([0, "01", 8], "out_of_grid"),
-        ([0, "9" * 40, 8], "out_of_grid"),
     ],
     ids=str,
 )
@@ -81,10 +66,8 @@ def test_error_classes(path: list[Any], error: str) -> None:
     [
         (json.dumps({"path": [str(c) for c in WAY]}), "strict"),
         (json.dumps({"path": [f" {cell} " for cell in WAY]}), "strict"),
-        (json.dumps([str(c) for c in WAY]), "strict"),
         (f"Seen [1], [2, 3] and {{'x': 1}}.\n```json\n{json.dumps({'path': WAY})}\n```", "fenced"),
         (json.dumps({"answer": {"path": WAY}}), "wrapped"),
-        (json.dumps({"route": WAY}), "wrapped"),
     ],
 )
 def test_readable_replies(reply: str, stage: str) -> None:
@@ -97,12 +80,9 @@ def test_readable_replies(reply: str, stage: str) -> None:
     ("reply", "error"),
     [
         ("", "no_answer"),
-        ("[]", "no_answer"),
         ('{"path": []}', "no_answer"),
         ("There is no way.", "unreadable"),
         ('{"path": [0, 1.5]}', "unreadable"),
-        ('{"path": [true]}', "unreadable"),
-        ('{"path": "0, 1, 2"}', "unreadable"),
         ('{"path": [[0, 0], [0, 1]]}', "unreadable"),
     ],
 )
@@ -122,28 +102,6 @@ def test_grounded_is_the_share_of_steps_that_results_have_shown() -> None:
     assert score(json.dumps({"path": [0, 1, 2, 3]}), results).grounded == 1.0
     assert score(json.dumps({"path": [0, 1, 2, 3, 7]}), results).grounded == 0.75
     assert score(json.dumps({"path": [0, 2]}), results).grounded == 0.0
-    assert score(json.dumps({"path": [3]}), results).grounded == 1.0
-    assert score(json.dumps({"path": [7]}), results).grounded == 0.0
-    assert score(json.dumps({"path": [0, 1]})).grounded == 0.0
     assert score(json.dumps({"path": [0, 1]}), setting="no_tools").grounded is None
     assert score(json.dumps({"path": [0, 1]}), (listed("0", "1", name="own"),)).grounded is None
-    assert score("").grounded is None
-    assert score(json.dumps({"path": [0]}), (listed("0", "1"),)).grounded == 1.0
     assert score(json.dumps({"path": WAY}), tuple(listed(str(cell)) for cell in WAY)).grounded == 0.0
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["0", "1", "8", "S0", "-1"]),
-    lambda inner: (
-        st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=4) | st.just("path"), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
-
-
-@given(answer=JSON, arguments=JSON, error=st.sampled_from([None, "wall", "bad_json"]))
-def test_no_answer_and_no_call_is_too_odd_to_be_scored(answer: Any, arguments: Any, error: str | None) -> None:
-    call = ToolCall("1", "get_next_possible_cells", json.dumps(arguments))
-    result = score(json.dumps(answer), (ToolResult(call, "", error), visit(arguments, error)))
-    assert result.error_class is not None
-    assert not result.correct

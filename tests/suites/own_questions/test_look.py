@@ -10,13 +10,10 @@ FILMS = "tests/data/films.json"
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("Who directed Red Dust?", "Bo Lund [p2] DIRECTED Red Dust [f2]"),
         ("who was born in skagen", "Ida Holm [p1] BORN_IN Skagen [c1]"),
-        ("What about f3?", "Ida Holm [p1] DIRECTED"),
         ("Who directed red dest?", "Bo Lund [p2] DIRECTED Red Dust [f2]"),
         ("Where was Ida Holm born?", "- Ida Holm [p1] BORN_IN Skagen [c1]"),
         ("?", "No property value occurs in the question."),
-        ("Is there a Casablanca?", "No property value occurs in the question."),
     ],
 )
 def test_words_of_the_question_are_looked_up(question: str, said: str) -> None:

@@ -97,31 +97,22 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
         done = graphwalk("run", "own-questions", "--out", name, *flags, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "over the questions of this one graph" in " ".join(done.stdout.split())
-    by_tag = done.stdout.partition("By tag")[2]
-    assert "one hop" in by_tag
-    assert "spelling" in by_tag
     compared = graphwalk("compare", "one", "two", folder=tmp_path)
     assert compared.returncode == 0, compared.stderr
     assert "scripted/look @ one is better than scripted/look @ two" in " ".join(compared.stdout.split())
     report = json.loads(graphwalk("report", "one", "--json", folder=tmp_path).stdout)
-    tags = {row["tag"]: row["scored"] for row in report["groups"]["tag"]}
-    assert (tags["one hop"], tags["spelling"], tags["unanswerable"]) == (8, 2, 2)
-    assert report["rows"][0]["unit"] == "question"
     correct = {row["tag"]: row["correct"] for row in report["groups"]["tag"]}
     assert (correct["property"], correct["one hop"], correct["spelling"], correct["unanswerable"]) == (4, 7, 2, 2)
-    assert graphwalk("verify", "one", folder=tmp_path).returncode == 0
 
 
 MISTAKES = {
     '{"question": "a", "answer": "Quil Trading"}': "answer: no key, value or name in the graph is 'Quil Trading'",
     '{"question": "b", "cypher": "MATCH (n:Ship) SET n.x = 1 RETURN n"}': "cypher: SET is not allowed here",
     '{"question": "c", "cypher": "MATCH (n:Ship {name: \'-\'}) RETURN n"}': "cypher: it returns nothing",
-    '{"question": "d", "cypher": "MATCH (n:Shipp) RETURN n"}': "cypher: it returns nothing",
     '{"question": "e", "cypher": "MATCH (n:Ship RETURN n"}': "cypher: The database refuses the query",
     '{"question": "f", "cypher": "MATCH (a),(b),(c),(d),(e),(f) RETURN count(*)"}': "cypher: The query was stopped after",
     '{"question": "g", "cypher": "MATCH (a)-[r:OWNS]->() RETURN r"}': "cypher: it returns a relationship, a path or a map",
     '{"question": "h", "cypher": "UNWIND range(1, 2000) AS n RETURN n"}': "cypher: it returns more than 1,000 rows",
-    '{"question": "l", "cypher": "RETURN [n IN range(1, 2000) | n * 1.5] AS x"}': "cypher: it returns more than 1,000 rows",
     '{"question": "i", "cypher": "LOAD CSV FROM \'http://127.0.0.1\' AS r RETURN r"}': "cypher: LOAD is not allowed here",
 }
 

@@ -16,19 +16,14 @@ LINES = """\
 ONE_OF = "give one of answer, cypher and unanswerable: true"
 WRONG = {
     '{"question": "Q"}': f"row 1: {ONE_OF}",
-    '{"question": "Q", "answer": []}': f"row 1: {ONE_OF}",
     '{"question": "Q", "answer": 1, "unanswerable": true}': f"row 1: {ONE_OF}",
-    '{"question": "Q", "answer": 1, "cypher": "RETURN 1"}': f"row 1: {ONE_OF}",
     '{"question": "Q", "answr": 1}': "row 1: answr: there is no such field; did you mean answer?",
     '{"question": "", "answer": 1}': "row 1: question: String should have at least 1 character",
     '{"answer": 1}': "row 1: missing column question",
     '{"question": "Q", "answer": ["a", {"b": 1}]}': "row 1: answer: expected a value, a list of values, or a list",
     '{"question": "Q", "answer": [{"a": 1}, {"b": 1}]}': "row 1: answer: expected a value",
-    '{"question": "Q", "answer": [["a"]]}': "row 1: answer: expected a value",
-    '{"question": "Q", "answer": 1' + "0" * 400 + "}": "row 1: answer: expected a value",
     '{"question": "Q", "answer": 1' + "0" * 5000 + "}": "row 1: not JSON: Exceeds the limit",
     '{"question": "Q", "answer"': "row 1: not JSON: Expecting ':' delimiter",
-    '"text"': "row 1: not a JSON object",
     '{"question": "Q", "answer": 1}\n{"question": "Q", "answer": 2}': "line 2 repeats the id or question of line 1",
     "\n": "no row is left",
 }

@@ -38,26 +38,21 @@ SUPPLY_CHAIN = (
 )
 
 
-def questions() -> list[dict[str, Any]]:
-    """Return ten questions with gold Cypher, two of each of five kinds."""
-    lines = list[dict[str, Any]]()
-    for i in range(2):
-        supplies = f"MATCH (s:Supplier)-[r:SUPPLIES]->(p:Part) WHERE s.name = 'Łódź Peña {i}' RETURN DISTINCT"
-        arrives = "MATCH (x:Express)-[:ARRIVES_AT]->(b:Plant) WHERE"
-        lines += [
-            {"question": f"Which parts does Łódź Peña {i} supply?", "cypher": f"{supplies} p", "tags": ["node"]},
-            {"question": f"When was Łódź Peña {i} founded?", "cypher": f"{supplies} s.founded", "tags": ["date"]},
-            {
-                "question": f"What does Łódź Peña {i} charge?",
-                "cypher": f"{supplies} p.number AS part, r.price AS price",
-            },
-            {
-                "question": f"How many shipments arrive at Grüne Söhne {i}?",
-                "cypher": f"{arrives} b.name = 'Grüne Söhne {i}' RETURN count(x)",
-            },
-            {"question": f"Where does S{i} arrive?", "cypher": f"{arrives} x.code = 'S{i}' RETURN b.name"},
-        ]
-    return lines
+QUESTIONS = [
+    {
+        "question": "Which parts?",
+        "cypher": "MATCH (:Supplier {name: 'Łódź Peña 0'})-[:SUPPLIES]->(p) RETURN DISTINCT p",
+    },
+    {"question": "When was it founded?", "cypher": "MATCH (s:Supplier {name: 'Łódź Peña 0'}) RETURN s.founded"},
+    {
+        "question": "At what price?",
+        "cypher": "MATCH ()-[r:SUPPLIES]->(p {number: 'P0'}) RETURN p.number AS part, r.price AS price",
+    },
+    {
+        "question": "Where does S0 arrive?",
+        "cypher": "MATCH (:Express {code: 'S0'})-[:ARRIVES_AT]->(b:Plant) RETURN b.name",
+    },
+]
 
 
 @pytest.fixture(params=[param for param in release_params() if GIVEN not in RELEASE_NAMES])
@@ -96,15 +91,13 @@ WRONG = {
 
 async def test_gold_queries_of_a_database_are_read_only(supplied: Variables, tmp_path: Path) -> None:
     before = await digest_of(None, supplied)  # type: ignore[arg-type]
-    flags = {**file_of(tmp_path, questions()), "limit": 5}  # episodes; all queries run
-    await start(tmp_path / "run", load_experiment("own-questions", flags=flags), supplied)
+    await start(tmp_path / "run", load_experiment("own-questions", flags=file_of(tmp_path, QUESTIONS)), supplied)
     tasks = {record["task"]["question"]: record["task"] for record in records(tmp_path / "run")}
-    node, date, rows, number, place = (tasks[question["question"]] for question in questions()[:5])
+    node, date, rows, place = (tasks[question["question"]] for question in QUESTIONS)
     assert node["names"].keys() == {row["value"] for row in node["gold"]}  # the title names the part too
     assert all(len(names) == 1 for names in node["names"].values())
     assert date["gold"][0]["value"][4] == "-"
     assert rows["fields"] == ["part", "price"]
-    assert number["gold"][0]["value"] >= 1
     assert place["gold"] == [{"value": "Grüne Söhne 0"}]
     assert (await verify_run(RunFolder.open(tmp_path / "run"), supplied)).holds
 
