@@ -13,7 +13,6 @@ from graphwalk.suites.mazes.task import extract_path
 from graphwalk.types.chat import CallOptions, Message, Reply, Usage
 
 KEY = ("node_key",)
-PAIR = ("source_key", "target_key")
 A, B = {"node_key": "a"}, {"node_key": "b"}
 ONE = '[{"node_key": "a"}]'
 
