@@ -115,17 +115,12 @@ async def test_the_call_limit_is_kept_exactly() -> None:
     assert (trajectory.turns[-1].forced, trajectory.exit_status) == (True, ExitStatus.CALL_LIMIT)
 
 
-async def test_more_calls_in_a_turn_than_allowed_are_refused_in_words() -> None:
+@pytest.mark.parametrize(("most", "words"), [(20, "at most 20 calls"), (1, "only one call")])
+async def test_more_calls_in_a_turn_than_allowed_are_refused_in_words(most: int, words: str) -> None:
     toolbox = Counter()
-    trajectory = await walk(Speaker(script(["count"] * 50, "done")), toolbox, {"max_calls_per_turn": 20})
-    assert toolbox.made == 20
-    assert "at most 20 calls" in trajectory.results[-1].content
-
-
-async def test_without_parallel_calls_only_the_first_is_made() -> None:
-    trajectory = await walk(Speaker(script(["count"] * 3, "done")), Counter(), {"max_calls_per_turn": 1})
-    assert [r.error for r in trajectory.results] == [None, "too_many_calls", "too_many_calls"]
-    assert "only one call" in trajectory.results[-1].content
+    trajectory = await walk(Speaker(script(["count"] * 50, "done")), toolbox, {"max_calls_per_turn": most})
+    assert (toolbox.made, trajectory.results[-1].error) == (most, "too_many_calls")
+    assert words in trajectory.results[-1].content
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,6 @@ CALLS: list[tuple[str, dict[str, Any], bool]] = [
         {"property_name": "tag", "entity_name": "FLIN", "entity_type": "relationship"},
         True,
     ),
-    ("get_unique_property_values", {"property_name": "tag", "entity_name": "FLIN", "entity_type": "node"}, True),
-    (
-        "get_unique_property_values",
-        {"property_name": "cost", "entity_name": "FLIN", "entity_type": "relationship"},
-        True,
-    ),
     ("get_schema", {"entity_name": "Zorep", "entity_type": "relationship"}, True),
     ("search_nodes", {"text": "a", "label": "Zoreps"}, False),
     ("get_all_nearest_neighbors", {**FOUND[1], "relationship_type": "DRAP"}, True),

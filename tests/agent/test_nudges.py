@@ -38,19 +38,10 @@ async def test_a_plan_without_a_call_is_nudged_once(tmp_path: Path) -> None:
     assert player.sent[1][0][-1].content == nudge
 
 
-@pytest.mark.parametrize(("nudges", "turns"), [(0, 1), (1, 2), (2, 3)])
+@pytest.mark.parametrize(("nudges", "turns"), [(0, 1), (2, 3)])
 async def test_after_the_last_nudge_the_reply_counts(tmp_path: Path, nudges: int, turns: int) -> None:
     _, trajectory = await played(tmp_path, PLAN, nudges=nudges)
     assert (len(trajectory.turns), trajectory.exit_status) == (turns, ExitStatus.ANSWERED)
-
-
-async def test_an_answer_and_an_empty_reply(tmp_path: Path) -> None:
-    _, trajectory = await played(tmp_path / "a", said('[{"node_key": "x"}]'), nudges=2)
-    assert len(trajectory.turns) == 1
-    _, trajectory = await played(tmp_path / "b", said(None), nudges=1, answer="tool")
-    assert trajectory.turns[0].next_user.startswith("Your reply was empty.")
-    assert "give it by a call of answer" in trajectory.turns[0].next_user
-    assert trajectory.exit_status is ExitStatus.NO_ANSWER
 
 
 async def test_episodes_that_go_step_by_step_nudge_too() -> None:

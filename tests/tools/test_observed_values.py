@@ -37,16 +37,10 @@ def test_a_value_written_as_json_or_csv_is_held(value):
         ("key=f7 n=3.", 3, True),
         ("key=f7 n=3.", "f", False),
         ("New York, New Yorker", "New York", True),
-        ("New New York.", "New York", True),
-        ("a New York", "ew York", False),
-        ("New York, Y", "New Y", False),
         ("a.b.c", "b", False),
         ("New Yorker", "New York", False),
         ("f(x) y", "(x) y", True),
-        ("New", "New York", False),
-        ("aX bX", "a", False),
         ("It is **f7**.", "f7", True),
-        ("f7 ...", "...", True),
         ("pre-war time", "war time", False),
     ],
 )
@@ -67,7 +61,7 @@ def test_the_models_own_words_are_no_evidence():
     assert [key for key in ("f1", "f2", "f3", "f4", "f5", "f6", "f7") if evidence.holds(key)] == ["f5", "f6"]
 
 
-def test_everything_that_is_counted():
+def test_wasted_calls():
     again = ToolCall("x", "get_node_by_property", '{ "b":2,"a":1 }')
     walk = episode(
         tool_turn(seen(call(1, a=1, b=2), [{"key": "f1"}]), seen(call(2, a=3), [{"key": "f2"}])),
@@ -77,16 +71,3 @@ def test_everything_that_is_counted():
     )
     assert wasted_calls(walk) == (1, 1)
     assert wasted_calls(Trajectory((Message("user", "?"),), (), ExitStatus.MODEL_ERROR)) == (0, 0)
-
-
-def test_calls_are_the_same_by_name_and_arguments():
-    asked = [
-        ("look", '{"a": 1}'),
-        ("find", '{"a": 1}'),
-        ("look", "{a"),
-        ("look", '{ "a":1 }'),
-        ("look", "{a"),
-        ("look", "a"),
-    ]
-    results = [seen(ToolCall(str(number), *one), []) for number, one in enumerate(asked)]
-    assert wasted_calls(episode(tool_turn(*results))) == (2, 0)

@@ -12,7 +12,8 @@ LABELS = ("Person", "Film critic", "Ärztin", "2nd")
 TYPES = ("KNOWS", "worked with")
 PROPERTIES = ("name", "born on", "größe", "type")
 VALUES: tuple[Value, ...] = (
-    *("Oslo", "oslo", "", "1", "2001-04-25", "true", True, False, 1, 1.0, 2.5, -3, 2**60, float("nan")),
+    # No text that is one of the dates: the embedded engine holds a date as its text.
+    *("Oslo", "oslo", "", "1", "true", True, False, 1, 1.0, 2.5, -3, 2**60, float("nan")),
     *(
         Temporal("date", "2001-04-25"),
         Temporal("date", "1999-12-31"),
@@ -20,7 +21,7 @@ VALUES: tuple[Value, ...] = (
     ),
     *(Temporal("duration", "P1D"), Point(4326, (12.5, 55.7)), b"\x00\xff", (1, 2), ("a", "b")),
 )
-COMPARED = (*VALUES[:13], VALUES[14], 'it\'s "é" `$v`')
+COMPARED = (*VALUES[:12], VALUES[13], 'it\'s "é" `$v`')
 """Values that a question may ask for: texts, numbers, booleans and dates."""
 
 

@@ -41,7 +41,7 @@ async def count_agreements(database: Database, graphs: int, per_graph: int = PER
     return checks, answered
 
 
-GRAPHS = [60, pytest.param(250, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
+GRAPHS = [30, pytest.param(250, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("graphs", GRAPHS)

@@ -9,7 +9,6 @@ from scipy.stats import chisquare
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
@@ -25,33 +24,20 @@ from graphwalk.suites.questions.tasks.parameters import (
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value
 
-INDEX = GraphIndex(generate_graph(GraphSpec(preset="paper-200"), 5))
-
-
-async def store_of(index: GraphIndex) -> GraphStore:
-    return await EmbeddedDatabase().load(index.graph)
-
-
-async def drawn(index: GraphIndex, name: str) -> dict[str, Value]:
-    search = ParameterSearch(index, await store_of(index))
-    found, _ = await search.draw(shipped_kinds()[name], stdlib_random(0, "test", name))
-    return found
-
-
-def evaluate(name: str, index: GraphIndex, parameters: dict[str, Value]) -> list[Row]:
-    python = shipped_kinds()[name].python
-    assert python is not None
-    return python(**parameters).right_rows(index)
-
 
 async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:
     """Counted over 2,000 draws by chi-square, against a list of all that was made without drawing."""
     graph = generate_graph(GraphSpec(nodes=40, labels=3, relationship_types=2, properties=2, values=3), 2)
     name = "path_from_specific_node"
     index, kind = GraphIndex(graph), shipped_kinds()[name]
-    space, store = ParameterSpace(index), await store_of(index)
+    space, store = ParameterSpace(index), await EmbeddedDatabase().load(graph)
     choices = [space.at(kind.template, number) for number in range(space.size(kind.template))]
-    likely = [tuple(parameters.values()) for parameters in choices if await is_worth(name, index, store, parameters)]
+    likely = []
+    for parameters in choices:
+        question = Question(kind, index, parameters)
+        rows = await known_rows(question, store)
+        if rows and await is_worth_asking(question, rows, store):
+            likely.append(tuple(parameters.values()))
     random, search = stdlib_random(0, "uniform", name), ParameterSearch(index, store)
     found = Counter([tuple((await search.draw(kind, random))[0].values()) for _ in range(2_000)])
     assert 1 < len(likely) < len(choices)
@@ -59,30 +45,23 @@ async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:
     assert chisquare([found[parameters] for parameters in likely]).pvalue > 0.001
 
 
-async def is_worth(name: str, index: GraphIndex, store: GraphStore, parameters: dict[str, Value]) -> bool:
-    rows = evaluate(name, index, parameters)
-    question = Question(shipped_kinds()[name], index, parameters)
-    return bool(rows) and await is_worth_asking(question, rows, store)
-
-
 async def test_answers_have_at_most_the_rows_that_are_asked_for() -> None:
-    store = await EmbeddedDatabase().load(INDEX.graph)
+    graph = generate_graph(GraphSpec(preset="paper-200"), 5)
     config = QuestionsConfig(questions=("variable_hop_path",), per_question=2, most_rows=40)
-    tasks = await make_tasks(INDEX.graph, store, config, seed=1)
-    assert len(tasks) == 2
-    assert all(task.target_size <= 40 for task in tasks)
+    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), config, seed=1)
+    assert [task.target_size <= 40 for task in tasks] == [True, True]
 
 
 async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
     nodes = [Node(key, ("A",), {}) for key in "abc"]
     graph = PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {})])
-    for name, tried in (("variable_hop_path", 2), ("negation_with_connection", 0)):
-        with pytest.raises(ConfigError) as caught:
-            await drawn(GraphIndex(graph), name)
-        assert str(caught.value) == (
-            f"the graph {graph.digest[:12]} (3 nodes, 1 relationship) cannot host the question {name}: "
-            f"none of {tried} parameter sets has an answer that is not trivial"
-        )
+    search = ParameterSearch(GraphIndex(graph), await EmbeddedDatabase().load(graph))
+    with pytest.raises(ConfigError) as caught:
+        await search.draw(shipped_kinds()["variable_hop_path"], stdlib_random(0, "test"))
+    assert str(caught.value) == (
+        f"the graph {graph.digest[:12]} (3 nodes, 1 relationship) cannot host the question variable_hop_path: "
+        "none of 2 parameter sets has an answer that is not trivial"
+    )
 
 
 async def asked(graph: PropertyGraph, name: str, parameters: dict[str, Value]) -> tuple[list[Row], bool]:

@@ -9,7 +9,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.evaluation.extraction import extract_with_model
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult, Turn
@@ -59,11 +58,3 @@ async def test_to_the_extractor(agent: AgentConfig) -> None:
     player = Player(said("[]"))
     await extract_with_model(player, "Q?", "It is 3.", "a list", agent)
     assert player.sent[0][0][0].content == "Q?|It is 3.|a list"
-
-
-def test_the_form_of_rows() -> None:
-    task = QuestionTask.model_construct(answer_fields=("node_key", "count"))
-    assert (
-        task.answer_format(AgentConfig())
-        == 'a JSON list of objects, one per row of the answer: [{"node_key": …, "count": …}, …]'
-    )

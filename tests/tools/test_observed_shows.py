@@ -9,7 +9,6 @@ import pytest
 
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
@@ -49,7 +48,7 @@ async def episode(question: QuestionTask, tool: Path, asks: list[Ask], answer: A
 
 @pytest.mark.parametrize(
     ("declares", "answer", "grounded"),
-    [(True, ON_THE_PATH, 1.0), (True, OTHER, 0.0), (False, ON_THE_PATH, None), (False, OTHER, None)],
+    [(True, ON_THE_PATH, 1.0), (True, OTHER, 0.0), (False, ON_THE_PATH, None)],
 )
 async def test_a_path_is_evidence_if_the_tool_declares_it(
     declares: bool, answer: Any, grounded: float | None, tmp_path: Path
@@ -88,11 +87,8 @@ async def test_a_relationship_of_a_path_is_that_of_its_ends(path_first: bool) ->
     "row",
     [
         {},
-        {"keys": ["a", "b"], "labels": ["A"], "types": ["R"]},
         {"keys": ["a", "b"], "labels": ["A", "B"], "types": []},
         {"keys": ["a", None], "labels": ["A", "B"], "types": ["R"]},
-        {"keys": ["a", "b"], "labels": ["A", 7], "types": ["R"]},
-        {"keys": ["a", "b"], "labels": ["A", "B"], "types": [{}]},
         {"keys": ["a", "b"], "labels": ["A", "B"], "types": ["R"], "directions": [{}]},
     ],
 )
@@ -100,18 +96,3 @@ def test_rows_of_another_form_than_declared_show_nothing(row: dict[str, Any]) ->
     call = ToolCall("1", "my_tool", "{}")
     observed = observed_graph([ToolResult(call, json.dumps([row]), rows=1, shows="path")])
     assert (observed.understood, observed.nodes, observed.relationships) == (False, {}, [])
-
-
-MISTAKES = {
-    "shows: paths": "'nodes', 'relationships', 'values' or 'path'",
-    "shows: nodes": "shows: nodes needs a column `key`",
-    "shows: relationships": "shows: relationships needs a column `center_key`",
-}
-
-
-@pytest.mark.parametrize(("declaration", "problem"), MISTAKES.items())
-def test_a_wrong_declaration_is_refused(declaration: str, problem: str, tmp_path: Path) -> None:
-    tool = tmp_path / SHORTEST_PATH.name
-    tool.write_text(SHORTEST_PATH.read_text("utf-8").replace("shows: path", declaration), "utf-8")
-    with pytest.raises(ConfigError, match=problem):
-        load_tool(tool)
