@@ -12,7 +12,6 @@ HOSTILE = (
 SERVERS_FAULT: dict[str, Answer] = {
     "no JSON": Answer(b"<html>busy</html>"),
     "half a body": Answer(b'{"choices": [', then="reset"),
-    "no message": Answer({"choices": []}),
     "silent": Answer(chat("[]"), delay=30),
     "storm": error(429, "slow down", retry_after="0"),
     "overloaded": error(503, HOSTILE),
@@ -20,8 +19,6 @@ SERVERS_FAULT: dict[str, Answer] = {
     "error in a good status": Answer({"error": {"message": HOSTILE, "code": "server_error"}}),
     "redirect": Answer(b"", 307, {"location": "http://127.0.0.1:9/elsewhere"}),
     "refusal": error(400, HOSTILE),
-    "wrong key": error(401, HOSTILE),
-    "a pause for ever": error(429, "wait", retry_after="1000000000"),
 }
 """Replies without a score: the episode ends as `model_error`."""
 
@@ -30,7 +27,6 @@ MODELS_FAULT: dict[str, Answer] = {
     "lies about usage": Answer(chat("[]", usage={"prompt_tokens": -5, "completion_tokens": 1e308, "cost": "free"})),
     "huge integers": Answer(chat('[{"count": 1' + "0" * 5000 + "}]")),
     "10 MB": Answer(chat("x" * 10_000_000)),
-    "unknown tool": Answer(chat(calls=[("drop_everything", {})])),
     "broken arguments": Answer(chat(calls=[("think", "{")])),
     "odd arguments": Answer(chat(calls=[("think", {"thought": [1], "more": None}), ("", "null"), ("think", "[]")])),
     "fifty calls": Answer(chat(calls=[("think", {"thought": "x"})] * 50)),
@@ -39,7 +35,7 @@ MODELS_FAULT: dict[str, Answer] = {
 """Replies with a score, if a bad one."""
 
 
-LASTING = ("refusal", "wrong key", "a pause for ever", "silent")
+LASTING = ("refusal", "silent")
 """Failures that are not tried again, or take long."""
 
 

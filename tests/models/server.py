@@ -32,21 +32,20 @@ class Request:
 class Answer:
     """A response of the server: `body` as JSON (bytes as they are), and how it misbehaves while doing so.
 
-    `delay`: seconds before the first byte. `drip`: seconds between single bytes of the body. `then`: after the body
-    (whose length header promises more) the connection is reset, hangs, or never ends.
+    `delay`: seconds before the first byte. `then`: after the body, whose length header promises more, the connection is
+    reset, hangs, or never ends.
     """
 
     body: Any = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
-    drip: float = 0.0
     then: Literal["", "reset", "hang", "endless"] = ""
 
     @property
     def last(self) -> bool:
         """The connection serves no further request, and is watched, so that a client who leaves is noticed at once."""
-        return bool(self.drip or self.then or self.delay > 1)
+        return bool(self.then or self.delay > 1)
 
     def payload(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
@@ -208,13 +207,7 @@ async def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
         headers["connection"] = "close"
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = f"HTTP/1.1 {answer.status} Status\r\n{lines}\r\n".encode("latin-1")
-    if not answer.drip:
-        writer.write(head + payload)
-    else:
-        writer.write(head)
-        for byte in payload:
-            writer.write(bytes([byte]))
-            await asyncio.sleep(answer.drip)
+    writer.write(head + payload)
     await writer.drain()
     if answer.then == "hang":
         await asyncio.sleep(math.inf)

@@ -160,19 +160,3 @@ async def test_a_server_without_grammar_is_read_leniently(content: str) -> None:
     reply = await speaking(Player(said(content))).complete(ASK, (LOOK, WALK), CallOptions())
     assert [(call.name, json.loads(call.arguments)) for call in reply.message.tool_calls] == [("look", {"key": "a"})]
     assert reply.message.content == content
-
-
-async def test_native_calls_are_written_in_the_form_of_the_protocol() -> None:
-    player = Player()
-    example = [
-        Message("assistant", "Let me see.", (ToolCall("1", "look", '{"key": "a"}'),)),
-        Message("tool", "[]", tool_call_id="1"),
-        Message("assistant", '[{"key": "b"}]'),
-    ]
-    for parallel in (True, False):
-        options = CallOptions(parallel_tool_calls=parallel, answer_schema={"type": "string"})
-        await speaking(player).complete([*ASK, *example, *ASK], (LOOK,), options)
-    first, second = ([json.loads(m.content or "") for m in sent if m.role == "assistant"] for sent, *_ in player.sent)
-    call = {"tool": "look", "arguments": {"key": "a"}}
-    assert first == [{"thought": "Let me see.", "calls": [call]}, {"answer": [{"key": "b"}]}]
-    assert second[0] == {"thought": "Let me see.", **call}

@@ -150,8 +150,7 @@ DETAILS = {"completion_tokens_details": {"reasoning_tokens": 1}, "prompt_tokens_
     ("wire", "usage"),
     [
         ({"prompt_tokens": "9", "completion_tokens": -1, "cost": math.nan}, Usage()),
-        ({"prompt_tokens": 9.0, "completion_tokens": 2, "cost": 0.25}, Usage(9, 2, cost=0.25)),
-        ({"prompt_tokens": 9, "completion_tokens": 2, **DETAILS}, Usage(9, 2, 1, 8)),
+        ({"prompt_tokens": 9.0, "completion_tokens": 2, "cost": 0.25, **DETAILS}, Usage(9, 2, 1, 8, 0.25)),
     ],
 )
 async def test_usage_is_read(model: OpenAIModel, server: ModelServer, wire: Any, usage: Usage) -> None:
@@ -264,7 +263,6 @@ RETRYABLE: dict[str, tuple[Answer, str]] = {
     "stream reset": (Answer(HALF.body, headers=HALF.headers, then="reset"), "no reply from 127.0.0.1"),
 }
 LASTING: dict[str, tuple[Answer, str]] = {
-    "unknown model": (error(404, "no model m"), "answered 404: no model m"),
     "web page": (PAGE, "answered 200"),
 }
 FAULTS = [

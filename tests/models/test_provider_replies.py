@@ -31,10 +31,6 @@ def test_context_overflow(status: int, body: object) -> None:
     assert not error.retryable
 
 
-def test_a_spent_quota_is_final() -> None:
-    assert not status_error(429, {}, {"code": "insufficient_quota", "message": "pay"}, "host").retryable
-
-
 @pytest.mark.parametrize(
     ("status", "retryable"), [(400, False), (404, False), (429, True), (500, True), (503, True), (529, True)]
 )
@@ -80,7 +76,7 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     ("body", "retryable"),
     [
         ({"code": 429, "message": "x"}, True),
-        ({"code": "rate_limit_exceeded"}, True),
+        ({"code": "insufficient_quota"}, False),
         ({"code": "server_error"}, True),
         ({"code": 400, "message": "x"}, False),
         ({"code": "context_length_exceeded"}, False),

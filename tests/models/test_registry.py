@@ -50,6 +50,7 @@ def test_openai_models(spec: str, kind: type) -> None:
         ("openai-api/h/m", {"H_BASE_URL": "example.test", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
         ("openai-api/h/m", {"H_BASE_URL": "http://example.test", "H_API_KEY": "k\nk"}, "H_API_KEY contains characters"),
         ("openai-api/h", {}, "names no model"),
+        ("azure/d", {"AZURE_OPENAI_ENDPOINT": "http://example.test"}, "OPENAI_API_VERSION is not set"),
         ("nobody/m", {}, "unknown provider 'nobody'"),
         ("gpt-4.1", {}, "is not a model"),
         ("scripted/expert", {}, "single episodes"),

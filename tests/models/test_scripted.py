@@ -63,13 +63,6 @@ async def test_one_call_per_reply_where_parallel_calls_are_off() -> None:
     assert reply.message.content == "call_1 call_2 call_3"
 
 
-async def test_without_tools_it_answers_at_once() -> None:
-    player = model(looks_twice())
-    messages = [*PROMPT, *results(await say(player, PROMPT), "one", "two"), Message("user", "Answer now.")]
-    for _ in range(2):
-        assert (await say(player, messages, tools=False)).message == Message("assistant", NO_ANSWER)
-
-
 def careful() -> Policy:
     try:
         yield [Ask("look", {})]
@@ -85,7 +78,7 @@ def stubborn() -> Policy:
 
 
 @pytest.mark.parametrize(("policy", "answer"), [(careful, "so far nothing"), (stubborn, NO_ANSWER)])
-async def test_policy_answers_at_the_turn_limit(policy: Callable[[], Policy], answer: str) -> None:
+async def test_without_tools_a_policy_answers_at_once(policy: Callable[[], Policy], answer: str) -> None:
     assert (await say(model(policy()), PROMPT, tools=False)).message.content == answer
 
 

@@ -8,7 +8,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
-from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
+from tests.models.player import ASK, LOOK, Player, in_run, said
 from tests.models.server import ModelServer, in_turn
 
 PROMPT = (Message("system", "You walk."), Message("user", "Where?"))
@@ -22,23 +22,13 @@ def speaking(model: Model) -> Cached:
     return in_run(model, Limits(retries=0), AgentConfig(tool_protocol="text"))
 
 
-async def test_tools_are_described_in_the_system_prompt() -> None:
-    player = Player()
-    await speaking(player).complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
-    (system, user), tools, options = player.sent[0]
-    assert (tools, options.parallel_tool_calls) == ([], None)
-    assert (system.content or "").startswith("You walk.\n\n# Tools\n")
-    assert "You may write several calls in one reply" in (system.content or "")
-    assert (system.content or "").endswith(
-        '## walk\n\nWalk on.\n\nArguments, as a JSON schema: {"type": "object", "properties": {}}'
-    )
-    assert (user.content or "").startswith("Where?\n\n(No tool has been called yet")
-
-
 async def test_a_conversation_in_text() -> None:
     player = Player(said(CALL), said("done"))
     model = speaking(player)
     reply = await model.complete(PROMPT, (LOOK,), CallOptions())
+    (system, _), tools, _ = player.sent[0]
+    assert (system.content or "").startswith("You walk.\n\n# Tools\n")
+    assert tools == []
     assert reply.message == Message("assistant", CALL, (ToolCall("text_call_2_0", "look", '{"key": "a"}'),))
     result = Message("tool", '[{"key": "a"}]', tool_call_id="text_call_2_0")
     again = [*PROMPT, reply.message, result, Message("user", "Now answer.")]
@@ -68,9 +58,8 @@ async def test_calls_made_natively_are_written_out() -> None:
         ([], "Call a tool now"),
         (["Note: no node has it.\n[]"], "Call get_unique_property_values"),
         (["[]", '[["label"],["X"]]'], "If the results show all"),
-        (["X has no property a."], "If the results show all"),
     ],
-    ids=["before a call", "nothing found", "found at last", "refused"],
+    ids=["before a call", "nothing found", "found at last"],
 )
 async def test_short_prompt_names_the_next_step(results: list[str], words: str) -> None:
     """Small models give up after an empty result, unless the prompt names the next step."""

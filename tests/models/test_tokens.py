@@ -17,12 +17,12 @@ CYPHER = "MATCH (a:Opufaso {key: 'n9k3'})-[r:UHESERO]->(b:Uzuhitu) RETURN DISTIN
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # bpe_openai opens its tables in an older way
-@pytest.mark.parametrize("text", [ROWS, PROSE, CYPHER], ids=["rows", "prose", "cypher"])
-def test_estimate_is_within_its_error(text: str) -> None:
+def test_estimates_are_within_their_error() -> None:
     import bpe_openai
 
-    exact = len(bpe_openai.get_encoding("o200k_base").encode_ordinary(text))
-    assert count_tokens(text) == pytest.approx(exact, rel=RULE_ERROR)
+    encoding = bpe_openai.get_encoding("o200k_base")
+    for text in (ROWS, PROSE, CYPHER):
+        assert count_tokens(text) == pytest.approx(len(encoding.encode_ordinary(text)), rel=RULE_ERROR)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\x00", "日本語のテキスト", "é" * 1000, "\n" * 50])

@@ -93,7 +93,6 @@ async def test_calls_are_spaced_by_a_rate_limit(limits: dict[str, float]) -> Non
 
 HANGING = {
     "silence": Answer(chat("late"), delay=60),
-    "a byte now and then": Answer(chat("late"), drip=0.1),
     "half a body": Answer(b'{"choices": [', then="hang"),
     "endless": Answer(b"{", then="endless"),
 }
@@ -168,20 +167,6 @@ def test_a_stated_price_has_priority_over_the_cost_that_a_provider_reports(
     assert (of_stated.cost, of_published.cost) == (stated, published)
 
 
-@pytest.mark.parametrize("usage", [Usage(), Usage(0, 0, cost=0.0)], ids=["none", "free"])
-async def test_a_budget_ends_where_a_provider_reports_nothing(usage: Usage) -> None:
-    notes: list[str] = []
-    player = Player(said("a reply of several words", usage=usage))
-    budget = Budget(usd=0.01)
-    model = in_run(player, Limits(), price=PRICE, budget=budget, note=notes.append)
-    while not budget.exhausted and len(player.sent) < 20:
-        reply = await model.complete(ASK, (), CallOptions())
-    assert 1 < len(player.sent) < 20
-    assert reply.usage.estimated
-    assert reply.usage.output_tokens >= 6
-    assert ["does not report" in note for note in notes] == [True]
-
-
 async def test_a_cached_reply_is_charged_again(model: OpenAIModel, server: ModelServer, tmp_path: Path) -> None:
     """A resumed run ends where an undisturbed one does."""
     server.respond = in_turn(error(503), Answer(chat("ok", usage=(1000, 100))))
@@ -225,27 +210,24 @@ async def replies(path: Path, player: Player, episode: str = "e", calls: int = 3
 
 
 async def test_a_resumed_episode_pays_nothing(tmp_path: Path) -> None:
-    said_first = [FULL, said("b", usage=Usage(1, 1)), said("c", usage=Usage(2, 1))]
-    first = await replies(tmp_path / "c", Player(*said_first))
+    player = Player(FULL, said("b", usage=Usage(1, 1)), said("c", usage=Usage(2, 1)))
+    first = await replies(tmp_path / "c", player)
+    assert first[0] == FULL
     later = Player(ModelError("must not be called"))
-    assert first == said_first == await replies(tmp_path / "c", later)
+    assert first == await replies(tmp_path / "c", later)
     assert later.sent == []
 
 
 async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:
     cache, player, other = ReplyCache(tmp_path / "c"), Player(), Player()
     other.name = "test/other"
-    longer = (*ASK, Message("assistant", "x"))
     requests: list[tuple[Player, str, Any, Any, CallOptions]] = [
         (player, "e", ASK, (LOOK,), CallOptions()),
         (other, "e", ASK, (LOOK,), CallOptions()),
         (player, "f", ASK, (LOOK,), CallOptions()),
-        (player, "e", longer, (LOOK,), CallOptions()),
-        (player, "e", (Message("system", "hi"),), (LOOK,), CallOptions()),
+        (player, "e", (*ASK, Message("assistant", "x")), (LOOK,), CallOptions()),
         (player, "e", ASK, (LOOK, WALK), CallOptions()),
-        (player, "e", ASK, (), CallOptions()),
         (player, "e", ASK, (LOOK,), CallOptions(temperature=1.0)),
-        (player, "e", ASK, (LOOK,), CallOptions(extra={"a": 1})),
     ]
     for _ in range(2):
         for model, episode, *request in requests:
