@@ -3,12 +3,8 @@
 import asyncio
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 import warnings
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 import graphwalk
-from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.models.server import Answer, ModelServer, Request, chat, error, stream
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "langgraph_agent"
@@ -30,21 +26,14 @@ THREAD: Any = {"configurable": {"thread_id": "1"}}
 
 
 def events(body: dict[str, Any]) -> Answer:
-    """A reply as a server streams it: word by word, the arguments of calls in two halves."""
-    message = body["choices"][0]["message"]
-    deltas: list[dict[str, Any]] = [{"role": "assistant"}]
-    deltas += [{"content": f"{word} "} for word in (message["content"] or "").split()]
-    for index, call in enumerate(message.get("tool_calls", ())):
-        text = call["function"]["arguments"]
-        deltas.append(
-            {"tool_calls": [{"index": index, **call, "function": {**call["function"], "arguments": text[:9]}}]}
-        )
-        deltas.append({"tool_calls": [{"index": index, "function": {"arguments": text[9:]}}]})
-    sent = [{"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-    sent.append({"choices": [{"index": 0, "delta": {}, "finish_reason": body["choices"][0]["finish_reason"]}]})
-    sent.append({"choices": [], "usage": body["usage"]})
-    lines = "".join(f"data: {json.dumps(event)}\n\n" for event in sent)
-    return Answer(f"{lines}data: [DONE]\n\n".encode(), headers={"content-type": "text/event-stream"})
+    """Return a reply as a server streams it: word by word, calls in one piece."""
+    (choice,) = body["choices"]
+    message = choice["message"]
+    deltas: list[dict[str, Any]] = [{"content": f"{word} "} for word in (message["content"] or "").split()]
+    deltas += [{"tool_calls": [{"index": i, **call}]} for i, call in enumerate(message.get("tool_calls", ()))]
+    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]})
+    return stream(*({"choices": [one]} for one in choices), {"choices": [], "usage": body["usage"]})
 
 
 def respond(request: Request) -> Answer:
@@ -154,26 +143,15 @@ async def test_checkpointers_know_every_type(server: ModelServer, tmp_path: Path
             await with_agent(work, checkpointer=saver)
 
 
-@pytest.mark.extended
-async def test_conversation_continues_in_another_process(server: ModelServer, example: Any, tmp_path: Path) -> None:
+async def test_a_conversation_continues_from_its_file(server: ModelServer, example: Any, tmp_path: Path) -> None:
     file = str(tmp_path / "threads.sqlite")
 
-    def first() -> Any:
+    def work() -> Any:
         with graphwalk.open_store(FILMS) as store:
-            return example.ask_before_tools(MODEL, store, QUESTION, file)
+            return example.ask_before_tools(MODEL, store, QUESTION, file), example.go_on(MODEL, store, file)
 
-    assert (await asyncio.to_thread(first)).next == ("tools",)
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "import walk, graphwalk\n"
-        "with graphwalk.open_store(sys.argv[2]) as store:\n"
-        "    print(walk.go_on(sys.argv[3], store, sys.argv[4]))\n"
-    )
-    words = [sys.executable, "-W", "error::UserWarning", "-c", code, str(EXAMPLE), str(FILMS), MODEL, file]
-    environment = {**os.environ, "LOCAL_BASE_URL": server.url}
-    run = partial(subprocess.run, words, capture_output=True, text=True, env=environment, check=False)
-    done = await asyncio.to_thread(run)
-    assert (done.stdout.strip(), done.stderr) == ("It is Red Dust", "")
+    state, answer = await asyncio.to_thread(work)
+    assert (state.next, answer) == (("tools",), "It is Red Dust")
     assert len(server.requests) == 2
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,6 @@ from graphwalk.runs.listing import list_runs
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
-from tests.fuzzing.damage import altered, damaged
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning"),
@@ -31,6 +31,36 @@ ROUNDS = 40
 SECONDS, MEGABYTES = 10, 1000
 RUNS = Path(__file__).parents[1] / "data" / "runs"
 Read = Callable[[Path], object]
+
+
+PIECES = [b"", b"\x00", b"\xff", b'"', b"'", b"`", b"{", b"[", b"<", b"&a;", b"\\", b"\n", b",", b":", b"- ", b"? "]
+PIECES += [b"1e999", b"9" * 5000, b"null", b"$date", b"gw_", b"[" * 2000, b"\xe2\x80\xae", b"\x1b[2J"]
+PIECES += [b"!!python/object:os.system ", b"*a"]
+VALUES: list[Any] = [None, True, -1, 10**30, 1.5, float("nan"), "", "x" * 5000, "\x1b[2J", "gw_0", "\ud800"]
+VALUES += [[], [[]], {}, {"a": 1}]
+
+
+def damaged(text: bytes, draw: random.Random) -> bytes:
+    """The file with up to three cuts, doublings or insertions."""
+    for _ in range(draw.randint(1, 3)):
+        start = draw.randrange(len(text) + 1)
+        end = min(len(text), start + draw.choice([0, 1, 5, 200]))
+        piece = draw.choice([*PIECES, text[start:end] * 2, text[:20]])
+        text = text[:start] + piece + (b"" if draw.random() < 0.1 else text[end:])
+    return text
+
+
+def altered(value: Any, draw: random.Random) -> Any:
+    """The JSON value with one part of it, at whatever depth, gone or replaced."""
+    if not isinstance(value, dict | list) or not value or draw.random() < 0.1:
+        return draw.choice(VALUES)
+    key = draw.choice(list(value) if isinstance(value, dict) else range(len(value)))
+    copy = value.copy()
+    if draw.random() < 0.2:
+        del copy[key]
+    else:
+        copy[key] = altered(value[key], draw)
+    return copy
 
 
 def small() -> PropertyGraph:
