@@ -47,7 +47,7 @@ class Straight:
         return None
 
 
-@pytest.mark.parametrize("compaction", ["none", "window"])
+@pytest.mark.parametrize("compaction", ["none", pytest.param("window", marks=pytest.mark.extended)])
 async def test_an_estimate_is_what_a_model_receives_that_calls_as_the_expert(tmp_path: Path, compaction: str) -> None:
     agent = {"agent.compaction": compaction, "agent.compaction_window": 1, "agent.tool_protocol": "native"}
     await start(tmp_path / "expert", experiment(models=["scripted/expert"], **agent))

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from graphwalk.analysis.compare_runs import compare_runs
 from graphwalk.analysis.reporting import origin_of, report_of
 from graphwalk.api.runs import Run
 from graphwalk.reports.formats import as_text, to_latex
@@ -26,15 +25,6 @@ def test_a_report_has_the_names_of_models_and_the_log_has_the_models(tmp_path: P
     assert "scripted/expert" not in as_text(report).replace(report.notes[-1], "").replace("is scripted/expert", "")
     assert {record["model"] for record in run.records()} == {"scripted/expert", "scripted/flawed"}
     assert "Alpha_1" in {series.name for series in report.plots[0].series}
-
-
-def test_names_and_models_choose_players(tmp_path: Path) -> None:
-    run = named(tmp_path / "run")
-    by_name, by_model = (
-        compare_runs([run.path], models=[one, "scripted/flawed"]) for one in ("Alpha_1", "scripted/expert")
-    )
-    assert by_name.verdict == by_model.verdict
-    assert any("Alpha_1" in sentence for sentence in by_name.verdict)
 
 
 def test_latex_has_the_origin_in_each_caption(tmp_path: Path) -> None:

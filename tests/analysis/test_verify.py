@@ -97,7 +97,7 @@ def copy_of(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, tmp
     return copied
 
 
-@pytest.mark.parametrize("name", SUITES)
+@pytest.mark.parametrize("name", ["questions", "mazes"])
 async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     folder = await copy_of(name)
     before = (folder / "results.jsonl").read_bytes()
@@ -107,7 +107,7 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     log = records(folder)
     results = sum(record["tool_calls"] for record in log)
     assert counts["tool results"] == results
-    assert (results > 0) == (name != "magma")
+    assert results > 0
     assert counts["prompts"] == counts["scores"] == counts["totals"] == len(log)
     assert counts["episodes"] == len(log)
     assert counts["tasks"] == len({record["task_id"] for record in log})
@@ -171,7 +171,6 @@ def swap_trajectories(log: list[Record]) -> None:
         (set_to("trajectory", "turns", -1, "message", "content", value="[]."), "replies"),
         (set_to("trajectory", "exit_status", value="turn_limit"), "turns"),
         (set_to("tool_calls", value=99), "totals"),
-        (set_to("graph", "nodes", value=99), "graphs"),
         (set_to("task_id", value="0123-node_count-0"), "episodes"),
         (repeat_a_line, "episodes"),
         (swap_trajectories, "prompts"),
@@ -250,8 +249,6 @@ async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -
     assert outcome.error is None, outcome.error
     assert outcome.checks["tool results"].verified == 10
     assert (outcome.checks["replies"].verified, not outcome.checks["replies"].unverified) == (4, True)
-    rewrite(folder, set_to("trajectory", "turns", -1, "message", "content", value="[ ]"))
-    assert (await verified(folder)).checks["replies"].differing, "replies.jsonl has another reply"
     (folder / "replies.jsonl").unlink()
     outcome = await verified(folder)
     assert outcome.checks["replies"].unverified == {"the reply is not in replies.jsonl": 4}

@@ -1,12 +1,8 @@
 """Texts are rendered strictly, and checked before."""
 
-from pathlib import Path
-
 import pytest
 
-from graphwalk.config import jinja
-from graphwalk.config.jinja import TextError, check_text, render_page, render_text
-from graphwalk.errors import ConfigError
+from graphwalk.config.jinja import TextError, check_text, render_text
 
 
 def test_values_of_text_are_not_templates() -> None:
@@ -69,19 +65,6 @@ def test_template_errors(text: str, line: int, problem: str) -> None:
         check_text(text, ["right"], ["mine"])
     assert problem in str(caught.value)
     assert caught.value.line == line
-
-
-def test_a_missing_and_a_malformed_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "templates").mkdir()
-    (tmp_path / "templates" / "broken.j2").write_text("fine\n{% if %}")
-    monkeypatch.setattr(jinja, "data_path", lambda name: tmp_path / name)
-    jinja._pages.cache_clear()
-    try:
-        for page, place in (("broken.j2", ":2"), ("missing.j2", "")):
-            with pytest.raises(ConfigError, match=f"^templates/{page}{place}: "):
-                render_page(page)
-    finally:
-        jinja._pages.cache_clear()
 
 
 @pytest.mark.parametrize(
