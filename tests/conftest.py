@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """No attempt to reach another machine, not even one whose failure was swallowed (reliability R33)."""
+    """No attempt to reach another machine, not even one whose failure was swallowed."""
     if hasattr(session.config, "workerinput"):
         return
     tried = Path(os.environ[_TRIED]).read_text()

@@ -16,7 +16,6 @@ PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 NAMED = re.compile(r"\b(?:graphwalk|templates|tools|tests|benchmarks|examples|docs)/[\w./-]*\w")
 """A path in the checkout; in `templates/prompts/NAME.j2` the capital letters are a placeholder."""
 COMMAND = re.compile(r"(?:^\$ |`)graphwalk ([a-z]+\b[^`|;&>\n]*)", re.MULTILINE)
-CITED = re.compile(r"docs/(\w+)\.md, ([A-Z]\w+(?: \w+)*?)(?=[.,;:)\n]| and | \()")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -69,19 +68,3 @@ def test_the_first_example_without_a_key_prints_an_answer() -> None:
     (code,) = re.findall(r"```python\n(import.*?)```", (ROOT / "docs" / "mcp.md").read_text("utf-8"), re.DOTALL)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "- Quill Trading [Quill Trading] OWNS Sea Holly [Sea Holly]" in done.stdout
-
-
-def test_every_section_that_a_docstring_cites_is_there() -> None:
-    cited = {
-        (name, title)
-        for path in [*(ROOT / "graphwalk").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
-        for name, title in CITED.findall(path.read_text(encoding="utf-8"))
-        if path != Path(__file__)
-    }
-    titles = {
-        (page.stem, title)
-        for page in (ROOT / "docs").glob("*.md")
-        for title in re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    assert cited
-    assert not cited - titles

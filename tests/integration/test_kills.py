@@ -1,4 +1,4 @@
-"""The promises about being killed, with real processes, real signals and a real server (reliability R01, R02, R05)."""
+"""The promises about being killed, with real processes, real signals and a real server (P3, P4)."""
 
 import asyncio
 import json

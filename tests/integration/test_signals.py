@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: the process ends in order, and prints how to resume (R05)."""
+"""Ctrl-C at any moment: the process ends in order, and prints how to resume."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""No surprise network: the guard of the test suite itself (reliability R33)."""
+"""No surprise network: the guard of the test suite itself."""
 
 import os
 import socket

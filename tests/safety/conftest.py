@@ -56,15 +56,12 @@ class Place:
         """The toolbox that this tool runs in."""
         if tool in MAZE_TOOLS:
             return MazeToolbox(self.maze, SMALL.size)
-        names = [*GOOD_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
+        names = [*OWN_GRAPH_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
         agent = AgentConfig(call_seconds=2.0)
         return GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
 
     async def call(self, toolbox: Toolbox, tool: str, arguments: str) -> ToolResult:
         return await toolbox.call(ToolCall("1", tool, arguments))
-
-
-GOOD_TOOLS = OWN_GRAPH_TOOLS
 
 
 @pytest.fixture(
