@@ -1,6 +1,7 @@
 """Tables of episodes and calls as CSV or Parquet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import polars as pl
 from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.exports.episodes import Episodes
 from graphwalk.files.bulk import cell
-from graphwalk.files.writing import new_file, new_folder
+from graphwalk.files.writing import new_folder, write_whole
 from graphwalk.runs.record import Result, episode_row
 from graphwalk.sanitise import escape_formula
 
@@ -29,8 +30,7 @@ def export_csv(episodes: Episodes, out: Path) -> None:
         texts = pl.col(pl.String).str.replace_all("\0", "\\x00", literal=True)
         texts = texts.map_elements(escape_formula, return_dtype=pl.String)
         truths = pl.col(pl.Boolean).cast(pl.String).str.to_titlecase()
-        with new_file(folder / f"{name}.csv") as file:
-            table.with_columns(texts, truths).write_csv(file)
+        _write(folder / f"{name}.csv", table.with_columns(texts, truths).write_csv)
 
 
 def export_parquet(episodes: Episodes, out: Path) -> None:
@@ -40,8 +40,14 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
     """
     folder = new_folder(out)
     for name, table in _tables(episodes).items():
-        with new_file(folder / f"{name}.parquet") as file:
-            table.write_parquet(file)
+        _write(folder / f"{name}.parquet", table.write_parquet)
+
+
+def _write(path: Path, write: Callable[[BytesIO], object]) -> None:
+    """Write a table by way of memory: polars reports a full disk without the number of the error."""
+    buffer = BytesIO()
+    write(buffer)
+    write_whole(path, [buffer.getvalue()])
 
 
 def _tables(episodes: Episodes) -> dict[str, pl.DataFrame]:
