@@ -5,9 +5,11 @@ import re
 import pytest
 from rich.console import Console
 
+from graphwalk.analysis.reporting import report_of
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.reports.formats import OnTerminal, to_csv, to_latex, to_markdown
+from graphwalk.reports.formats import OnTerminal, as_text, to_csv, to_json, to_latex, to_markdown
 from graphwalk.suites.registry import suite_named
+from tests.exports.hostile_run import copied
 from tests.reports.results import build_report, run
 
 DECLARED = analysis_of(suite_named("questions")).report()
@@ -72,3 +74,14 @@ def test_latex_escapes_names_and_keeps_columns():
     assert r"\input" not in text
     assert r"$*$é \textendash{} $\Delta$ $\to$ $\le$ $<$b$>$ $|$ a-{}-b" in text
     assert r"Seed 0 \& 4 graphs" in text
+
+
+def test_every_format_marks_an_unfinished_run(tmp_path):
+    folder = copied("questions", tmp_path / "run")
+    assert report_of(folder).incomplete is None
+    folder.results_path.write_bytes(b"".join(folder.results_path.read_bytes().splitlines(keepends=True)[:4]))
+    unfinished = report_of(folder)
+    note = f"NOT FINISHED: 4 of {folder.planned_episodes()} planned episodes"
+    assert as_text(unfinished, width=100).startswith(note)
+    assert to_markdown(unfinished).startswith(f"**{note}")
+    assert note in to_json(unfinished)

@@ -6,7 +6,6 @@ import pytest
 
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.questions import baselines
-from graphwalk.reports.formats import as_text, to_json, to_markdown
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.registry import suite_named
@@ -87,23 +86,3 @@ def test_ties_under_the_papers_target_have_a_number_an_expert_and_a_score_of_any
     assert [rows["expert (reference)"][name] for name in ("Accuracy %", "Any tied row %")] == ["75.00", "100.00"]
     untied = cells(by_title([result_of("node_count", "retrieval")])["Results"])
     assert not {"Tied", "Any tied row %"} & untied[0].keys()
-
-
-def test_the_papers_notes_are_in_data_and_in_explained_reports() -> None:
-    report = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"))
-    note = "printed 17.7; 20 of 120 right are 16.67"
-    assert note in to_json(report)
-    assert note in to_markdown(report, explain=True).replace("\\", "")
-    assert note in as_text(report, width=4000, explain=True)
-    assert note not in as_text(report, width=4000)
-
-
-def test_mistakes_and_waste_are_in_the_terminal_where_they_fit() -> None:
-    wrong = result(correct=False)
-    wrong["score"] |= {"repeated_calls": 5, "tool_errors": 0}
-    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Wasted calls")[2]
-    titles = text.splitlines()[1]
-    assert "Repeated" in titles
-    assert "Tool errors" not in titles
-    narrow = as_text(build_report([wrong], DECLARED), width=60)
-    assert max(map(len, narrow.splitlines())) <= 60

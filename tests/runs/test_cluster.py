@@ -1,7 +1,6 @@
 """Shards that are handed to machines: together they are the undivided run."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,15 +66,6 @@ def test_shards_that_were_played_stay_when_another_fails(tmp_path: Path) -> None
 
     assert play(again, watched).finished == 9
     assert set(times) == {first}
-
-
-def test_a_machine_that_does_not_see_the_shards_is_an_error(tmp_path: Path) -> None:
-    def elsewhere(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
-        return (play_shard(replace(work, shards=tmp_path / "no")) for work in works)
-
-    with pytest.raises(ConfigError, match=r"does not see .*no") as caught:
-        play(sharded(tmp_path / "run"), elsewhere)
-    assert "graphwalk merge" in caught.value.hint
 
 
 def test_limits_are_never_passed_together() -> None:

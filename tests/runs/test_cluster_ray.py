@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from graphwalk.runs.folder import RunFolder
@@ -78,20 +77,6 @@ def test_a_node_is_killed_and_the_run_is_the_undivided_one(tmp_path: Path, clust
     ours, theirs = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "undivided"))
     assert ours == theirs
     assert not shards.exists()
-    resumed = graphwalk("resume", out)
-    output = resumed.communicate(timeout=300)[0]
-    assert resumed.returncode == 0, output
-    assert sorted(map(without_time, records(out))) == ours
-
-
-def test_a_cluster_of_its_own_is_gone_at_the_end(tmp_path: Path) -> None:
-    before = raylets()
-    process = graphwalk(*RUN[:2], "--limit", 4, "--on", "ray", "--shards", 2, "--out", tmp_path / "run")
-    output = process.communicate(timeout=300)[0]
-    assert process.returncode == 0, output
-    assert "2 shards on" in output
-    assert len(records(tmp_path / "run")) == planned(tmp_path / "run")
-    until(lambda: raylets() <= before, 60)
 
 
 def test_missing_cluster_is_an_error(tmp_path: Path) -> None:
@@ -109,11 +94,6 @@ def played(shards: Path) -> int:
 
 def planned(folder: Path) -> int:
     return int(RunFolder.open(folder).read_manifest()["fingerprint"]["episodes"])
-
-
-def raylets() -> set[int]:
-    """The process that every node of a cluster has."""
-    return {process.pid for process in psutil.process_iter(["name"]) if process.info["name"] == "raylet"}
 
 
 def until(holds: Callable[[], bool], seconds: float) -> None:

@@ -9,7 +9,6 @@ import shutil
 import tempfile
 import traceback
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,22 +31,18 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from graphwalk.analysis.publishing import publish
 from graphwalk.analysis.rescore import rescore_run
-from graphwalk.analysis.verify import verify_run
 from graphwalk.cli.app import _as_graphwalk_error
-from graphwalk.errors import ModelError
+from graphwalk.errors import GraphwalkError, ModelError
 from graphwalk.files import json_lines
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
-from graphwalk.runs.listing import list_runs
 from graphwalk.runs.play import resume_run, start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.runs.resolve import resolve
 from graphwalk.runs.shards import Shard, merge_runs
-from graphwalk.sanitise import Secrets
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
@@ -133,8 +128,6 @@ class Logged:
 
     results: dict[EpisodeKey, str] = field(default_factory=dict)
     replies: set[str] = field(default_factory=set)
-    texts: bool = False
-    """The texts are complete: the run or a resume of it has got that far."""
 
 
 def faults(*targets: str, most: int = 4) -> "st.SearchStrategy[Fault | None]":
@@ -159,7 +152,7 @@ class RunFolderMachine(RuleBasedStateMachine):
         self.disk = Disk(self.home)
         self.logged = {name: Logged() for name in FOLDERS}
         self.broken: list[str] = self.disk.broken
-        self.error: Exception | None = None
+        self.error: GraphwalkError | None = None
 
     @initialize(
         seconds=st.sampled_from([0.0, 1e9]),
@@ -187,7 +180,6 @@ class RunFolderMachine(RuleBasedStateMachine):
         end = self.command(lambda: self.played(name, fails, concurrency), fault)
         if fault is None:
             assert end in ((DONE, FAILED) if fails else (DONE,)), (end, self.error)
-            self.logged[name].texts = True
 
     @precondition(lambda self: self.existing())
     @rule(name=names, fault=faults(*LOGS, ""))
@@ -196,17 +188,6 @@ class RunFolderMachine(RuleBasedStateMachine):
         end = self.command(lambda: rescore_run(RunFolder.open(self.home / name)), fault)
         if fault is None:
             assert end == (DONE if self.has_lines(name) else REFUSED), (end, self.error)
-
-    @precondition(lambda self: self.existing())
-    @rule(name=names, fault=faults(".part", ".zip", most=9))
-    def publish(self, name: str, fault: Fault | None) -> None:
-        name = self.existing(name)
-        end = self.command(lambda: self.published(name), fault)
-        if fault is None:
-            assert end == DONE or not self.logged[name].texts, (end, self.error)
-        if end == DONE:
-            published = RunFolder.open(self.home / f"{name}.zip").path / "results.jsonl"
-            assert dict(results_in(read(published))) == self.logged[name].results
 
     @precondition(lambda self: self.exists("first") and self.exists("second"))
     @rule(fault=faults(*LOGS, "", most=6))
@@ -219,18 +200,8 @@ class RunFolderMachine(RuleBasedStateMachine):
             assert end == DONE or (end == REFUSED and not whole), (end, self.error)
         if end == DONE:
             shards = self.logged["first"], self.logged["second"]
-            self.logged["merged"].texts = all(one.texts for one in shards)
             assert self.logged["merged"].results == shards[0].results | shards[1].results
             assert self.logged["merged"].replies == shards[0].replies | shards[1].replies
-
-    @precondition(lambda self: self.existing())
-    @rule(name=names)
-    def verify(self, name: str) -> None:
-        """Verify a run, and list all of them."""
-        name = self.existing(name)
-        end = self.command(lambda: self.verified(name))
-        assert end == DONE or not self.logged[name].texts, (end, self.error)
-        assert self.command(lambda: [*list_runs(self.home)]) == DONE, self.error
 
     # The invariants.
 
@@ -269,21 +240,17 @@ class RunFolderMachine(RuleBasedStateMachine):
     def command(self, work: Callable[[], object], fault: Fault | None = None) -> object:
         """Run a command as a process; return its exit code."""
         end: object = KILLED
-        with self.disk.process(fault), suppress(Killed):
-            end = self.ended(work)
+        with self.disk.process(fault), suppress(Killed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                end = FAILED if work() is FAILED else DONE
+            except Exception as error:
+                self.error = _as_graphwalk_error(error)
+                end = self.error.exit_code
+                if end == INTERNAL:
+                    self.broken.append("".join(traceback.format_exception(error)))
         self.look()
         return end
-
-    def ended(self, work: Callable[[], object]) -> int:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return FAILED if work() is FAILED else DONE
-        except Exception as error:
-            reported = self.error = _as_graphwalk_error(error)
-            if reported.exit_code == INTERNAL:
-                self.broken.append("".join(traceback.format_exception(error)))
-            return reported.exit_code
 
     def played(self, name: str, fails: bool, concurrency: int) -> object:
         folder = self.home / name
@@ -305,18 +272,9 @@ class RunFolderMachine(RuleBasedStateMachine):
             summary = asyncio.run(start_run(resolve(config, SETTINGS, objects=models), new, Progress(), shard=shard))
         return FAILED if summary.failed else DONE
 
-    def published(self, name: str) -> None:
-        out = self.home / f"{name}.zip"
-        publish(RunFolder.open(self.home / name), out, Secrets({}))
-
     def merged(self) -> None:
         folders = [RunFolder.open(self.home / name) for name in ("first", "second")]
         merge_runs(folders, NewRun.make("tiny", self.home / "merged"))
-
-    def verified(self, name: str) -> None:
-        verification = asyncio.run(verify_run(RunFolder.open(self.home / name), SETTINGS))
-        if verification.error is not None:
-            raise verification.error
 
     def look(self) -> None:
         """Compare the files with what was in them before."""
@@ -330,27 +288,17 @@ class RunFolderMachine(RuleBasedStateMachine):
             for key, result in lines:
                 if result != undisturbed()[key]:
                     self.broken.append(f"{name}: {key} has changed")
-            if missing := one.results.keys() - results.keys():
-                self.broken.append(f"{name}: lost results: {missing}")
-            if missing_replies := one.replies - replies:
-                self.broken.append(f"{name}: {len(missing_replies)} lost replies")
+            if not one.results.keys() <= results.keys() or not one.replies <= replies:
+                self.broken.append(f"{name}: lost results or replies")
             if len(lines) > len(results):
-                self.broken.append(f"{name}: doubled results: {Counter(key for key, _ in lines)}")
+                self.broken.append(f"{name}: doubled results")
             one.results, one.replies = results, replies
 
 
-def try_sequences(number: int, steps: int, **settings: Any) -> None:
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(("sequences", "steps"), [(20, 3), pytest.param(10_000, 5, marks=pytest.mark.slow)])
+def test_no_sequence_loses_doubles_or_changes_anything(sequences: int, steps: int) -> None:
     # The phase that explains a failure would trace every line of every sequence.
     phases = (Phase.reuse, Phase.generate, Phase.shrink)
-    chosen = hypothesis_settings(max_examples=number, stateful_step_count=steps, phases=phases, **settings)
-    run_state_machine_as_test(RunFolderMachine, settings=chosen)
-
-
-@pytest.mark.timeout(1200)
-def test_60_sequences_lose_double_and_change_nothing() -> None:
-    try_sequences(60, 3)
-
-
-@pytest.mark.slow
-def test_10000_sequences_lose_double_and_change_nothing() -> None:
-    try_sequences(10_000, 5, derandomize=False)
+    settings = hypothesis_settings(max_examples=sequences, stateful_step_count=steps, phases=phases)
+    run_state_machine_as_test(RunFolderMachine, settings=settings)

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.verify import verify_run
-from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.resolve import resolve
 from graphwalk.stores.neo4j.admin import list_loads, remove_graph
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.variables import Variables
-from tests.runs.runs import Notes, experiment, start
+from tests.runs.runs import Notes, experiment
 
 
 @pytest.mark.neo4j
@@ -46,15 +45,3 @@ async def test_a_run_interrupted_while_it_loads_names_the_graph_and_db_clean_rem
         (left,) = (load for load in await list_loads(connection) if load.scope not in before)
         assert (left.nodes > 0, left.relationships) == (True, 0)
         await remove_graph(connection, left.scope)
-
-
-async def test_a_run_on_neo4j_is_verified_without_it(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=3))
-    folder = RunFolder.open(tmp_path / "run")
-    manifest = folder.read_manifest()
-    manifest["config"]["store"] = "neo4j"
-    folder.write_manifest(manifest)
-    nowhere = Variables({"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "none"})
-    verified = await verify_run(folder, nowhere)
-    assert verified.holds, verified.error
-    assert verified.checks["tool results"].verified

@@ -1,22 +1,16 @@
 """Experiments on the user's own graph: questions, omitted kinds, and the anonymised copy."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from graphwalk.analysis.explained import explained
 from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.graphs.files import save_graph
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.folder import NewRun, RunFolder
-from graphwalk.runs.play import resume_run, start_run
-from graphwalk.runs.progress import Progress
-from graphwalk.runs.resolve import resolve
+from graphwalk.runs.folder import RunFolder
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import read_temporal
-from graphwalk.variables import Variables
+from tests.runs.runs import resume, start
 
 NODES = [Node(f"p{n}", ("Person",), {"city": "Oslo" if n % 3 else "Rome"}) for n in range(9)]
 NODES += [Node(f"f{n}", ("Film",), {"year": 1990 + n % 2}) for n in range(4)]
@@ -32,9 +26,8 @@ async def play(folder: Path, graph: PropertyGraph, **entry: object) -> RunFolder
         "settings": ["tools", "write_cypher"],
         "models": ["scripted/expert", "scripted/cypher"],
     }
-    new = NewRun.make("own", folder / "run")
-    await start_run(resolve(load_experiment(data), Variables()), new, Progress())
-    return new.folder
+    await start(folder / "run", load_experiment(data))
+    return RunFolder.open(folder / "run")
 
 
 async def test_the_questions_that_a_graph_cannot_host_are_left_out_and_named(tmp_path: Path) -> None:
@@ -65,33 +58,7 @@ async def test_a_twin_is_asked_the_same_and_compared(tmp_path: Path) -> None:
 
 
 async def test_resume_refuses_another_graph(tmp_path: Path) -> None:
-    folder = await play(tmp_path, GRAPH)
+    await play(tmp_path, GRAPH)
     save_graph(PropertyGraph.from_rows(NODES, []), tmp_path / "movies.json")
     with pytest.raises((RunLogError, ConfigError)):
-        await resume_run(folder, Variables(), Progress())
-
-
-DATED = PropertyGraph.from_rows(
-    [replace(node, properties={**node.properties, "since": read_temporal("2001-04-25")}) for node in NODES],
-    [Relationship("SAW", s, t, {"on": read_temporal(f"2020-0{n % 9 + 1}-01")}) for n, (s, t) in enumerate(ENDS)],
-)
-
-
-@pytest.mark.parametrize("graph", [None, DATED], ids=["example", "dated"])
-async def test_wrong_answers_on_a_graph_with_dates_are_explained(graph: PropertyGraph | None, tmp_path: Path) -> None:
-    if graph is not None:
-        save_graph(graph, tmp_path / "dated.json")
-    file = "example" if graph is None else str(tmp_path / "dated.json")
-    data = {
-        "name": "dates",
-        "suite": {"name": "questions", "graphs": [{"file": file}]},
-        "settings": ["tools"],
-        "models": ["scripted/random", "scripted/flawed"],
-        "seed": 1,
-    }
-    new = NewRun.make("dates", tmp_path / "run")
-    summary = await start_run(resolve(load_experiment(data), Variables()), new, Progress())
-    assert summary.finished == summary.episodes
-    scores = [record["score"] for record in explained(new.folder) if not record["score"]["correct"]]
-    assert scores
-    assert all(score["error_class"] for score in scores)
+        await resume(tmp_path / "run")

@@ -1,7 +1,6 @@
 """Whole runs in this process: what is logged, what a resume does, what it refuses."""
 
 import asyncio
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.reporting import report_of
-from graphwalk.errors import RunLogError, StoreError
+from graphwalk.errors import RunLogError
 from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.progress import Progress
@@ -161,75 +160,6 @@ async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Pa
     assert [note for note in report_of(folder).notes if "without the extractor openai/gpt-4.1-mini" in note]
 
 
-async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(tmp_path: Path) -> None:
-    progress = Notes()
-    async with ModelServer(lambda request: Answer(chat("[]", usage=None))) as server:
-        limits = {"limits.budget_tokens": 5, "limits.max_concurrency": 1}
-        done = await start(tmp_path / "run", local(**limits), served(server), progress)
-    assert done.budget_reached
-    assert len(server.requests) == 1
-    assert ["does not report" in note for note in progress.notes].count(True) == 1
-
-
-async def test_the_price_that_a_run_began_with_stays(tmp_path: Path) -> None:
-    prices = {"openai-api/local/m": {"input": 1.0, "output": 1.0}}
-    async with ModelServer(lambda request: Answer(chat("[]", usage=(500_000, 500_000)))) as server:
-        await start(tmp_path / "run", local(prices=prices, **{"limits.budget_usd": 3.0}), served(server))
-        path = tmp_path / "run" / "run.json"
-        manifest = json.loads(path.read_text())
-        assert manifest["prices"]["openai-api/local/m"]["source"] == "the experiment"
-        manifest["prices"]["openai-api/local/m"] |= {"source": "a list of then", "price": {"input": 3.0, "output": 3.0}}
-        path.write_text(json.dumps(manifest))
-        await resume(tmp_path / "run", served(server), budget_usd=1000.0)
-    answered = [record for record in records(tmp_path / "run") if record["exit_status"] == "answered"]
-    assert {record["usage"]["cost"] for record in answered} == {1.0, 3.0}
-
-
-def six_graphs(**flags: Any) -> AnyExperiment:
-    fields = {"suite.graphs.*.count": 6, "suite.questions": ["node_count"], **flags}
-    return experiment(models=["scripted/expert"], **fields)
-
-
-class Ending(Progress):
-    """Ends a run while its plan is made."""
-
-    def planning(self, tasks: int) -> None:
-        if tasks == 4:
-            raise RunLogError("enough")
-
-
-async def test_the_plan_is_whole_before_the_first_episode(tmp_path: Path) -> None:
-    events: list[str] = []
-
-    class Watcher(Progress):
-        def planning(self, tasks: int) -> None:
-            events.append("planned")
-
-        def finished(self, result: Result) -> None:
-            events.append("finished")
-
-    await start(tmp_path / "run", six_graphs(), progress=Watcher())
-    assert events == ["planned"] * 6 + ["finished"] * 6
-    assert RunFolder.open(tmp_path / "run").planned_episodes() == 6
-
-
-async def test_a_run_that_ended_while_it_was_planned_is_begun_again(tmp_path: Path) -> None:
-    with pytest.raises(RunLogError, match="enough"):
-        await start(tmp_path / "run", six_graphs(), progress=Ending())
-    assert not (tmp_path / "run" / "run.json").exists()
-    summary = await start(tmp_path / "run", six_graphs())
-    assert summary.finished == summary.episodes == 6
-
-
-async def test_it_does_not_go_on_with_another_seed(tmp_path: Path) -> None:
-    await start(tmp_path / "run", six_graphs())
-    folder = RunFolder.open(tmp_path / "run")
-    manifest = folder.read_manifest()
-    folder.write_manifest({**manifest, "config": {**manifest["config"], "seed": 99}})
-    with pytest.raises(RunLogError, match="graphs"):
-        await resume(tmp_path / "run")
-
-
 class Failing(Progress):
     def finished(self, result: Result) -> None:
         raise RuntimeError("a defect of ours")
@@ -241,15 +171,6 @@ async def test_an_internal_error_leaves_its_traceback_in_the_log(tmp_path: Path)
     log = (tmp_path / "run" / "run.log").read_text()
     assert "Traceback (most recent call last)" in log
     assert 'raise RuntimeError("a defect of ours")' in log
-
-
-async def test_an_error_of_the_user_leaves_one_line_in_the_log(tmp_path: Path) -> None:
-    nowhere = Variables({"NEO4J_URI": "bolt://127.0.0.1:9"})
-    with pytest.raises(StoreError):
-        await start(tmp_path / "run", experiment(models=["scripted/expert"], store="neo4j"), nowhere)
-    log = (tmp_path / "run" / "run.log").read_text()
-    assert "ended by StoreAwayError" in log
-    assert "Traceback" not in log
 
 
 async def test_a_result_that_cannot_be_written_fails_its_episode_only(

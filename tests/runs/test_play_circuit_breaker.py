@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from graphwalk.analysis.reporting import report_of
-from graphwalk.reports.formats import as_text, to_json, to_markdown
-from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import Notes, experiment, resume, start
@@ -44,33 +41,3 @@ async def test_a_model_that_has_replied_is_not_given_up(tmp_path: Path) -> None:
         assert (summary.finished, summary.failed, len(server.requests)) == (1, 11, 12)
         assert (await resume(tmp_path / "run", of(server))).failed == 11
         assert len(server.requests) == 12 + 11, "it replied before the resume"
-
-
-async def test_a_model_that_replied_in_failed_episodes_only_is_not_given_up(tmp_path: Path) -> None:
-    later = False
-
-    def respond(request: Request) -> Answer:
-        first = request.body["messages"][-1]["role"] == "user"
-        return Answer(chat(calls=[("get_schema", {})])) if first and not later else error(400, "no")
-
-    async with ModelServer(respond) as server:
-        config = experiment(models=["openai-api/server0/m"], limit=4, **{"limits.max_concurrency": 1})
-        assert (await start(tmp_path / "run", config, of(server))).failed == 4
-        later = True
-        (tmp_path / "run" / "replies.jsonl").unlink()
-        assert (await resume(tmp_path / "run", of(server))).failed == 4
-        assert len(server.requests) == 8 + 4
-
-
-async def test_every_report_format_marks_an_unfinished_run(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"]))
-    folder = RunFolder.open(tmp_path / "run")
-    assert report_of(folder).incomplete is None
-    folder.results_path.write_text(
-        "".join((folder.path / "results.jsonl").read_bytes().decode().splitlines(keepends=True)[:4])
-    )
-    report = report_of(folder)
-    said = "NOT FINISHED: 4 of 12 planned episodes"
-    assert as_text(report, width=100).startswith(said)
-    assert to_markdown(report).startswith(f"**{said}")
-    assert said in to_json(report)

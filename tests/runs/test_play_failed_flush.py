@@ -5,9 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from graphwalk.cli.app import app
 from graphwalk.errors import RunLogError
 from graphwalk.files import json_lines
 from graphwalk.variables import Variables
@@ -54,14 +52,3 @@ async def test_no_request_follows_a_failed_flush(name: str, tmp_path: Path, monk
         assert (await resume(tmp_path / "run", variables)).finished == 12
         assert len(server.requests) <= 12 + paid
     assert len(records(tmp_path / "run")) == 12
-
-
-def test_the_command_ends_with_the_resume_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["run", "quickstart", "--graphs", "1", "--limit", "4", "--out", str(tmp_path / "run")]
-    with monkeypatch.context() as patched:
-        FailingFlush(tmp_path / "run" / "results.jsonl", patched)
-        ended = CliRunner().invoke(app, words)
-    assert isinstance(ended.exception, RunLogError)
-    assert ended.exception.exit_code == 3
-    assert ended.exception.hint.endswith(f"then  graphwalk resume {tmp_path / 'run'}")
-    assert CliRunner().invoke(app, ["resume", str(tmp_path / "run")]).exit_code == 0

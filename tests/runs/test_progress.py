@@ -12,7 +12,7 @@ from graphwalk.runs.progress import RunProgress, run_progress
 from graphwalk.runs.record import EpisodeKey, Result
 from graphwalk.terminal import progress
 from graphwalk.terminal.console import stderr
-from graphwalk.terminal.progress import ProgressBar, clock, progress_bar
+from graphwalk.terminal.progress import ProgressBar
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Trajectory
 from tests.runs.runs import experiment, start
@@ -31,29 +31,27 @@ def shown(*usages: Usage, spent: Usage = Usage(), done: int = 0, episodes: int =
     return run.counters()
 
 
-def test_cost_so_far_and_of_all() -> None:
-    paid = Usage(100, 10, cost=0.25)
-    assert "$0.2500 by genai-prices" in shown(paid)
-    assert "$1.2500 of about $5.00 by genai-prices" in shown(*[paid] * 5)
+PAID = Usage(100, 10, cost=0.25)
 
 
-def test_a_resumed_run_counts_what_was_spent_before() -> None:
-    assert "$2.5000 of about $5.00" in shown(*[Usage(1, 1, cost=0.25)] * 5, spent=Usage(5, 5, cost=1.25), done=5)
+@pytest.mark.parametrize(
+    ("usages", "text"),
+    [
+        ([PAID], "$0.2500 by genai-prices"),
+        ([PAID] * 5, "$1.2500 of about $5.00 by genai-prices"),
+        ([Usage(100, 10)], "cost unknown"),
+        ([PAID, Usage(1, 1)], "$0.2500 and unknown cost"),
+        ([Usage(100, 10, cost=0.1, estimated=True)], "about 110 tokens"),
+    ],
+)
+def test_cost_so_far_and_of_all(usages: list[Usage], text: str) -> None:
+    assert text in shown(*usages)
 
 
-def test_counts_of_a_resumed_run_name_what_they_count() -> None:
-    assert shown(Usage(), Usage(), done=5).startswith("2/2 correct since the resume · ")
-    assert shown(Usage()).startswith("1/1 correct · ")
-
-
-def test_unknown_stays_unknown() -> None:
-    assert "cost unknown" in shown(Usage(100, 10))
-    assert "$0.2500 and unknown cost" in shown(Usage(1, 1, cost=0.25), Usage(1, 1))
-    assert "cost" not in shown(Usage())
-
-
-def test_estimated_tokens_are_marked() -> None:
-    assert "about 110 tokens" in shown(Usage(100, 10, cost=0.1, estimated=True))
+def test_what_a_resumed_run_spent_before_is_counted() -> None:
+    counters = shown(*[PAID] * 5, spent=Usage(5, 5, cost=1.25), done=5)
+    assert counters.startswith("5/5 correct since the resume · ")
+    assert "$2.5000 of about $5.00" in counters
 
 
 async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
@@ -79,23 +77,3 @@ async def test_progress_in_a_pipe(
     assert output.out == ""
     assert "making tasks · 7 tasks so far" in early
     assert re.search(r"3/3 · 3/3 correct · \d+ tool calls · 0:\d\d", output.err)
-
-
-def test_steps_and_elapsed_time() -> None:
-    bar = ProgressBar("episodes", 120)
-    bar.begin("episodes", 120, 20)
-    bar(5)
-    assert bar.numbers().startswith("25/120")
-    assert (clock(7), clock(750), clock(11100)) == ("0:07", "12:30", "3:05:00")
-
-
-async def test_progress_of_work_without_steps(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
-    stderr.cache_clear()
-    with progress_bar("loading [red]x[/red]"):
-        output = await told_until(capsys, "\n")
-    stderr.cache_clear()
-    assert capsys.readouterr().out == ""
-    assert output.startswith("loading [red]x[/red] · 0:00\n")

@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from graphwalk.errors import ConfigError
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.protocol_differences import deviations, protocol_note, published_differences
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.suites.flawed import fenced, player_with, with_flaws
-from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.variables import Variables
 from tests.neo4j_servers import release_params
@@ -142,28 +139,9 @@ def test_the_default_protocol_is_named_and_sets_nothing() -> None:
     assert published_differences(config) == ["protocol"]
 
 
-def test_an_unknown_protocol_is_refused() -> None:
-    with pytest.raises(ConfigError, match="protocol: must be 'graphwalk' or 'paper', not \"papers\""):
-        config_of("quickstart", protocol="papers")
-
-
 def test_an_own_graph_has_no_target_of_the_paper() -> None:
     with pytest.raises(ConfigError, match="target: paper needs generated graphs"):
         config_of("own-graph")
-
-
-@pytest.mark.parametrize(("extraction", "correct"), [("lenient", 3), ("strict", 0)])
-def test_strict_extraction_reads_no_fenced_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extraction: str, correct: int
-) -> None:
-    monkeypatch.setitem(PLAYERS, "flawed", player_with(PLAYERS["expert"], partial(with_flaws, spoil=fenced)))
-    run = graphwalk.run(
-        "quickstart", models=["scripted/flawed"], scoring={"extraction": extraction}, limit=3,
-        out=tmp_path / "run", **SMALL,
-    )  # fmt: skip
-    assert run.report()["rows"][0]["correct"] == correct
-    assert run.rescore() == 0
-    assert run.report()["rows"][0]["correct"] == correct
 
 
 def negations(tmp_path: Path, **suite: Any) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ import pytest
 from graphwalk.analysis.estimate import estimate_run
 from graphwalk.analysis.reporting import report_of
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.resolve import resolve
@@ -32,26 +31,12 @@ async def test_episodes_that_a_scripted_agent_cannot_play_are_named_in_plan_log_
     assert note in report_of(RunFolder.open(tmp_path / "run")).notes
 
 
-async def test_a_question_without_python_part_is_named_as_the_reason() -> None:
-    own = str(data_path("templates") / "init" / "my_question.yaml")
-    flags = {"suite.questions": [own, "node_count"], "models": ["scripted/expert"], "limit": 3}
-    notes = (await estimate_run(resolve(load_experiment("quickstart", flags=flags), NOTHING_SET))).notes
-    reason = "the question my_question has no plan for scripted agents."
-    assert reason in "\n".join(notes)
-
-
 def test_a_setting_that_no_named_agent_can_play_is_refused_with_what_to_do() -> None:
     config = experiment(models=["scripted/expert"], settings=["no_tools"])
     with pytest.raises(ConfigError, match="scripted/expert cannot play no_tools") as caught:
         resolve(config, NOTHING_SET)
     assert "--model openai/" in caught.value.hint
     assert "--setting tools" in caught.value.hint
-
-
-def test_a_comparison_of_texts_is_refused_where_a_suite_compares_none() -> None:
-    with pytest.raises(ConfigError, match="the suite questions compares no texts"):
-        resolve(load_experiment("quickstart", ["scoring.text=folded"]), NOTHING_SET)
-    resolve(load_experiment("own-questions", ["scoring.text=folded"]), NOTHING_SET)
 
 
 async def test_experiment_without_tasks_names_the_reason(tmp_path: Path) -> None:
@@ -61,12 +46,3 @@ async def test_experiment_without_tasks_names_the_reason(tmp_path: Path) -> None
     with pytest.raises(ConfigError, match="no task can be played in tools, no_tools, write_cypher\n") as caught:
         await estimate_run(resolve(config, NOTHING_SET))
     assert "one: without node_count: " in str(caught.value)
-
-
-async def test_abbreviated_settings_are_spelled_out_in_plan_and_error() -> None:
-    flags = {"models": ["scripted/expert"], "suite.traces.*.count": 1, "suite.traces.*.nodes": [5], "limit": 2}
-    config = load_experiment("magma", flags=flags)
-    assert "ish: intermediate steps with hints." in "".join((await estimate_run(resolve(config, NOTHING_SET))).notes)
-    with pytest.raises(ConfigError) as caught:
-        resolve(load_experiment("magma", flags={**flags, "settings": ["hints"]}), NOTHING_SET)
-    assert "ish (intermediate steps with hints), " in str(caught.value)

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from graphwalk.analysis.reporting import report_of
-from graphwalk.cli.app import app
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.listing import listed
@@ -73,45 +71,24 @@ async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not
     assert "SHARD 2 of 2, NOT FINISHED: 2 of its 3 episodes" in (report_of(shards[1]).incomplete or "")
 
 
-async def test_repeated_shard_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
-    again = RunFolder.open(tmp_path / "part2" / ".." / "part1")
-    with pytest.raises(RunLogError, match="named twice"):
-        merge_runs([*shards, again], NewRun.make("quickstart", tmp_path / "merged"))
-
-
-async def test_a_missing_shard_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
-    with pytest.raises(RunLogError, match=r"3 planned episodes missing in .*part1"):
-        merge_runs(shards[:1], NewRun.make("quickstart", tmp_path / "merged"))
-
-
-async def test_a_shard_named_twice_or_of_another_division_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
-    other = await play(tmp_path / "other", "2/3")
-    with pytest.raises(RunLogError, match="an episode is in"):
-        merge_runs([*shards, other], NewRun.make("quickstart", tmp_path / "merged"))
-
-
-async def test_a_shard_of_another_plan_is_refused_with_the_difference(tmp_path: Path, shards: list[RunFolder]) -> None:
-    other = await play(tmp_path / "other", "2/2", seed=8)
-    with pytest.raises(RunLogError, match="another plan") as caught:
-        merge_runs([shards[0], other], NewRun.make("quickstart", tmp_path / "merged"))
-    assert "config.seed: 7 → 8" in str(caught.value)
-
-
-async def test_a_shard_that_is_being_worked_on_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
-    with shards[1].lock(), pytest.raises(RunLogError, match="another process"):
-        merge_runs(shards, NewRun.make("quickstart", tmp_path / "merged"))
-
-
-def test_the_commands(tmp_path: Path) -> None:
-    cli = CliRunner()
-    for number in (1, 2):
-        words = ["run", "quickstart", "--limit", "2", "--shard", f"{number}/2", "--out", str(tmp_path / str(number))]
-        assert cli.invoke(app, words).exit_code == 0
-    words = ["merge", str(tmp_path / "1"), str(tmp_path / "2"), "--out"]
-    assert cli.invoke(app, [*words, str(tmp_path / "merged")]).exit_code == 0
-    assert len(records(tmp_path / "merged")) == 6
-    assert cli.invoke(app, ["merge", str(tmp_path / "1"), "--out", str(tmp_path / "half")]).exit_code != 0
-    assert not (tmp_path / "half").exists()
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (["1/2"], {}, "3 planned episodes missing in .*part1"),
+        (["1/2", "1/2", "2/2"], {}, "named twice"),
+        (["1/2", "2/2"], {"shard": "2/3"}, "an episode is in"),
+        (["1/2"], {"shard": "2/2", "seed": 8}, r"another plan(.|\n)*config\.seed: 7 → 8"),
+    ],
+    ids=["missing", "named twice", "of another division", "of another plan"],
+)
+async def test_shards_that_are_not_the_whole_run_are_refused(
+    tmp_path: Path, shards: list[RunFolder], first: list[str], second: dict[str, Any], message: str
+) -> None:
+    folders = [shards[int(name[0]) - 1] for name in first]
+    if second:
+        folders.append(await play(tmp_path / "other", **second))
+    with pytest.raises(RunLogError, match=message):
+        merge_runs(folders, NewRun.make("quickstart", tmp_path / "merged"))
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "-1/2"])
