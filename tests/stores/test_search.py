@@ -2,7 +2,6 @@
 
 import pytest
 
-from graphwalk.stores import search
 from graphwalk.stores.search import MATCHES, SearchIndex, SearchText, folded
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
@@ -91,27 +90,10 @@ def test_many_equal_values_are_ten_rows_in_the_order_of_their_keys() -> None:
     assert [row["key"] for row in index.search("noir", None)] == [f"n{i:04}" for i in range(10)]
 
 
-@pytest.mark.parametrize(
-    "text", ["node number {}", "{} is a node number", "the node number {}", "node number {}, of many"]
-)
+@pytest.mark.parametrize("text", ["node number {}", "the node number {}, of many"])
 def test_whole_words_come_before_their_continuations(text: str) -> None:
     numbers = [*range(50, 60), *range(500, 600), *range(5000, 6000), 5]
     nodes = [Node(f"k{n}", ("A",), {"title": text.format(n) + " with a long end" * (n == 5)}) for n in numbers]
     rows = SearchIndex(PropertyGraph.from_rows(nodes, [])).search(text.format(5), None)
     assert rows[0]["key"] == "k5"
     assert SearchIndex(PropertyGraph.from_rows(nodes, [])).search("k5", None)[0]["match"] == EQUAL
-
-
-def test_beginning_of_a_text_comes_before_another_part() -> None:
-    values = {"a": "xmatrix", "b": "matrixes reloaded", "c": "a matrix of numbers"}
-    nodes = [Node(key, (), {"name": value}) for key, value in values.items()]
-    rows = SearchIndex(PropertyGraph.from_rows(nodes, [])).search("matrix", None)
-    assert [(row["key"], row["match"]) for row in rows] == [("c", ALL_WORDS), ("b", PART), ("a", PART)]
-
-
-def test_long_text_of_letters_that_decompose_is_folded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = SearchIndex(PropertyGraph.from_rows([Node("k", (), {"name": "ﷺ" * 20_000})], []))
-    lengths = []
-    monkeypatch.setattr(search, "folded", lambda text: (lengths.append(len(text)), folded(text))[1])
-    assert [row["match"] for row in index.search("ﷺ", None)] == [ALL_WORDS]
-    assert lengths == [1], "only the query"

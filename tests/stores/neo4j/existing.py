@@ -1,7 +1,8 @@
-"""An existing Neo4j for tests: their nodes are removed after them."""
+"""An existing Neo4j for tests: each has labels of its own, and its nodes are removed after it."""
 
 import hashlib
 import json
+import uuid
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
@@ -15,47 +16,59 @@ from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row
 from graphwalk.variables import Variables
 
-MARK = "StandingTest"
-"""The label of all that tests write, so that it can be removed."""
-
 
 class OwnDatabase:
-    """Writes to a server as its owner would, and opens it as GraphWalk does."""
+    """Writes to a server as its owner would, and opens it as GraphWalk does.
+
+    Tests run at the same time on one server: labels, indexes and constraints end with `suffix`.
+    """
 
     def __init__(self, variables: Variables, owner: Connection) -> None:
-        self._settings = variables
+        self.variables = variables
+        self.suffix = uuid.uuid4().hex[:8]
+        self.mark = f"Test_{self.suffix}"
+        """The label of all nodes of the test."""
         self._owner = owner
-        self._constraints: list[str] = []
+        self._drops: list[str] = []
         self._stores: list[ExistingStore] = []
+
+    def labels(self, *names: str) -> list[str]:
+        return [f"{name}_{self.suffix}" for name in names]
 
     async def write(self, cypher: str, **parameters: Any) -> None:
         await self._owner.write(cypher, **parameters)
 
-    async def unique(self, name: str, label: str, property_name: str) -> None:
-        self._constraints.append(name)
-        await self.write(f"CREATE CONSTRAINT {name} FOR (n:`{label}`) REQUIRE n.`{property_name}` IS UNIQUE")
+    async def unique(self, label: str, property_name: str) -> None:
+        name = f"unique_{label}"
+        self._drops.append(f"DROP CONSTRAINT {name}")
+        await self.write(f"CREATE CONSTRAINT {name} FOR (n:{label}) REQUIRE n.{property_name} IS UNIQUE")
+
+    async def index_texts(self, labels: str, properties: str) -> str:
+        """Create a full-text index, and return its name."""
+        name = f"index_{self.suffix}"
+        self._drops.append(f"DROP INDEX {name} IF EXISTS")
+        await self.write(f"CREATE FULLTEXT INDEX {name} FOR (n:{labels}) ON EACH [{properties}]")
+        await self.write("CALL db.awaitIndexes(60)")
+        return name
 
     async def open(
         self, labels: list[str] | None = None, types: list[str] | None = None, key: str | None = None
     ) -> ExistingStore:
-        database = self._settings.neo4j_database or "neo4j"
-        source = GraphSource(neo4j=database, labels=labels, relationship_types=types, key=key)  # type: ignore[arg-type]
-        store = await ExistingStore.open(source, self._settings)
+        """Open the nodes of this test, or those with other labels."""
+        database = self.variables.neo4j_database or "neo4j"
+        source = GraphSource(neo4j=database, labels=labels or [self.mark], relationship_types=types, key=key)  # type: ignore[arg-type]
+        store = await ExistingStore.open(source, self.variables)
         self._stores.append(store)
         return store
 
     async def digest(self) -> str:
-        """Of all that this test has in the database: nodes, relationships, properties, indexes, constraints.
-
-        Other tests use the same server at the same time; `tests/safety` has a digest of whole databases.
-        """
+        """Return a digest of all that this test has in the database."""
         sha = hashlib.sha256()
         for query in (
-            f"MATCH (n:{MARK}) WITH n ORDER BY elementId(n) RETURN elementId(n), labels(n), properties(n)",
-            f"MATCH (a:{MARK})-[r]->(b) WITH a, r, b ORDER BY elementId(r) "
+            f"MATCH (n:{self.mark}) WITH n ORDER BY elementId(n) RETURN elementId(n), labels(n), properties(n)",
+            f"MATCH (a:{self.mark})-[r]->(b) WITH a, r, b ORDER BY elementId(r) "
             "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)",
-            "SHOW INDEXES YIELD name, state, type ORDER BY name WHERE name STARTS WITH 'st_' RETURN name, state, type",
-            "SHOW CONSTRAINTS YIELD name, type ORDER BY name WHERE name STARTS WITH 'st_' RETURN name, type",
+            f"SHOW INDEXES YIELD name, state, type ORDER BY name WHERE name ENDS WITH '{self.suffix}' RETURN name, state, type",
         ):
             for _, values in await self._owner.read(query, {}, 60):
                 sha.update(json.dumps(values, sort_keys=True, default=str).encode())
@@ -64,26 +77,18 @@ class OwnDatabase:
     async def close(self) -> None:
         for store in self._stores:
             await store.close()
-        for name in self._constraints:
-            await self.write(f"DROP CONSTRAINT {name} IF EXISTS")
-        for _ in range(100):
-            left = await self._owner.write(
-                f"MATCH (n:{MARK}) WITH n LIMIT 20000 DETACH DELETE n RETURN count(n) AS gone"
-            )
-            if not left[0]["gone"]:
-                break
+        for statement in self._drops:
+            await self.write(statement)
+        removed = 1
+        while removed:
+            query = f"MATCH (n:{self.mark}) WITH n LIMIT 20000 DETACH DELETE n RETURN count(n) AS removed"
+            removed = (await self._owner.write(query))[0]["removed"]
         await self._owner.close()
 
 
-async def call(
-    store: ExistingStore,
-    tool: str,
-    agent: AgentConfig | None = None,
-    toolbox: GraphToolbox | None = None,
-    **arguments: Any,
-) -> ToolResult:
+async def call(store: ExistingStore, tool: str, toolbox: GraphToolbox | None = None, **arguments: Any) -> ToolResult:
     """One call with the limits of foreign graphs."""
-    agent = foreign_agent(agent)
+    agent = foreign_agent(AgentConfig())
     toolbox = toolbox or GraphToolbox(store, await store.schema(agent.schema_samples), agent=agent)
     return await toolbox.call(ToolCall("1", tool, json.dumps(arguments)))
 

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.neo4j
         ({"NEO4J_PASSWORD": ""}, "requires a password", "export NEO4J_PASSWORD=…"),
         ({"NEO4J_PASSWORD": "wrong-password"}, "refuses the user name or password", "NEO4J_PASSWORD"),
         ({"NEO4J_DATABASE": "nosuch"}, "has no database 'nosuch'", "NEO4J_DATABASE"),
-        ({"NEO4J_URI": "bolt://127.0.0.1:9"}, "cannot be reached", "graphwalk db up"),
         ({"NEO4J_URI": "neo4j://127.0.0.1:9"}, "cannot be reached: .*Connect call failed", "graphwalk db up"),
         ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
     ],

@@ -1,143 +1,102 @@
 """Search in an existing Neo4j: by full-text indexes, and by a scan; the same matches from each."""
 
 import asyncio
-import random
-from collections.abc import AsyncIterator
 
 import pytest
 
 from graphwalk.stores.neo4j import existing_search
-from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.neo4j.existing_search import lucene_query
 from graphwalk.stores.search import MATCHES, SearchText
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
-from tests.safety.hostile import hostile_strings
-from tests.stores.neo4j.existing import MARK, OwnDatabase, call
+from tests.stores.neo4j.existing import OwnDatabase, call
 from tests.stores.test_search import RUNGS
 
 pytestmark = pytest.mark.neo4j
-EQUAL, FOLDED, PREFIX, ALL_WORDS, PART, TYPING_ERRORS = MATCHES
-NODES = f"""
-CREATE (f:{MARK}:StFilm {{title: 'The Matrix', key: 'odd', seats: [1.5, 2.5]}}),
-  (:{MARK}:StFilm {{title: 'Fog', aka: ['Nebel', 'La brume']}})<-[:ST_IN]-(p:{MARK}:StPerson {{name: 'Tomás Leal'}}),
-  (p)-[:ST_IN]->(f)-[:ST_NEXT]->(f)
-WITH f UNWIND range(1, 300) AS n CREATE (:{MARK}:StFilm {{title: 'Number ' + n, text: 'A film of ' + n + ' minutes'}})
-"""
-INDEXES = {
-    "scan": None,
-    "fulltext": "CREATE FULLTEXT INDEX st_index FOR (n:StFilm|StPerson) ON EACH [n.title, n.aka, n.name]",
-}
+FOLDED = MATCHES[1]
 LUCENE = (
-    *('+-&|!(){}[]^"~*?:\\/', "title:matrix", "a AND NOT b", "AND", "NOT", "OR OR", "matrix~5", "*", "?*", "*:*", "\\"),
-    *(
-        "[a TO z]",
-        "{* TO *}",
-        "(((((",
-        "a^1e99",
-        "/.*/",
-        '"unclosed',
-        "`) DETACH DELETE n //",
-        "%' OR '1'='1",
-        "{{ x }}",
-    ),
-    *(
-        "\ud800",
-        "a\ud800b",
-        "\0",
-        "a\0b",
-        "\u202exirtam",
-        "مصفوفة",
-        "東京都",
-        "🎬🎬",
-        "x" * 300,
-        "x " * 150,
-        "x" * 10_000,
-    ),
+    '+-&|!(){}[]^"~*?:\\/',
+    "title:matrix",
+    "a AND NOT b",
+    "AND",
+    "*:*",
+    "[a TO z]",
+    "(((((",
+    "a^1e99",
+    "/.*/",
+    '"unclosed',
+    "`) DETACH DELETE n //",
+    "%' OR '1'='1",
+    "{{ x }}",
+    "a\ud800b",
+    "a\0b",
+    "\u202exirtam",
+    "東京都",
+    "x " * 150,
+    "x" * 10_000,
 )
 
 
-class Films:
-    """The database of these tests, with one kind of index."""
-
-    def __init__(self, own: OwnDatabase, kind: str) -> None:
-        self.own, self.kind = own, kind
-
-    async def open(self) -> ExistingStore:
-        return await self.own.open([MARK])
-
-
-@pytest.fixture(params=INDEXES)
-async def films(request: pytest.FixtureRequest, own: OwnDatabase) -> AsyncIterator[Films]:
-    await own.write(NODES)
-    if statement := INDEXES[request.param]:
-        await own.write(statement)
-        await own.write("CALL db.awaitIndexes(60)")
-    yield Films(own, request.param)
-    await own.write("DROP INDEX st_index IF EXISTS")
+async def films(own: OwnDatabase, numbered: int = 300) -> tuple[str, str]:
+    """Write some films and a person, and return their labels."""
+    film, person = own.labels("Film", "Person")
+    await own.write(
+        f"CREATE (f:{own.mark}:{film} {{title: 'The Matrix', key: 'odd', seats: [1.5, 2.5]}}), "
+        f"(:{own.mark}:{film} {{title: 'Fog', aka: ['Nebel', 'La brume']}})"
+        f"<-[:IN]-(p:{own.mark}:{person} {{name: 'Tomás Leal'}}), (p)-[:IN]->(f)-[:NEXT]->(f) "
+        f"WITH f UNWIND range(1, {numbered}) AS n "
+        f"CREATE (:{own.mark}:{film} {{title: 'Number ' + n, text: 'A film of ' + n + ' minutes'}})"
+    )
+    return film, person
 
 
-async def test_every_source_finds_the_same_matches(films: Films) -> None:
-    store = await films.open()
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_an_index_and_a_scan_find_the_same_matches(own: OwnDatabase, indexed: bool) -> None:
+    film, person = await films(own)
+    if indexed:
+        await own.index_texts(f"{film}|{person}", "n.title, n.aka, n.name")
+    store = await own.open()
     for text, match in RUNGS:
-        if not text.strip("?!") or (text == "TheMatrix" and films.kind == "fulltext"):
+        if not text.strip("?!") or (text == "TheMatrix" and indexed):
             continue  # without a letter, or two words of the index in one
-        result = await store.search(text, label="StFilm")
+        result = await store.search(text, label=film)
         assert [row["match"] for row in result.rows[:1]] == ([match] if match else []), text
-        assert result.scanned == (films.kind == "scan"), text
-    [row] = (await store.search("the matrix", label="StFilm")).rows
+        assert result.scanned != indexed, text
+    [row] = (await store.search("the matrix", label=film)).rows
     assert (row["property"], row["value"], row["relationships"]) == ("title", "The Matrix", 2)
-    assert row["labels"] == ["StFilm", MARK]
-
-
-async def test_lists_accents_and_other_labels(films: Films) -> None:
-    store = await films.open()
+    assert row["labels"] == [film, own.mark]
     [row] = (await store.search("nebel")).rows
     assert (row["property"], row["value"], row["match"]) == ("aka", ["Nebel", "La brume"], FOLDED)
     [row] = (await store.search("tomas leal")).rows
-    assert (row["labels"][0], row["match"], row["relationships"]) == ("StPerson", FOLDED, 2)
-    assert (await store.search("tomas leal", label="StFilm")).rows == []
-    title = store.dialect.key_title
-    if films.kind == "scan":
-        assert [row["property"] for row in (await store.search("odd", label="StFilm")).rows] == [title]
+    assert (row["labels"][0], row["match"], row["relationships"]) == (person, FOLDED, 2)
+    assert (await store.search("tomas leal", label=film)).rows == []
 
 
 async def test_hostile_texts_change_nothing_and_are_answered_in_words(own: OwnDatabase) -> None:
-    await own.write(NODES.replace("range(1, 300)", "range(1, 20)"))
-    await own.write("CREATE FULLTEXT INDEX st_people FOR (n:StPerson) ON EACH [n.name]")
-    await own.write("CALL db.awaitIndexes(60)")
-    store = await own.open([MARK])
+    film, person = await films(own, numbered=20)
+    index = await own.index_texts(person, "n.name")
+    store = await own.open()
     before = await own.digest()
     toolbox = GraphToolbox(store, await store.schema(), load_tools(OWN_GRAPH_TOOLS))
-    texts = [*LUCENE, *random.Random(3).sample([one.text for one in hostile_strings()], 15)]
     turns = asyncio.Semaphore(8)
 
     async def attack(text: str) -> None:
         async with turns:
-            result = await call(store, "search_nodes", toolbox=toolbox, text=text)
+            result = await call(store, "search_nodes", toolbox, text=text)
         assert result.error in (None, "bad_arguments"), (text[:80], result.content)
         assert result.rows or result.content.startswith(("Note: no text of a node", "The text for search_nodes")), text
 
-    await asyncio.gather(*map(attack, texts))
-    outside = await call(store, "search_nodes", toolbox=toolbox, text="the matrix")
-    assert (outside.rows, 'from the index "st_people"' in outside.content) == (0, True)
-    assert (await call(store, "search_nodes", toolbox=toolbox, text="the matrix", label="StFilm")).rows == 1
+    await asyncio.gather(*map(attack, LUCENE))
+    outside = await call(store, "search_nodes", toolbox, text="the matrix")
+    assert (outside.rows, f'from the index "{index}"' in outside.content) == (0, True)
+    scanned = await call(store, "search_nodes", toolbox, text="the matrix", label=film)
+    assert (scanned.rows, "nodes were read" in scanned.content) == (1, True)
     assert await own.digest() == before
-    await own.write("DROP INDEX st_people")
-
-
-async def test_a_result_names_a_scan(own: OwnDatabase) -> None:
-    await own.write(NODES)
-    store = await own.open([MARK])
-    toolbox = GraphToolbox(store, await store.schema(), load_tools(OWN_GRAPH_TOOLS))
-    result = await call(store, "search_nodes", toolbox=toolbox, text="the matrix")
-    assert result.rows == 1
-    assert "no full-text index covers all nodes, so the texts of up to 100,000 nodes were read" in result.content
 
 
 async def test_a_scan_that_the_server_stops_is_named(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
-    await own.write(NODES)
-    store = await own.open([MARK])
+    await films(own)
+    store = await own.open()
     endless = "UNWIND range(1, 1000000000000) AS number WITH number WHERE number < 0 "  # on a machine of any speed
     monkeypatch.setattr(existing_search, "_SCAN", endless + existing_search._SCAN)
     result = await store.search("zzzzzzzz yyyyyyy", seconds=0.01)

@@ -1,4 +1,4 @@
-"""What a model reads about a graph; `tests/test_golden.py` holds the prompts of whole runs."""
+"""The prompts of questions hold the graph; `tests/test_golden.py` holds the prompts of whole runs."""
 
 import pytest
 
