@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from graphwalk.analysis.reporting import report_of
-from graphwalk.evaluation.statistics import estimate_means, tasks_of
-from graphwalk.reports.episodes import PLAYER
-from graphwalk.reports.plot_files import page_svg, styles_of
-from graphwalk.reports.plots import Plot, against_size, series_of
-from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import BASELINE, CHANCE
+from graphwalk.analysis.report.episodes import PLAYER
+from graphwalk.analysis.report.plot_files import page_svg, styles_of
+from graphwalk.analysis.report.plots import Plot, against_size, series_of
+from graphwalk.analysis.report.report import Report
+from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.suite_report import BASELINE, CHANCE
+from graphwalk.analysis.statistics import estimate_means, tasks_of
 from graphwalk.runs.folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[1]

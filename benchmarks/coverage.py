@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
 from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
-from graphwalk.evaluation.statistics import compare, estimate_means, estimate_shares, subtract, tasks_of
+from graphwalk.analysis.statistics import compare, estimate_means, estimate_shares, subtract, tasks_of
 from graphwalk.seeds import generator
 
 CELLS = [Cell(*levels) for levels in product((5, 10, 30), (0.0, 0.1, 0.3), (1, 4), (0.1, 0.5, 0.95))]

@@ -26,9 +26,9 @@ from inspect_ai.solver import Generate, TaskState, generate, solver, use_tools
 from inspect_ai.tool import ToolDef, ToolParams
 
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.models.chat import ToolCall
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.chat import ToolCall
 
 _clocks = dict[str, float]()
 _lengths = set[int]()

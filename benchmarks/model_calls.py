@@ -18,6 +18,7 @@ from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent.loop import messages_to_send
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import start_run
@@ -26,7 +27,6 @@ from graphwalk.runs.record import Result
 from graphwalk.runs.resolve import resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 
 IN_FLIGHT = 64

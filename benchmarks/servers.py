@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from graphwalk.database.server import DEFAULT_RELEASE, RELEASES, await_answer, start_jars, stop_jars
 from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD
+from graphwalk.stores.neo4j.server import DEFAULT_RELEASE, RELEASES, await_answer, start_jars, stop_jars
 from graphwalk.variables import Variables, read_variables
 
 

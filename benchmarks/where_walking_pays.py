@@ -16,6 +16,7 @@ from typing import cast, get_args
 from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.text import GraphEncoding
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
@@ -25,7 +26,6 @@ from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.graph import PropertyGraph
 
 PAGE = DOCS / "method.md"
 SIZES = (100, 200, 500, 1_000, 2_000, 5_000)

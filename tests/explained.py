@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.scoring import Scoring
-from graphwalk.evaluation.extraction import Extraction
+from graphwalk.models.trajectory import Trajectory
+from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.task import Task
-from graphwalk.types.episode import Trajectory
 
 
 def explained_score(

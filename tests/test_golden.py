@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.explained import explained
-from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.analysis.report.suite_report import ResultRecord
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run

@@ -13,12 +13,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from graphwalk.models.chat import CallOptions, Message
 from graphwalk.models.json_protocol import ANY_TEXT
 from graphwalk.models.protocols import protocol_of
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.training.stage import Stage
-from graphwalk.types.chat import CallOptions, Message
 from training.commands import run_module
 
 EXPERIMENTS = Path(__file__).parent / "walking_and_reading"

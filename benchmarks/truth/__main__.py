@@ -14,7 +14,7 @@ from benchmarks.truth.tck import failures, judged, played, table, tck_jar
 from benchmarks.truth.tck_engines import Kglite, Neo4j
 from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
-from graphwalk.database.server import RELEASES
+from graphwalk.stores.neo4j.server import RELEASES
 
 PAGE = DOCS / "peers.md"
 Outcomes = Mapping[str, Sequence[Outcome]]

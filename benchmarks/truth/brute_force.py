@@ -7,9 +7,9 @@ text. The values that questions ask about have distinct texts, so comparing thes
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.values import Row, Value, shown
 from graphwalk.suites.questions.catalogue import python_part
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Row, Value, shown
 
 _MOST_PATHS = 3_000_000
 """Paths enumerated per question, which takes some seconds."""

@@ -6,12 +6,12 @@ from typing import Any
 from benchmarks.truth.brute_force import rows_by_brute_force
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
-from graphwalk.evaluation.rows import distinct, same_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.algorithms import check_states
 from graphwalk.suites.mazes.generate import check_path
 from graphwalk.suites.registry import suite_named
+from graphwalk.suites.rows import distinct, same_rows
 
 _ODD = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
 CONFIGS: tuple[dict[str, Any], ...] = (

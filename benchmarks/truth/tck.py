@@ -12,7 +12,7 @@ import yaml
 from benchmarks.truth.tck_engines import Engine
 from benchmarks.truth.tck_play import Outcome, play
 from benchmarks.truth.tck_scenarios import ARTIFACT, scenarios
-from graphwalk.database.server import fetch_jars
+from graphwalk.stores.neo4j.server import fetch_jars
 
 JUDGEMENTS = Path(__file__).parent / "tck_judgements.yaml"
 

@@ -6,12 +6,12 @@ from types import NoneType
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.evaluation.values import parse_json
+from graphwalk.graphs.answers import parse_json
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.suites.task import AnswerForm, Task
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-from graphwalk.types.episode import ToolResult
 
 ANSWER, ROWS = "answer", "rows"
 """The tool and its argument."""

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message, ToolCall, Usage
 from graphwalk.models.json_protocol import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.langchain import tool_message
 from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import CallOptions, Message, ToolCall, Usage
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManager

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import NodeType, RelationshipType, Schema
+from graphwalk.models.chat import ToolSpec
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import Role, Tool
 from graphwalk.tools.toolbox import ToolboxWrapper
-from graphwalk.types.chat import ToolSpec
-from graphwalk.types.schema import NodeType, RelationshipType, Schema
 
 _OWNERS: Mapping[Role, tuple[str, ...]] = {
     "label": ("node",),

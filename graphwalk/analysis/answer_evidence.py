@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphwalk.analysis.report.suite_report import ResultRecord
+from graphwalk.analysis.report.text_table import plain
+from graphwalk.analysis.scene import MOST_USED, Scene, StateTable
 from graphwalk.analysis.walked import paths_to_nearest, walked_scene
-from graphwalk.reports.scene import MOST_USED, Scene, StateTable
-from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.reports.text_table import plain
+from graphwalk.graphs.graph import KEY, Node, Relationship
+from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.stores.search import folded, words_of
+from graphwalk.tools.encodings import split_notes
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.tools.observed_values import Evidence, shows_data, tool_evidence
-from graphwalk.types.encodings import split_notes
-from graphwalk.types.episode import ToolResult, Trajectory
-from graphwalk.types.graph import KEY, Node, Relationship
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 """Keys in square brackets, but no link of Markdown."""

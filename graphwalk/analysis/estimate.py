@@ -12,19 +12,19 @@ from typing import Any
 from graphwalk.agent.loop import CUT_OFF, Episode, run_episode
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model, Wrapper
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
-from graphwalk.runs.judge import judge
+from graphwalk.models.trajectory import ExitStatus, ToolResult
 from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-from graphwalk.types.episode import ExitStatus, ToolResult
 
 EXPERTS = ("expert", "cypher")
 """Scripted agents that play without mistakes, each in its own settings."""

@@ -18,21 +18,20 @@ from pydantic import ValidationError
 
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
 from graphwalk.errors import GraphwalkError
-from graphwalk.evaluation.extraction import TOO_LONG
 from graphwalk.files.bulk import cores
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.resources import PACKAGE
 from graphwalk.files.writing import write_whole
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.background import run_in_background
 from graphwalk.runs.folder import RunFolder
-from graphwalk.runs.judge import with_short_reply
 from graphwalk.runs.plan import GraphSources, make_plan
-from graphwalk.runs.record import Result, key_of
+from graphwalk.runs.record import Result, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
+from graphwalk.suites.extraction import TOO_LONG
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.task import Task
-from graphwalk.terminal.progress import progress_bar
-from graphwalk.types.episode import Trajectory, setting_of
+from graphwalk.suites.task import Task, setting_of
+from graphwalk.terminal.console import progress_bar
 from graphwalk.variables import Variables
 
 Record = Mapping[str, Any]

@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.report.plot_files import can_draw, page_svg, styles_of
+from graphwalk.analysis.report.report import Report
+from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.text_table import Column, TextTable, legend
+from graphwalk.analysis.scene import Scene, SceneCall
 from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import install_hint
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
-from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
-from graphwalk.reports.report import Report
-from graphwalk.reports.scene import Scene, SceneCall
-from graphwalk.reports.text_table import Column, TextTable, legend
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.folder import RunFolder, own_episodes
 from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.sanitise import escape_markup, one_line, script_json
-from graphwalk.types.encodings import decode_notes
-from graphwalk.types.episode import ExitStatus
+from graphwalk.tools.encodings import decode_notes
 
 
 def episode_content(record: Mapping[str, Any], scene: Scene) -> dict[str, Any]:

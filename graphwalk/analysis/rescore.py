@@ -8,9 +8,8 @@ from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line
 from graphwalk.files.writing import write_whole
 from graphwalk.runs.folder import RunFolder
-from graphwalk.runs.judge import judge
 from graphwalk.runs.manifest import code_version
-from graphwalk.runs.record import Result
+from graphwalk.runs.record import Result, judge
 
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:

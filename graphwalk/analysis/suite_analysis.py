@@ -12,15 +12,15 @@ from typing import Any, ClassVar, Generic
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphwalk.analysis.answer_evidence import answer_scene
+from graphwalk.analysis.report.suite_report import Reader, ResultRecord, SuiteReport, declared_report
+from graphwalk.analysis.scene import Scene, scene_of, trajectory_of
 from graphwalk.config.agent import AgentConfig
-from graphwalk.reports.scene import Scene, scene_of, trajectory_of
-from graphwalk.reports.suite_report import Reader, ResultRecord, SuiteReport, declared_report
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import T
-from graphwalk.types.episode import Score, Trajectory
+from graphwalk.suites.task import Score, T
 
 
 class Explanation(BaseModel):

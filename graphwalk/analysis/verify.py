@@ -16,19 +16,17 @@ from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.files.resources import quote
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, to_dict
 from graphwalk.models.scripted import ReplayModel
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache
 from graphwalk.runs.folder import RunFolder
-from graphwalk.runs.judge import judge
 from graphwalk.runs.manifest import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
-from graphwalk.runs.record import EpisodeKey, Result
+from graphwalk.runs.record import EpisodeKey, Result, judge
 from graphwalk.runs.resolve import Experiment, logged_experiment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from graphwalk.types.episode import ExitStatus, Trajectory
-from graphwalk.types.wire import to_dict
 from graphwalk.variables import Variables
 
 CHECKS: Mapping[str, str] = {

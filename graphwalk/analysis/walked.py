@@ -6,15 +6,15 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
+from graphwalk.analysis.report.suite_report import ResultRecord
+from graphwalk.analysis.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import counted
-from graphwalk.evaluation.values import parse_object
 from graphwalk.files.resources import data_path
-from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of
-from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.graphs.answers import parse_object
+from graphwalk.graphs.graph import KEY, Node
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.tools.observed import ObservedGraph, name_of
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.graph import KEY, Node
 
 _LONGEST_PATH = 6
 _MOST_STARTS = 60

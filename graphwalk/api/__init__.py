@@ -19,7 +19,9 @@ from graphwalk.api.graphs import generate_graph, generate_maze, read_graph, writ
 from graphwalk.api.runs import Run, amake_tasks, aplay, arun, compare, make_tasks, open_run, play, run
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.graphs.conversion import from_networkx, to_networkx
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.own_graph.answer import Answer
 from graphwalk.own_graph.ask import aask, ask
@@ -31,8 +33,6 @@ from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.task import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.types.graph import PropertyGraph
 
 __all__ = [
     "MAZE_TOOLS",

@@ -8,9 +8,9 @@ from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.generate import MazeSpec
-from graphwalk.types.graph import PropertyGraph
 
 
 def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, **fields: Any) -> PropertyGraph:

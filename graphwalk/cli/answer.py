@@ -8,16 +8,15 @@ from rich.text import Text
 
 from graphwalk.agent.loop import Watcher
 from graphwalk.analysis.answer_evidence import EVERY_LOOK_UP_FAILED
+from graphwalk.analysis.scene import call_of
 from graphwalk.cli.episode_text import call_table, effort, evidence_table
 from graphwalk.errors import counted
+from graphwalk.models.chat import Message
+from graphwalk.models.trajectory import ExitStatus, ToolResult
 from graphwalk.own_graph.answer import Answer
-from graphwalk.reports.scene import call_of
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import printable
-from graphwalk.terminal.console import data, say, stderr, stdout
-from graphwalk.terminal.progress import progress_bar
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import ExitStatus, ToolResult
+from graphwalk.terminal.console import data, progress_bar, say, stderr, stdout
 
 _NO_ANSWER, _STORE = 4, 3
 

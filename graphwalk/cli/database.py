@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from graphwalk.errors import counted
-from graphwalk.terminal.console import data, say
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data, progress_bar, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
@@ -22,11 +21,11 @@ def up(
     ] = "5.26",
 ) -> None:
     """Start Neo4j on this machine, with Docker if it is running, else from its jars. Later commands find it."""
-    import graphwalk.database as database
+    from graphwalk.stores.neo4j import server
     from graphwalk.stores.neo4j.local_server import local_port
 
     variables = read_variables()
-    version = database.up(variables, release=release, tell=lambda step: say(f"{step} …"))
+    version = server.up(variables, release=release, tell=lambda step: say(f"{step} …"))
     data(f"Neo4j {version} is running at bolt://127.0.0.1:{local_port(variables)}")
     if variables.neo4j_uri:
         elsewhere = variables.secrets.redact(variables.neo4j_uri)
@@ -39,9 +38,9 @@ def down(
     delete: Annotated[bool, typer.Option("--delete", help="Also delete its data.")] = False,
 ) -> None:
     """Stop the server started by `db up`, and keep its data."""
-    import graphwalk.database as database
+    from graphwalk.stores.neo4j import server
 
-    stopped = database.down(read_variables(), delete=delete)
+    stopped = server.down(read_variables(), delete=delete)
     data("Neo4j stopped" if stopped else "No Neo4j is running on this machine")
 
 
@@ -56,15 +55,15 @@ def load(
 
     Its nodes get an additional label; other data is not modified. Remove the graph with `graphwalk db clean`.
     """
-    import graphwalk.database as database
     from graphwalk.graphs.files import load_graph
+    from graphwalk.stores.neo4j import loads
 
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
         read = load_graph(graph)
     begun = time.perf_counter()
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
-        loaded = run_async(database.load(variables, read))
+        loaded = run_async(loads.load(variables, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")
@@ -80,10 +79,10 @@ def clean(
 
     Data not loaded by GraphWalk is kept. Episodes of a run in progress end without a score if their graph is removed.
     """
-    import graphwalk.database as database
+    from graphwalk.stores.neo4j import loads
 
     variables = read_variables()
-    loads = run_async(database.list_loads(variables) if dry_run else database.clean(variables))
-    for load in loads:
+    removed = run_async(loads.list_loads(variables) if dry_run else loads.clean(variables))
+    for load in removed:
         data(f"{load.scope}  {counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}")
-    data(f"{counted(len(loads), 'graph')} {'would be ' if dry_run else ''}removed")
+    data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")

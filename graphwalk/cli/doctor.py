@@ -35,8 +35,8 @@ def doctor(
 
 def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
     """Yield state, name and detail of each check; "off": optional and not available."""
-    from graphwalk.database.server import docker_answers
     from graphwalk.stores.neo4j.local_server import local_server
+    from graphwalk.stores.neo4j.server import docker_answers
 
     yield "ok", "python", sys.version.split()[0]
     yield _check("embedded store", _use_embedded_store())
@@ -75,7 +75,7 @@ async def _use_embedded_store() -> str:
 
 
 async def _look_at_neo4j(variables: Variables, place: str) -> str:
-    from graphwalk.database import list_loads
+    from graphwalk.stores.neo4j.loads import list_loads
 
     loads = await list_loads(variables)
     return f"{place} is running with {counted(len(loads), 'graph')} of GraphWalk"

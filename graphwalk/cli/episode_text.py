@@ -11,12 +11,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from graphwalk.analysis.report.text_table import dollars, duration, pairs, plain, plain_grid
+from graphwalk.analysis.scene import Scene, SceneCall, SceneGrid, SceneStep, SceneTurn, StateTable
 from graphwalk.errors import counted
-from graphwalk.reports.scene import Scene, SceneCall, SceneGrid, SceneStep, SceneTurn, StateTable
-from graphwalk.reports.text_table import dollars, duration, pairs, plain, plain_grid
 from graphwalk.runs.record import Result
 from graphwalk.sanitise import one_line, printable
-from graphwalk.types.encodings import decode_notes
+from graphwalk.tools.encodings import decode_notes
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -4,8 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from graphwalk.errors import counted
-from graphwalk.terminal.console import data
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data, progress_bar
 from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:

@@ -20,25 +20,24 @@ from graphwalk.cli.options import (
     part_of,
 )
 from graphwalk.errors import ConfigError, counted
-from graphwalk.terminal.console import data, say
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data, progress_bar, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
-    from graphwalk.types.graph import PropertyGraph
+    from graphwalk.graphs.graph import PropertyGraph
 
 
 class _ExportGroup(TyperGroup):
     """The commands below, and one for each registered export format."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        from graphwalk.exports.registry import EXPORTS
+        from graphwalk.analysis.exports.tables import EXPORTS
 
         return [*EXPORTS.names(), *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        from graphwalk.exports.registry import EXPORTS
+        from graphwalk.analysis.exports.tables import EXPORTS
 
         if cmd_name in EXPORTS:
             exporter = EXPORTS.load(cmd_name)
@@ -65,7 +64,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         setting: SettingNames = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
     ) -> None:
-        from graphwalk.exports.episodes import Episodes
+        from graphwalk.analysis.exports.tables import Episodes
         from graphwalk.runs.folder import RunFolder
         from graphwalk.runs.record import EpisodeFilter
 
@@ -92,8 +91,8 @@ def traces(
 
     Each line is readable by `datasets`, TRL and chat templates: {"messages", "tools", "task_id", …}.
     """
-    from graphwalk.evaluation.splits import manifest_path
     from graphwalk.runs.folder import RunFolder
+    from graphwalk.training.splits import manifest_path
     from graphwalk.training.traces import TraceOptions, export_traces, read_run
 
     options = TraceOptions(correct, grounded, tuple(model or ()), protocol)
@@ -122,7 +121,7 @@ def dataset(
 
     The folder has Parquet files of tasks and graphs, and a card; datasets.load_dataset reads it.
     """
-    from graphwalk.exports.dataset import FLAGS, TEST, TRAIN, export_dataset
+    from graphwalk.analysis.exports.dataset import FLAGS, TEST, TRAIN, export_dataset
     from graphwalk.runs.experiment import load_experiment
 
     experiments = {TEST: load_experiment(experiment, override or (), FLAGS)}
@@ -143,7 +142,7 @@ def check_splits(
 
     Exit with code 2 if they do.
     """
-    from graphwalk.evaluation import splits
+    from graphwalk.training import splits
 
     for path, numbers in zip(files, splits.check_splits(files), strict=True):
         data(f"{path}  {counted(numbers['chat'], 'chat')}, {counted(numbers['graph'], 'graph')}")

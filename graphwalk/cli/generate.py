@@ -12,8 +12,7 @@ from graphwalk.cli.export import Grounded, Protocol, print_size
 from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, chosen_source
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import Columns, Row, write_rows
-from graphwalk.terminal.console import data, say
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data, progress_bar, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
@@ -186,10 +185,10 @@ def traces(
 
     The lines are those that `graphwalk export traces --correct` writes after a run.
     """
-    from graphwalk.evaluation.splits import manifest_path, write_manifest
     from graphwalk.runs.experiment import load_experiment
+    from graphwalk.training.splits import manifest_path, write_manifest
     from graphwalk.training.traces import TraceOptions, trace_rows
-    from graphwalk.types.episode import SCHEMA_VERSION
+    from graphwalk.version import SCHEMA_VERSION
 
     flags: dict[str, Any] = {"models": model or ["scripted/expert"], "store": "embedded"}
     flags |= {"extractor": None, "limit": None}

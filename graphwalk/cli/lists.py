@@ -92,7 +92,7 @@ def runs(
     """
     from rich.text import Text
 
-    from graphwalk.reports.text_table import plain_grid
+    from graphwalk.analysis.report.text_table import plain_grid
     from graphwalk.runs.listing import list_runs
 
     if not folder.is_dir():

@@ -8,11 +8,10 @@ import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
 from graphwalk.errors import counted
-from graphwalk.terminal.console import data, print_tables, say
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data, print_tables, progress_bar, say
 
 if TYPE_CHECKING:
-    from graphwalk.reports.formats import Printed
+    from graphwalk.analysis.report.formats import Printed
     from graphwalk.runs.folder import RunFolder
 
 OVERVIEW = 2
@@ -45,8 +44,8 @@ def report(
     if plots is None:
         print_report(run, "json" if json else format, explain=explain)
         return
-    from graphwalk.analysis.reporting import report_of
-    from graphwalk.reports.plot_files import save_plots
+    from graphwalk.analysis.report.plot_files import save_plots
+    from graphwalk.analysis.report.run_report import report_of
 
     written = save_plots(report_of(run).plots, plots)
     for path in written:
@@ -69,7 +68,7 @@ def compare(
     A verdict in words comes first, then differences with intervals and tests. Runs with different tasks or scorers are
     refused. To see two models side by side on the same tasks: graphwalk view RUN RUN
     """
-    from graphwalk.analysis.compare_runs import compare_runs
+    from graphwalk.analysis.report.compare_runs import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
     _print(comparison, "json" if json else "terminal", explain=explain)
@@ -101,8 +100,8 @@ def print_report(
 
     Return the lowest accuracy in percent, None if nothing is scored.
     """
-    from graphwalk.analysis.reporting import origin_of, report_of
-    from graphwalk.reports.formats import to_latex
+    from graphwalk.analysis.report.formats import to_latex
+    from graphwalk.analysis.report.run_report import origin_of, report_of
 
     overview = format == "terminal" and tables is not None
     report = report_of(run, run.records()) if overview else report_of(run)
@@ -117,7 +116,7 @@ def print_report(
 def _print(
     report: "Printed", format: Format | Literal["json"], *, tables: int | None = None, explain: bool = False
 ) -> None:
-    from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
+    from graphwalk.analysis.report.formats import OnTerminal, to_csv, to_json, to_markdown
 
     if format == "terminal":
         print_tables(OnTerminal(report, tables, explain))

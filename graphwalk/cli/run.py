@@ -12,8 +12,7 @@ from graphwalk.cli import options
 from graphwalk.cli.estimate import print_estimate, print_setup
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, GraphwalkError, counted
-from graphwalk.terminal.console import say
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import progress_bar, say
 from graphwalk.terminal.signals import Interrupted, run_async
 from graphwalk.variables import read_variables
 

@@ -9,8 +9,7 @@ import typer
 from graphwalk.cli.options import Run, RunOrFile
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, counted
-from graphwalk.terminal.console import data, say
-from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.console import data, progress_bar, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 

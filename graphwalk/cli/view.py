@@ -23,7 +23,7 @@ def view(
     The file needs no network. A browser is opened only from a terminal.
     """
     from graphwalk.analysis.page import content_of, write_page
-    from graphwalk.reports.plot_files import can_draw
+    from graphwalk.analysis.report.plot_files import can_draw
     from graphwalk.runs.folder import RunFolder
     from graphwalk.runs.listing import list_runs
 

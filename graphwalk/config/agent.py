@@ -9,7 +9,6 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_va
 
 from graphwalk.config.prompts import PROMPT_SETS, Prompts, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
-from graphwalk.types.encodings import ENCODINGS
 
 MOST_ROWS = 1000
 """Rows in the result of a query written by the model, and rows that a call with a timeout fetches."""
@@ -52,7 +51,7 @@ class AgentConfig(Strict):
     schema_tokens: PositiveInt | None = None
     """Estimated tokens of the schema in the prompt; a larger one is cut to names and numbers, and the tool get_schema
     shows the rest. None: the whole schema."""
-    encoding: str = Field(default="json", json_schema_extra={"enum": list(ENCODINGS)})
+    encoding: Literal["json", "compact"] = "json"
     """Text format of tool results."""
     graph_encoding: Literal["json", "triples", "incidence"] = "json"
     """Text format of the whole graph in the no_tools setting."""
@@ -69,14 +68,6 @@ class AgentConfig(Strict):
     prompts: NameOrPath | None = None
     """A folder whose files replace those of the same name in templates/prompts/. "short": built-in prompts for models
     with a small context; "paper": with the information of the papers and no more."""
-
-    @field_validator("encoding")
-    @classmethod
-    def _is_registered(cls, encoding: str) -> str:
-        if encoding not in ENCODINGS:
-            *others, last = ENCODINGS
-            raise ValueError(f'must be {", ".join(others)} or {last}, not "{encoding}"')
-        return encoding
 
     @field_validator("prompts")
     @classmethod

@@ -15,8 +15,8 @@ import numpy as np
 import graphwalk.seeds as seeds
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.generate import WordMaker, node_keys
-from graphwalk.types.graph import PropertyColumn, PropertyGraph
-from graphwalk.types.values import Point, Temporal, Value, flat, shown
+from graphwalk.graphs.graph import PropertyColumn, PropertyGraph
+from graphwalk.graphs.values import Point, Temporal, Value, flat, shown
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(.*)", re.DOTALL)
 _SHIFTS = (2_000, 20_000)

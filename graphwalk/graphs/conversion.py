@@ -18,7 +18,7 @@ from graphwalk.graphs.formats.common import (
     relationship_attributes,
     relationship_from_attributes,
 )
-from graphwalk.types.graph import PropertyGraph, Relationship
+from graphwalk.graphs.graph import PropertyGraph, Relationship
 
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":

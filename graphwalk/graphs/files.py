@@ -11,7 +11,7 @@ from graphwalk.graphs.formats.common import Undirected, header, write_lines
 from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
 from graphwalk.graphs.formats.graphml import graphml_lines, read_graphml
 from graphwalk.graphs.formats.json import json_lines, read_json
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.graphs.graph import PropertyGraph
 
 
 class GraphFormat(NamedTuple):

@@ -14,8 +14,8 @@ from pydantic import Field, NonNegativeInt, field_validator, model_validator
 import graphwalk.seeds as seeds
 from graphwalk.config.strict import Spec
 from graphwalk.errors import did_you_mean
-from graphwalk.types.graph import MISSING, NodeTable, PropertyColumn, PropertyGraph, RelationshipTable
-from graphwalk.types.values import Value
+from graphwalk.graphs.graph import MISSING, NodeTable, PropertyColumn, PropertyGraph, RelationshipTable
+from graphwalk.graphs.values import Value
 
 
 def distinct_integers(rng: np.random.Generator, total: int, count: int) -> NDArray[np.int64]:

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import by_name
 from graphwalk.graphs.formats.json import json_lines
-from graphwalk.types.graph import PropertyGraph, Relationship
-from graphwalk.types.values import Value, shown
+from graphwalk.graphs.graph import PropertyGraph, Relationship
+from graphwalk.graphs.values import Value, shown
 
 GraphEncoding = Literal["json", "triples", "incidence"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec
 
 
 class Model(Protocol):

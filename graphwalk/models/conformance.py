@@ -12,7 +12,7 @@ import yaml
 from graphwalk.errors import ModelError
 from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, json_object
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, json_object
 
 Status = Literal["ok", "failed", "absent"]
 Finding = tuple[Status, str]

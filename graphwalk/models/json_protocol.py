@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.config.prompts import Prompts
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.text_calls import find_calls, visible
 from graphwalk.models.text_protocol import CALL_PREFIX, Request, TextProtocol
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 ANY_TEXT: Mapping[str, Any] = {"type": "string"}
 """The JSON schema of an answer without a form."""

@@ -9,6 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.base import Model
+from graphwalk.models.chat import (
+    CallOptions,
+    Message,
+    Reply,
+    ToolCall,
+    ToolSpec,
+    Usage,
+    from_dict,
+    json_object,
+    sendable_arguments,
+    sendable_name,
+    to_dict,
+)
 from graphwalk.models.provider_replies import (
     TEXT_HINT,
     count,
@@ -17,19 +30,7 @@ from graphwalk.models.provider_replies import (
     text,
     tool_calls,
 )
-from graphwalk.types.chat import (
-    CallOptions,
-    Message,
-    Reply,
-    ToolCall,
-    ToolSpec,
-    Usage,
-    json_object,
-    sendable_arguments,
-    sendable_name,
-)
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.wire import from_dict, to_dict
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.variables import Variables
 
 if TYPE_CHECKING:

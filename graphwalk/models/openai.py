@@ -12,6 +12,15 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterat
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ModelError
+from graphwalk.models.chat import (
+    CallOptions,
+    Message,
+    Reply,
+    ToolSpec,
+    compact_json,
+    sendable_arguments,
+    sendable_name,
+)
 from graphwalk.models.provider_replies import (
     count,
     mapping,
@@ -21,15 +30,6 @@ from graphwalk.models.provider_replies import (
     text,
     tool_calls,
     usage,
-)
-from graphwalk.types.chat import (
-    CallOptions,
-    Message,
-    Reply,
-    ToolSpec,
-    compact_json,
-    sendable_arguments,
-    sendable_name,
 )
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.base import Model, Wrapper
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, json_object
 from graphwalk.models.json_protocol import JsonProtocol
 from graphwalk.models.text_protocol import TextProtocol
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, json_object
 
 
 def protocol_of(agent: AgentConfig) -> TextProtocol | None:

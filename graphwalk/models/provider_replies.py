@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from graphwalk.errors import ModelError
-from graphwalk.types.chat import ToolCall, Usage
+from graphwalk.models.chat import ToolCall, Usage
 
 _LARGEST_COUNT = 2**53
 _LONGEST_MESSAGE = 100_000

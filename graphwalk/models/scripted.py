@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-from graphwalk.types.episode import Trajectory
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.models.trajectory import Trajectory
 
 OVER = "the recorded trajectory is over"
 NO_ANSWER = "[]"

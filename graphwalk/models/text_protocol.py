@@ -7,8 +7,8 @@ from itertools import groupby, takewhile
 from os.path import commonprefix
 
 from graphwalk.config.prompts import Prompts
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.text_calls import find_calls, first_calls
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 CALL_PREFIX = "text_call_"
 """Beginning of the ids of calls that were found in a text."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from graphwalk.types.chat import Message, ToolSpec
+from graphwalk.models.chat import Message, ToolSpec
 
 RULE_ERROR = 0.2
 """Largest relative error of the rule on any kind of text that was measured."""

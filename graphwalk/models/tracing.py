@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphwalk.models.base import Model, Wrapper
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.models.langchain import to_ai_message, to_langchain
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManager

@@ -19,11 +19,20 @@ from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.files.json_lines import LineWriter, decode_line, encode_line
 from graphwalk.models.base import Model, Wrapper
+from graphwalk.models.chat import (
+    CallOptions,
+    Message,
+    Reply,
+    ToolCall,
+    ToolSpec,
+    Usage,
+    canonical_json,
+    from_dict,
+    to_dict,
+)
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage, canonical_json
-from graphwalk.types.wire import from_dict, to_dict
 from graphwalk.variables import Variables
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0

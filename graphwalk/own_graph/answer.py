@@ -13,12 +13,11 @@ from graphwalk.analysis.answer_evidence import (
     unseen_keys,
     unsupported_because,
 )
-from graphwalk.evaluation.extraction import visible_text
-from graphwalk.reports.scene import Scene, SceneCall
+from graphwalk.analysis.scene import Scene, SceneCall
+from graphwalk.models.chat import Usage, to_dict
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import escape_markup, one_line
-from graphwalk.types.chat import Usage
-from graphwalk.types.episode import ExitStatus, Trajectory
-from graphwalk.types.wire import to_dict
+from graphwalk.suites.extraction import visible_text
 
 
 class Exchange(NamedTuple):

@@ -9,6 +9,8 @@ from graphwalk.agent.levers import tools_with_levers
 from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import CallOptions, Message
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.wrappers import Budget, wrap
@@ -23,8 +25,6 @@ from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import CallOptions, Message
-from graphwalk.types.schema import Schema
 from graphwalk.variables import Variables
 
 

@@ -10,15 +10,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent.loop import Episode, Step, model_turn, tool_turn
+from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
 from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
 from graphwalk.models.tracing import Reporting, manager_of_node
+from graphwalk.models.trajectory import ToolResult, Turn
 from graphwalk.own_graph.config import ask_config
 from graphwalk.own_graph.graph_agent import GraphAgent
 from graphwalk.own_graph.models import AnyModel
 from graphwalk.own_graph.stores import AnyGraph, Store, open_store
-from graphwalk.types.chat import Message, Reply, ToolCall, Usage
-from graphwalk.types.episode import ToolResult, Turn
-from graphwalk.types.wire import from_dict
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:

@@ -35,6 +35,7 @@ from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.own_graph.config import ask_config
 from graphwalk.own_graph.graph_agent import toolbox_over
 from graphwalk.runs.experiment import parse_override
@@ -44,7 +45,6 @@ from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import SWITCHES, Tool, load_tools
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
 

@@ -13,13 +13,13 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row
 from graphwalk.runs.background import await_in_background, in_background, run_in_background
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row
 from graphwalk.variables import read_variables
 
 T = TypeVar("T")

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import StoreError
+from graphwalk.models.chat import ToolCall, ToolSpec
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.own_graph.config import ask_config
 from graphwalk.own_graph.graph_agent import system_text, toolbox_over
 from graphwalk.own_graph.stores import AnyGraph, open_store
 from graphwalk.runs.background import blocking
-from graphwalk.types.chat import ToolCall, ToolSpec
-from graphwalk.types.episode import ToolResult
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool

@@ -16,6 +16,7 @@ from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError, install_hint
 from graphwalk.files.bulk import cores
 from graphwalk.files.writing import make_folder, write_whole
+from graphwalk.models.chat import Usage
 from graphwalk.runs.experiment import experiment_from
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import RunSummary, resume_run, start_run
@@ -23,7 +24,6 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.runs.shards import Shard, merge_runs
 from graphwalk.terminal.signals import heed_signals
-from graphwalk.types.chat import Usage
 from graphwalk.variables import ray_address, read_variables, without_ray_statistics
 from graphwalk.version import __version__
 

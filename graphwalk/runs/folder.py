@@ -20,11 +20,11 @@ from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import RESTORE, checked_lines, read_lines
 from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.published import unpacked
 from graphwalk.runs.record import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
-from graphwalk.types.episode import ExitStatus
 
 ASK = "ask"
 """Name in the folder of a conversation, in place of an experiment and a suite."""

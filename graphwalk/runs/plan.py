@@ -21,8 +21,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.stores.sources import QUERY_SECONDS, open_source
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.task import Prompt, Task
-from graphwalk.types.episode import setting_of
+from graphwalk.suites.task import Prompt, Task, setting_of
 from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")

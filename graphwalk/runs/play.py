@@ -14,30 +14,28 @@ from pydantic import TypeAdapter, ValidationError
 
 from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogError, StoreError
-from graphwalk.evaluation.extraction import extract_with_model
 from graphwalk.files.json_lines import LineWriter, encode_line
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.models.base import Model
+from graphwalk.models.chat import Reply, Usage, from_dict
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.tracing import Reporting, callback_manager
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 from graphwalk.runs.experiment import experiment_from
 from graphwalk.runs.folder import NewRun, RunFolder
-from graphwalk.runs.judge import judge, read_answer
 from graphwalk.runs.log import run_log
 from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, write_texts
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.protocol_differences import deviations, protocol_note
-from graphwalk.runs.record import EpisodeKey, Result, key_of
+from graphwalk.runs.record import EpisodeKey, Result, judge, key_of, read_answer
 from graphwalk.runs.resolve import Experiment, no_episode, resolve
 from graphwalk.runs.shards import Shard
+from graphwalk.suites.extraction import extract_with_model
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import Task
-from graphwalk.types.chat import Reply, Usage
-from graphwalk.types.episode import ExitStatus, Trajectory
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.wire import from_dict
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
 

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from graphwalk.errors import counted
+from graphwalk.models.chat import Usage
 from graphwalk.models.prices import KnownPrice
 from graphwalk.runs.record import Result
-from graphwalk.terminal.console import say
-from graphwalk.terminal.progress import ProgressBar, clock, progress_bar
-from graphwalk.types.chat import Usage
+from graphwalk.terminal.console import ProgressBar, clock, progress_bar, say
 
 _ENOUGH = 5
 """Episodes after which the total cost is extrapolated."""

@@ -1,14 +1,59 @@
 """The result of an episode: one line of `results.jsonl`."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from graphwalk.config.scoring import Scoring
 from graphwalk.errors import ConfigError, counted
+from graphwalk.models.chat import Usage, from_dict, to_dict
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import one_line
-from graphwalk.types.chat import Usage
-from graphwalk.types.episode import ExitStatus, Trajectory, setting_of
-from graphwalk.types.wire import from_dict, to_dict
+from graphwalk.suites.extraction import MOST_CHARACTERS, TOO_LONG, Extraction
+from graphwalk.suites.task import Task, setting_of
+
+_SHORT = 1_000
+"""Characters of a reply that is too long which its score reads."""
+
+
+def read_answer(task: Task, reply: str, scoring: Scoring) -> Extraction:
+    """Return the answer in a reply; with strict extraction none unless the whole reply is the answer."""
+    if len(reply) > MOST_CHARACTERS:
+        return Extraction(stage=TOO_LONG)
+    extraction = task.read(reply)
+    return extraction if scoring.extraction == "lenient" or extraction.stage == "strict" else Extraction()
+
+
+def judge(
+    task: Task,
+    trajectory: Trajectory,
+    extractor_reply: str | None = None,
+    scoring: Scoring = Scoring(),
+) -> tuple[Any, dict[str, Any] | None]:
+    """Return answer and score of a trajectory.
+
+    The score is None for an infrastructure failure. `extractor_reply` is used if the parser finds no answer in the
+    model's reply, or a lossy one, and finds one in the extractor's.
+    """
+    if trajectory.exit_status.infrastructure:
+        return None, None
+    extraction = read_answer(task, trajectory.reply, scoring)
+    if extraction.stage == TOO_LONG:
+        trajectory = with_short_reply(trajectory)
+    if not extraction.sure and extractor_reply is not None:
+        second = task.read(extractor_reply)
+        extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
+    score = task.score(trajectory, extraction, scoring)
+    return extraction.answer, score.model_dump(mode="json")
+
+
+def with_short_reply(trajectory: Trajectory) -> Trajectory:
+    """Return a trajectory whose last turn has only the beginning of the reply, which is read for no answer."""
+    *turns, last = trajectory.turns
+    message = replace(last.message, content=(last.message.content or "")[:_SHORT])
+    results = tuple(replace(one, content=one.content[:_SHORT]) if one.final else one for one in last.results)
+    return replace(trajectory, turns=(*turns, replace(last, message=message, results=results)))
+
 
 RUN_VERSION = 3
 """Schema version of the files of a run."""

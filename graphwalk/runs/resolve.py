@@ -12,6 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import check_name, open_model
 from graphwalk.runs.experiment import AnyExperiment, experiment_from
@@ -19,9 +20,8 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+from graphwalk.suites.task import setting_of
 from graphwalk.tools.tool import Tool, load_tools
-from graphwalk.types.chat import CallOptions
-from graphwalk.types.episode import setting_of
 from graphwalk.variables import Variables
 
 

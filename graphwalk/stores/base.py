@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
 from graphwalk.stores.search import SearchIndex, SearchResult
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row
 
 _NODES = (
     'MATCH (n{{ any_node }}) RETURN {{ "n" | key_of }} AS key, {{ "n" | labels_of }} AS labels, '
@@ -82,14 +82,14 @@ class GraphStore(ABC):
 
     @abstractmethod
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Return the rows of a read-only query, with values as JSON (`graphwalk.types.values.shown`).
+        """Return the rows of a read-only query, with values as JSON (`graphwalk.graphs.values.shown`).
 
         Parameters may be any `Value`; a tuple is one value, a list is a list of values. Raise StoreError if the
         database cannot be reached, refuses, or takes too long.
         """
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Return the rows with the `graphwalk.types.values.Value`s of the graph. Default: as `run`."""
+        """Return the rows with the `graphwalk.graphs.values.Value`s of the graph. Default: as `run`."""
         return await self.run(cypher, parameters)
 
     async def first(

@@ -21,8 +21,8 @@ from jinja2.runtime import Context
 
 from graphwalk.config.jinja import TextError, compiled, make_environment, rendered
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.graph import KEY, OUR_PREFIX
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
-from graphwalk.types.graph import KEY, OUR_PREFIX
 
 Identifiers = Mapping[str, str | int | Sequence[str] | None]
 """Values of a template's names; a list of names is for a loop, None an optional name that is left out."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graphwalk.types.graph import OUR_PREFIX
+from graphwalk.graphs.graph import OUR_PREFIX
 
 WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH", "DROP", "INSERT"})
 REACHES_OUT = frozenset({"LOAD", "CALL", "USE", "SHOW", "TERMINATE"})

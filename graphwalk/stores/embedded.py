@@ -12,16 +12,16 @@ from typing import Any
 import kglite
 
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.temporals import TEMPORAL_FUNCTIONS
+from graphwalk.graphs.values import Row, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import Identifiers
 from graphwalk.stores.cypher_check import QueryRefused, check_model_query
 from graphwalk.stores.embedded_graph import REFUSALS, EmbeddedDialect, load_engine, plain_rows, stored_parameters
 from graphwalk.stores.graph_schema import has_several_labels, schema_of
 from graphwalk.stores.names import SafeNames, with_safe_names
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
-from graphwalk.types.temporals import TEMPORAL_FUNCTIONS
-from graphwalk.types.values import Row, shown_rows
 from graphwalk.variables import Variables
 
 GRACE_SECONDS = 0.9

@@ -1,6 +1,6 @@
 """A graph in the embedded engine: how it is loaded, and the rows of its queries.
 
-The engine holds the graph as models see it: values that JSON lacks are text (`graphwalk.types.values.shown`).
+The engine holds the graph as models see it: values that JSON lacks are text (`graphwalk.graphs.values.shown`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,13 @@ from typing import Any
 import kglite
 
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.values import Point, Row, Temporal, shown
 from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
 from graphwalk.stores.cypher_check import Token, tokens_in
 from graphwalk.stores.graph_schema import has_several_labels
 from graphwalk.stores.names import SafeNames
 from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Point, Row, Temporal, shown
 
 NODE = "gw_node"
 """The first label of every node of a graph in which not every node has one label.

@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 
+from graphwalk.graphs.graph import PropertyColumn, PropertyGraph, value_order
+from graphwalk.graphs.schema import NodeType, PropertyType, RelationshipType, Schema
+from graphwalk.graphs.values import Value
 from graphwalk.stores.transfer import label_codes
-from graphwalk.types.graph import PropertyColumn, PropertyGraph, value_order
-from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
-from graphwalk.types.values import Value
 
 
 def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from anyascii import anyascii
 
-from graphwalk.types.graph import KEY, PropertyColumn, PropertyGraph
+from graphwalk.graphs.graph import KEY, PropertyColumn, PropertyGraph
 
 RESERVED = frozenset({"id", "title", "type", "label", "node_type", "updated_at"})
 """Property names that kglite answers itself; it takes `title` for `name` where a node has no other."""

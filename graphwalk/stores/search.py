@@ -13,8 +13,8 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from graphwalk.types.graph import KEY, MISSING, NodeTable, PropertyGraph
-from graphwalk.types.values import Row, shown
+from graphwalk.graphs.graph import KEY, MISSING, NodeTable, PropertyGraph
+from graphwalk.graphs.values import Row, shown
 
 MATCHES = ("equal", "equal except case and accents", "prefix", "all words", "part", "typing errors")
 """How a value matches a text, best first."""

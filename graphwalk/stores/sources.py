@@ -9,10 +9,10 @@ from typing import NamedTuple
 from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.names import with_safe_names
 from graphwalk.stores.registry import open_database
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 
 QUERY_SECONDS = 30.0

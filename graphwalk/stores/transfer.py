@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.types.graph import PropertyColumn, PropertyGraph, RelationshipTable, property_rows
-from graphwalk.types.values import Value
+from graphwalk.graphs.graph import PropertyColumn, PropertyGraph, RelationshipTable, property_rows
+from graphwalk.graphs.values import Value
 
 Rows = list[dict[str, Any]]
 Pair = tuple[str, str] | None

@@ -10,11 +10,11 @@ from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
 
-from graphwalk.evaluation.values import parse_answer, parse_literal
+from graphwalk.graphs.answers import parse_answer, parse_literal
+from graphwalk.graphs.schema import Schema
 from graphwalk.models.scripted import NO_ANSWER, Ask, Policy
 from graphwalk.suites.suite import Player
 from graphwalk.suites.task import Task
-from graphwalk.types.schema import Schema
 
 MOST_INVENTED = 3
 MISTAKES = 0.15

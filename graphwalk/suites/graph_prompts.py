@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.text import graph_text
+from graphwalk.models.chat import Message
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
-from graphwalk.types.chat import Message
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 
 GRAPH_SETTINGS = ("tools", "no_tools", "write_cypher")
 """Settings: with tools, with the whole graph in the prompt, or with queries of the model."""

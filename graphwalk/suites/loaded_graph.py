@@ -6,12 +6,12 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.config.strict import absolute, existing_file
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.text import graph_text
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import read_file
 from graphwalk.suites.loaded_graph import GraphInstance
-from graphwalk.types.graph import PropertyGraph
 
 MOST_TEXT = 2_000_000
 """Maximum characters of a graph as text, about the context of the largest models."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import OracleError
+from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Player
 from graphwalk.suites.task import T
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 
 @dataclass(frozen=True, slots=True)

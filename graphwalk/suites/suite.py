@@ -11,12 +11,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.graphs.schema import Schema
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.task import T, Task, Tasks
-from graphwalk.types.episode import Score
-from graphwalk.types.schema import Schema
+from graphwalk.suites.task import Score, T, Task, Tasks
 from graphwalk.variables import Variables
 
 C = TypeVar("C", bound=SuiteConfig)

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pydantic import BaseModel, ConfigDict
+
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
-from graphwalk.evaluation.extraction import Extraction
+from graphwalk.graphs.values import Scalar
+from graphwalk.models.chat import Message
+from graphwalk.models.trajectory import Trajectory
+from graphwalk.sanitise import one_line
+from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import Score, TaskRecord, Trajectory
 
 ANY_VALUE = ("string", "number", "boolean", "null")
 """JSON types of a value of unknown type."""
@@ -50,6 +54,73 @@ class Prompt:
     answer: AnswerForm | None = None
     nudge: Callable[[str], str | None] = lambda reply: None
     """Returns what to tell a model whose reply has no call and no answer; None if the reply is an answer."""
+
+
+def setting_of(name: str) -> str:
+    """Return the setting in the name of a setting with a variant: "tools" of "tools:turn_limit=5"."""
+    return name.partition(":")[0]
+
+
+class Score(BaseModel):
+    """The score of an answer. Suites extend it; the fields here exist in every suite.
+
+    `correct` to `false_positives` compare the answer with the target; None without one.
+    `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
+    `lossy`: the reply holds something like an answer that was not read.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    correct: bool | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    false_positives: int | None = None
+    extraction_stage: str | None
+    lossy: bool = False
+
+
+def _name_in_files(field: str) -> str:
+    """Return the name of a task's field in files: `gold` for `target`."""
+    return field.replace("target", "gold") if field in ("target", "target_size", "published_target") else field
+
+
+class TaskRecord(BaseModel):
+    """The data of a task: one question with its proven target. Suites extend it with what their scorer needs.
+
+    `template` is the question's name, the algorithm, or "maze"; `graph_digest` the digest of the graph it is about.
+    `target` is the right answer in the form of the suite, `target_size` its number of rows; files call them `gold` and
+    `gold_size`. The `reference_…` figures are those of the scripted expert's walk: turns, calls, and the tokens that a
+    model would read and write on it (docs/method.md, Questions); None if a suite has no expert.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        alias_generator=_name_in_files,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+    task_id: str
+    suite: str
+    template: str
+    question: str
+    parameters: dict[str, Scalar]
+    target: Any
+    target_size: int
+    seed: int
+    graph_digest: str
+    reference_turns: int | None = None
+    reference_calls: int | None = None
+    reference_input_tokens: int | None = None
+    reference_output_tokens: int | None = None
+
+    def __repr__(self) -> str:
+        """Return one line: name, question, and the size of the target."""
+        return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.target_size}>"
+
+    __str__ = __repr__
 
 
 class Task(TaskRecord, ABC):

@@ -9,6 +9,10 @@ from typing import Any
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.errors import QueryLimitError
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row, Value, shown
+from graphwalk.models.chat import ToolCall, ToolSpec
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.stores.search import LONGEST_TEXT, MOST_SCANNED, folded
@@ -24,6 +28,7 @@ from graphwalk.tools.arguments import (
     parse_arguments,
     shown_alike,
 )
+from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import (
@@ -34,11 +39,6 @@ from graphwalk.tools.tool import (
     load_tools,
     shipped_declaration,
 )
-from graphwalk.types.chat import ToolCall, ToolSpec
-from graphwalk.types.encodings import encode_result
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, Value, shown
 
 GRAPH_TOOLS: tuple[str, ...] = (
     "get_node_by_property",

@@ -13,12 +13,12 @@ from functools import lru_cache
 from itertools import chain, pairwise, product, repeat
 from typing import Any
 
-from graphwalk.evaluation.values import parse_object
+from graphwalk.graphs.answers import parse_object
+from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value_order
+from graphwalk.graphs.values import SCALARS, Row, Value
+from graphwalk.models.trajectory import ToolResult
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.tool import shipped_declaration
-from graphwalk.types.encodings import read_rows
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, value_order
-from graphwalk.types.values import SCALARS, Row, Value
 
 NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
 FIRST_PAGE = 1

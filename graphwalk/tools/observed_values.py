@@ -9,10 +9,10 @@ from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graphwalk.evaluation.values import normalise, parse_json, value_forms
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.encodings import split_notes
-from graphwalk.types.episode import ToolResult, Trajectory
+from graphwalk.graphs.answers import normalise, parse_json, value_forms
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.tools.encodings import split_notes
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
 

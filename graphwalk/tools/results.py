@@ -6,11 +6,11 @@ from operator import itemgetter
 from typing import Any
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
+from graphwalk.graphs.graph import KEY, value_order
+from graphwalk.graphs.values import Row
 from graphwalk.models.tokens import count_tokens
 from graphwalk.tools.arguments import ToolMistake
-from graphwalk.types.encodings import encode_result
-from graphwalk.types.graph import KEY, value_order
-from graphwalk.types.values import Row
+from graphwalk.tools.encodings import encode_result
 
 SHORTEST = 40
 """Characters that are left of a value where a single row is longer than a page."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import NodeType, RelationshipType, Schema, as_shown
 from graphwalk.models.tokens import count_tokens
-from graphwalk.types.schema import NodeType, RelationshipType, Schema, as_shown
 
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:

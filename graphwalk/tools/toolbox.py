@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from graphwalk.types.chat import ToolCall, ToolSpec
-from graphwalk.types.episode import ToolResult
+from graphwalk.models.chat import ToolCall, ToolSpec
+from graphwalk.models.trajectory import ToolResult
 
 
 class Toolbox(Protocol):

@@ -21,11 +21,11 @@ from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError
-from graphwalk.runs.judge import judge
+from graphwalk.models.trajectory import Trajectory
+from graphwalk.runs.record import judge
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.task import Task
+from graphwalk.suites.task import Task, setting_of
 from graphwalk.tools.observed_values import tool_evidence, wasted_calls
-from graphwalk.types.episode import Trajectory, setting_of
 
 
 class Weights(Strict):

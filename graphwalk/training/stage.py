@@ -14,16 +14,16 @@ from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
+from graphwalk.models.chat import Message, ToolCall, ToolSpec
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.runs.background import run_in_background
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.judge import judge
 from graphwalk.runs.plan import GraphSources, PlannedEpisode, make_plan, sources_for
 from graphwalk.runs.play import RunModels
+from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.suites.task import Prompt, Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
-from graphwalk.types.chat import Message, ToolCall, ToolSpec
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.variables import read_variables
 
 LOOP_OF_ANOTHER = ("tool_protocol", "tool_choice", "strict_tools")

@@ -14,10 +14,11 @@ from graphwalk.agent.loop import answer_now, messages_to_send
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
 from graphwalk.files.bulk import Rows
+from graphwalk.models.chat import CallOptions, Message, ToolSpec
 from graphwalk.models.json_protocol import ANY_TEXT, JsonProtocol
 from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
 from graphwalk.runs.experiment import AnyExperiment, experiment_from
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import GraphSources, PlannedGraph, episodes_about
@@ -27,10 +28,10 @@ from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, r
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
-from graphwalk.types.chat import CallOptions, Message, ToolSpec
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, Turn, setting_of
+from graphwalk.suites.task import setting_of
+from graphwalk.training.splits import manifest_path, write_chats, write_manifest
 from graphwalk.variables import Variables
-from graphwalk.version import __version__
+from graphwalk.version import SCHEMA_VERSION, __version__
 
 WireMessage = dict[str, Any]
 

@@ -14,9 +14,9 @@ from operator import or_
 from typing import Any, ClassVar, Literal
 
 from graphwalk.errors import ConfigError
+from graphwalk.models.chat import ToolSpec
 from graphwalk.runs.background import run_in_background
 from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage
-from graphwalk.types.chat import ToolSpec
 
 _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
 _ANSWER = ToolSpec(

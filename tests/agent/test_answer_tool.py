@@ -9,12 +9,12 @@ import pytest
 from graphwalk.agent.answer_tool import AnswerTool
 from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.task import keys_as_answer, rows_as_answer
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.schema import Schema
 from graphwalk.variables import Variables
 from tests.agent.played import play
 

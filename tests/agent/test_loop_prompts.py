@@ -7,12 +7,12 @@ import pytest
 from graphwalk.agent.loop import answer_now, call_tools, messages_to_send
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
-from graphwalk.evaluation.extraction import extract_with_model
+from graphwalk.graphs.graph import Node, PropertyGraph
+from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
+from graphwalk.models.trajectory import ToolResult, Turn
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.extraction import extract_with_model
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
-from graphwalk.types.episode import ToolResult, Turn
-from graphwalk.types.graph import Node, PropertyGraph
 from tests.models.player import Player, in_run, said
 
 OWN = {

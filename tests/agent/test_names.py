@@ -7,10 +7,10 @@ import pytest
 
 from graphwalk.agent.names import NamesInTools
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import NodeType, PropertyType, Schema
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
-from graphwalk.types.schema import NodeType, PropertyType, Schema
 
 FOUND = ("get_node_by_property", {"label": "Zorep", "property_name": "hue", "property_value": "vark"})
 CALLS: list[tuple[str, dict[str, Any], bool]] = [

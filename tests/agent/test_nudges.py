@@ -8,11 +8,11 @@ import pytest
 
 from graphwalk.analysis.verify import verify_run
 from graphwalk.errors import ConfigError
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.resolve import resolve
 from graphwalk.training.stage import Stage
-from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
 from tests.agent.played import SUITES, play
 from tests.models.player import Player, said

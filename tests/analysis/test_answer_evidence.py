@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.answer_evidence import cited_keys, evidence_keys, unsupported_because
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.tools.observed import ObservedGraph, observed_graph
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
 
 
 def result(rows: Any, tool: str = "get_node_by_property", error: str | None = None, **arguments: Any) -> ToolResult:

@@ -9,15 +9,14 @@ import pytest
 from graphwalk.analysis import estimate as estimating
 from graphwalk.analysis.estimate import check_setup, estimate_run
 from graphwalk.cli.estimate import dry_run_text
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, from_dict
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.resolve import resolve
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.wire import from_dict
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import NOTHING_SET, experiment, records, start
 

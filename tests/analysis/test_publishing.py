@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.compare_runs import compare_runs
 from graphwalk.analysis.publishing import publish
-from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.report.compare_runs import compare_runs
+from graphwalk.analysis.report.formats import to_json
+from graphwalk.analysis.report.run_report import report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line
-from graphwalk.reports.formats import to_json
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
+from tests.analysis.exports.hostile_run import copied
 from tests.cli.test_commands import graphwalk
-from tests.exports.hostile_run import copied
 from tests.runs.runs import experiment, resume, rewrite, start
 
 SECRET = "s3cr3t-of-the-lab"

@@ -12,16 +12,16 @@ import yaml
 from graphwalk.analysis.verify import RunVerification, verify_run
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.graphs.files import save_graph
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.resolve import resolve
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.variables import Variables
-from tests.database.rich_graph import graph_to_ask_about
 from tests.runs.runs import NOTHING_SET, records, rewrite, start
+from tests.stores.neo4j.rich_graph import graph_to_ask_about
 
 Record = dict[str, Any]
 GRAPH = {"preset": "paper-100", "nodes": 30}

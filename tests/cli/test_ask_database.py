@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import graphwalk
-from graphwalk import database
 from graphwalk.errors import StoreError
+from graphwalk.stores.neo4j import loads
 from graphwalk.stores.neo4j.admin import remove_graph
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.variables import Variables
@@ -25,11 +25,11 @@ async def test_the_graph_loaded_last_is_asked(
     for name, value in neo4j_server.values.items():
         monkeypatch.setenv(name, value)
     films, other = graphwalk.read_graph(FILMS), graphwalk.generate_graph(nodes=20, seed=1)
-    loads = [await database.load(neo4j_server, graph) for graph in (other, films)]
+    loaded = [await loads.load(neo4j_server, graph) for graph in (other, films)]
     try:
-        last = await database.loaded_last(neo4j_server)
+        last = await loads.loaded_last(neo4j_server)
         assert last is not None
-        assert last.scope == max(load.scope for load in loads)
+        assert last.scope == max(load.scope for load in loaded)
         done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **neo4j_server.values)
         assert done.returncode == 0, done.stderr
         told = json.loads(done.stdout)
@@ -41,7 +41,7 @@ async def test_the_graph_loaded_last_is_asked(
             assert ([node.label for node in schema.nodes], schema.relationships) == (["Film"], ())
     finally:
         async with await connect(neo4j_server) as connection:
-            for load in loads:
+            for load in loaded:
                 await remove_graph(connection, load.scope)
 
 

@@ -6,8 +6,8 @@ import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
+from graphwalk.analysis.scene import SceneCall, SceneGrid, SceneStep
 from graphwalk.cli.episode_text import call_table, drawn_grid
-from graphwalk.reports.scene import SceneCall, SceneGrid, SceneStep
 from tests.suites.mazes.stage import SMALL
 
 HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e"

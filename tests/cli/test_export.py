@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.values import Temporal
 from graphwalk.stores.neo4j.connection import connect
-from graphwalk.types.values import Temporal
 from graphwalk.variables import Variables
 from tests.commands import graphwalk
 

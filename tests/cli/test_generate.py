@@ -10,7 +10,6 @@ from polars import read_parquet
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.evaluation.splits import check_splits
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runs.experiment import load_experiment
@@ -19,6 +18,7 @@ from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
+from graphwalk.training.splits import check_splits
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.commands import graphwalk
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from tests.analysis.exports.hostile_run import RUNS
 from tests.cli.test_commands import graphwalk
-from tests.exports.hostile_run import RUNS
 
 
 def test_one_episode_with_its_calls_rows_and_score(tmp_path: Path) -> None:

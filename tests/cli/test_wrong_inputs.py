@@ -16,7 +16,7 @@ import pytest
 
 from graphwalk.cli.app import main
 from graphwalk.files.json_lines import encode_line, read_lines
-from tests.exports.hostile_run import HOSTILE, hostile_run
+from tests.analysis.exports.hostile_run import HOSTILE, hostile_run
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message
 from graphwalk.models.conformance import check_model
 from graphwalk.models.registry import open_model
-from graphwalk.types.chat import CallOptions, Message
 from graphwalk.variables import Variables
 from tests.models.player import in_run
 from tests.models.server import Answer, ModelServer, Request, chat, responses

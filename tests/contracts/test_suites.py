@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.judge import judge
 from graphwalk.runs.plan import GraphSources, Plan, make_plan
 from graphwalk.runs.play import RunModels, play
-from graphwalk.runs.record import Result
+from graphwalk.runs.record import Result, judge
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.suites.registry import SUITES, suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.variables import Variables
-from tests.reports.results import build_report
+from tests.analysis.report.results import build_report
 
 SMALL: dict[str, dict[str, Any]] = {
     "questions": {"graphs": [{"preset": "paper-100"}]},

@@ -6,13 +6,13 @@ from itertools import product
 
 import pytest
 
+from graphwalk.graphs.graph import Node, PropertyGraph
+from graphwalk.models.chat import ToolCall
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tools, tool_names
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.graph import Node, PropertyGraph
 
 TOOLS = load_tools(tool_names())
 NODE = re.compile(r"(?<!\w)\(\w*(?::`[^`]+`)*\)")

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.report.run_report import report_of
 from graphwalk.errors import GraphwalkError
 from graphwalk.files.json_lines import encode_line
 from graphwalk.files.resources import data_path
 from graphwalk.graphs.files import load_graph, save_graph
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import load_experiment, shipped_experiments
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.listing import list_runs
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.tool import load_tools
-from graphwalk.types.graph import PropertyGraph
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning"),

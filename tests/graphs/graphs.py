@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from graphwalk.graphs.generate import GraphSpec
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import temporal_of
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.temporals import temporal_of
 from tests.stores.any_graph import POINTS, TEMPORALS
 
 specs = st.builds(

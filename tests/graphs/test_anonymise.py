@@ -9,8 +9,8 @@ import pytest
 
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy, mapping_of, save_mapping, values_of
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
-from graphwalk.types.values import Temporal, Value
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship, value_order
+from graphwalk.graphs.values import Temporal, Value
 from tests.suites.questions.any_graphs import any_graph
 
 GRAPHS = [*(any_graph(Random(seed)) for seed in range(20)), generate_graph(GraphSpec(preset="paper-150"), 1)]

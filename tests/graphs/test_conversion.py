@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.graphs.generate import generate_graph
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Temporal
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Temporal
 from tests.graphs.graphs import odd_graphs, specs
 
 

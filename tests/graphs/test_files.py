@@ -10,7 +10,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.conversion import to_networkx
 from graphwalk.graphs.files import FOLDER, FORMATS, load_graph, save_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from tests.graphs.graphs import odd_graphs, specs
 
 SUFFIXES = list(FORMATS)

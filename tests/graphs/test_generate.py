@@ -19,7 +19,7 @@ from graphwalk.graphs.generate import (
     generate_graph,
     node_keys,
 )
-from graphwalk.types.graph import MISSING, Node, PropertyColumn, PropertyGraph, Relationship
+from graphwalk.graphs.graph import MISSING, Node, PropertyColumn, PropertyGraph, Relationship
 from tests.graphs.graphs import specs
 
 PAPER_100_SEED_7 = "a745cd6599c1517db6b1ddb7912b0aea4d50d7a654ddf201735582b4a721de2a"

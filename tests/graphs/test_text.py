@@ -1,7 +1,7 @@
 from inline_snapshot import snapshot
 
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.text import graph_text
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SMALL = PropertyGraph.from_rows(
     [

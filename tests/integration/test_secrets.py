@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.analysis.report.run_report import report_of
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai_servers import openai
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables, read_variables
 from tests.models.server import Answer, ModelServer, Request, chat, error

@@ -7,9 +7,9 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 
 ASK = (Message("user", "hi"),)
 LOOK = ToolSpec("look", "Look at a node.", {"type": "object", "properties": {"key": {"type": "string"}}})

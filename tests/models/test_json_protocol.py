@@ -8,11 +8,11 @@ import pytest
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
+from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
 from graphwalk.models.wrappers import Cached
 from graphwalk.suites.task import AnswerForm, Prompt
-from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.server import Answer, ModelServer, allows, chat, in_turn, schema_of
 

@@ -12,9 +12,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.models.langchain import LangchainModel, from_langchain, to_state
 from graphwalk.models.registry import open_model
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK
 

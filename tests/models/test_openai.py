@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ModelError
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.registry import open_model
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.variables import Variables
 from tests.models.conftest import KEY
 from tests.models.player import ASK, LOOK

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message
 from graphwalk.models.openai_servers import openai_api, openai_responses
-from graphwalk.types.chat import CallOptions, Message
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer, chat, responses

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.chat import CallOptions
 from graphwalk.models.registry import open_model
-from graphwalk.types.chat import CallOptions
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
 from tests.models.conftest import KEY

@@ -6,8 +6,8 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
+from graphwalk.models.chat import CallOptions, ToolSpec
 from graphwalk.models.openai import OpenAIModel
-from graphwalk.types.chat import CallOptions, ToolSpec
 from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer, chat, in_turn, responses
 

@@ -9,9 +9,9 @@ import pytest
 
 import graphwalk
 from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy, ReplayModel, ScriptedModel
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
 from tests.models.player import ASK, LOOK, said
 
 PROMPT = [Message("system", "Walk."), Message("user", "How many?")]

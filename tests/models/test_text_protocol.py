@@ -5,9 +5,9 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
+from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
-from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from tests.models.player import ASK, LOOK, Player, in_run, said
 from tests.models.server import ModelServer, in_turn
 

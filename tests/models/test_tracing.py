@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import graphwalk
-from graphwalk.types.graph import Node
+from graphwalk.graphs.graph import Node
 from tests.models.server import Answer, ModelServer, Request, chat, error, in_turn
 from tests.models.test_langchain import ToolChat
 

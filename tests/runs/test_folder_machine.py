@@ -35,6 +35,8 @@ from graphwalk.analysis.rescore import rescore_run
 from graphwalk.cli.app import _as_graphwalk_error
 from graphwalk.errors import GraphwalkError, ModelError
 from graphwalk.files import json_lines
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, Usage
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
@@ -43,8 +45,6 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.runs.resolve import resolve
 from graphwalk.runs.shards import Shard, merge_runs
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
-from graphwalk.types.episode import ExitStatus
 from graphwalk.variables import Variables
 from tests.runs.disk import Disk, Fault, Killed
 from tests.runs.runs import without_time

@@ -5,11 +5,11 @@ import json
 import graphwalk
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.evaluation.extraction import MOST_CHARACTERS
-from graphwalk.runs.judge import judge
+from graphwalk.models.chat import Message
+from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
+from graphwalk.runs.record import judge
+from graphwalk.suites.extraction import MOST_CHARACTERS
 from graphwalk.suites.registry import suite_named
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
 GRAPH = graphwalk.generate_graph(nodes=20, seed=3)
 TASK = graphwalk.make_tasks(GRAPH, seed=3, questions=["node_by_property"])[0]

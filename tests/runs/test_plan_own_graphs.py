@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.report.run_report import report_of
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.graphs.files import save_graph
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.runs.runs import resume, start
 
 NODES = [Node(f"p{n}", ("Person",), {"city": "Oslo" if n % 3 else "Rome"}) for n in range(9)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
-from graphwalk.types.episode import ExitStatus
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.variables import Variables
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT
 from tests.models.server import Answer, ModelServer, chat

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from graphwalk.database.server import RELEASES, await_answer, start_jars, stop_jars
 from graphwalk.errors import StoreError
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import Result
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.stores.neo4j.server import RELEASES, await_answer, start_jars, stop_jars
 from graphwalk.variables import read_variables
 from tests.neo4j_servers import GIVEN, PASSWORD, RELEASE_NAMES, SMALL, server_settings
 from tests.runs.runs import experiment, records, resume, start

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from graphwalk.config.calls import Price
+from graphwalk.models.chat import Usage
 from graphwalk.models.prices import KnownPrice
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.progress import RunProgress, run_progress
 from graphwalk.runs.record import EpisodeKey, Result
-from graphwalk.terminal import progress
-from graphwalk.terminal.console import stderr
-from graphwalk.terminal.progress import ProgressBar
-from graphwalk.types.chat import Usage
-from graphwalk.types.episode import ExitStatus, Trajectory
+from graphwalk.terminal import console as progress
+from graphwalk.terminal.console import ProgressBar, stderr
 from tests.runs.runs import experiment, start
 
 ANSWERED = ExitStatus.ANSWERED

@@ -9,6 +9,8 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
@@ -20,8 +22,6 @@ from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
 from graphwalk.variables import Variables
 from tests.neo4j_servers import RELEASE_NAMES, quiet_settings
 from tests.safety.hostile import digest_of

@@ -13,11 +13,11 @@ import yaml
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.models.chat import ToolCall
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tool
-from graphwalk.types.chat import ToolCall
 from tests.safety.conftest import Place
 from tests.stores.random_cypher import OUTSIDE, damaged
 from tests.stores.test_cypher_check import LOADS, OTHERS, WRITING

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from graphwalk.models.trajectory import ToolResult
+from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.tool import load_tools, tool_names
-from graphwalk.types.encodings import decode_rows
-from graphwalk.types.episode import ToolResult
 from tests.safety.conftest import Place
 from tests.safety.hostile import GOOD, hostile_calls
 

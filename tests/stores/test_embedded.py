@@ -9,12 +9,12 @@ from hypothesis import given
 
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Temporal, Value
 from graphwalk.stores import embedded_graph
 from graphwalk.stores.cypher_check import LONGEST_QUERY, QueryRefused
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.names import with_safe_names
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Temporal, Value
 from tests.stores.any_graph import any_graphs, holds_as_shown, is_found_as_shown
 from tests.stores.test_cypher_check import LOADS, WRITING
 
@@ -147,7 +147,7 @@ SCRIPT = """
 import asyncio, os, signal, threading
 from graphwalk.terminal.signals import Interrupted, run_async
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.graphs.graph import Node, PropertyGraph
 
 async def work():
     store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node(f"k{i}", ("A",), {"n": i}) for i in range(3000)], []))

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 PERSON = {"name": "Ida", "title": "Dr", "type": "lead", "id": 7, "label": "x", "année": 3, "gw_odd": 4, "born": 1}
 GRAPH = PropertyGraph.from_rows(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.stores.search import MATCHES, SearchIndex, SearchText, folded
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 EQUAL, FOLDED, PREFIX, ALL_WORDS, PART, TYPING_ERRORS = MATCHES
 RUNGS = [

@@ -4,13 +4,13 @@ from typing import Any
 
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import CallOptions
 from graphwalk.models.scripted import Policy, ScriptedModel
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite
-from graphwalk.types.chat import CallOptions
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.schema import Schema
 from tests.explained import explained_score
 
 

@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 
 import graphwalk
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS
-from graphwalk.types.episode import ExitStatus
 from tests.suites.questions.episodes import Stage, stage
 
 SPOILING = {"early_stop", "bad_json", "invented_items", "dropped_items", "empty"}

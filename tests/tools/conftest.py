@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.schema import Schema
 
 Call = Callable[..., Awaitable[ToolResult]]
 

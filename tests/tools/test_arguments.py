@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import StoreError
+from graphwalk.graphs.graph import Node, PropertyGraph
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import Node, PropertyGraph
-from graphwalk.types.schema import Schema
 from tests.tools.conftest import ODD_GRAPH, Call
 
 NODES, VALUES = "get_node_by_property", "get_unique_property_values"

@@ -6,15 +6,15 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.tools.encodings import decode_notes, decode_rows, next_pages
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.encodings import decode_notes, decode_rows, next_pages
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.schema import Schema
 from tests.tools.conftest import Call
 
 NODES, NEIGHBORS, VALUES = "get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"

@@ -13,14 +13,14 @@ from neo4j.warnings import Neo4jWarning
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, load_tools
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 from graphwalk.variables import Variables
 from tests.tools.conftest import ODD_GRAPH
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
+from graphwalk.tools.encodings import decode_notes, decode_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tools
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.encodings import decode_notes, decode_rows
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.schema import Schema
 
 SEARCH, NODES, NEIGHBORS, _, _, _ = OWN_GRAPH_TOOLS
 Z1 = {"label": "Zorep", "property_name": "key", "property_value": "z1"}

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.models.chat import Message, ToolCall, from_dict, to_dict
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import ObservedGraph, observed_graph, relationship_in, schema_pairs
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.wire import from_dict, to_dict
 
 NEAR = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
 DIRECTED = {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "neighbor_label": "Person"}

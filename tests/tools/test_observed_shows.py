@@ -9,16 +9,15 @@ import pytest
 
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
+from graphwalk.models.chat import CallOptions, Message, ToolCall, from_dict, to_dict
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
+from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tool, load_tools
-from graphwalk.types.chat import CallOptions, Message, ToolCall
-from graphwalk.types.episode import ToolResult, Trajectory
-from graphwalk.types.wire import from_dict, to_dict
 from tests.explained import explained_score
 from tests.suites.questions.evidence_graph import near, place, task
 

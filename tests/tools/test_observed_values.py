@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk.models.chat import Message, ToolCall
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.tools.observed_values import Evidence, tool_evidence, wasted_calls
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, Trajectory
-from tests.evaluation.episodes import call, episode, seen, tool_turn
+from tests.suites.episodes import call, episode, seen, tool_turn
 
 
 def test_whole_values_only():

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze, maze_graph
@@ -13,8 +15,6 @@ from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed_values import shows_data
 from graphwalk.tools.tool import load_tool, load_tools
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.schema import Schema
 
 DEGREE = """\
 name: get_types

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from graphwalk.agent.loop import Episode, run_episode
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.play import RunModels
 from graphwalk.suites.task import Task
 from graphwalk.training.reward import potentials, reward, step_rewards
 from graphwalk.training.stage import Stage
-from graphwalk.types.episode import Trajectory
 
 SUITES: dict[str, dict[str, Any]] = {
     "questions": {"graphs": [{"nodes": 20, "labels": 3}], "questions": ["node_count", "path_finding"]},

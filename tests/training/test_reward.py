@@ -7,10 +7,10 @@ import pytest
 
 import graphwalk
 from graphwalk.errors import ConfigError
+from graphwalk.models.chat import Message, ToolCall
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.training.reward import Reward
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 
 def graph_and_task(question: str) -> tuple[graphwalk.PropertyGraph, QuestionTask]:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.splits import check_splits, manifest_path
+from graphwalk.models.chat import Reply
 from graphwalk.suites.flawed import WALK_FLAWS, player_with, with_flaws
 from graphwalk.suites.questions.agents.scripted import PLAYERS
+from graphwalk.training.splits import check_splits, manifest_path
 from graphwalk.training.traces import TraceOptions, export_traces
-from graphwalk.types.chat import Reply
 from tests.training.recorded_runs import MAZES, QUESTIONS, lines, recorded
 
 

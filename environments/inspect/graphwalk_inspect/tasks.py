@@ -21,10 +21,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
 
 from graphwalk.errors import GraphwalkError
+from graphwalk.models.chat import Message, ToolCall, ToolSpec
+from graphwalk.models.trajectory import Turn
 from graphwalk.runs.background import await_in_background, run_in_background
 from graphwalk.training.stage import OpenEpisode, Stage
-from graphwalk.types.chat import Message, ToolCall, ToolSpec
-from graphwalk.types.episode import Turn
 
 Text = str | None
 Int = int | None

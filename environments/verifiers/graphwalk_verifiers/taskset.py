@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import verifiers.v1 as vf
 from mcp.types import CallToolResult, TextContent, Tool
 
+from graphwalk.models.chat import Message
 from graphwalk.runs.background import run_in_background
 from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
-from graphwalk.types.chat import Message
 
 T = TypeVar("T")
 _LACKS = (*LOOP_OF_ANOTHER, "nudges")

@@ -6,11 +6,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row
 from graphwalk.variables import Variables
 
 # --- what the entry point names: a function that opens the database ---

@@ -6,8 +6,8 @@ from typing import ClassVar
 from pydantic import Field
 
 from graphwalk.config.strict import Spec, SuiteConfig
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 LABEL, TYPE = "Link", "NEXT"
 

@@ -10,15 +10,15 @@ from random import Random
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.jinja import render_text
 from graphwalk.config.scoring import Scoring
-from graphwalk.evaluation.extraction import Extraction
-from graphwalk.evaluation.rows import compare_sets
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import Message
 from graphwalk.models.scripted import Ask, Policy
+from graphwalk.models.trajectory import Trajectory
+from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.rows import compare_sets
 from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import Prompt, Task, Tasks
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import Score, Trajectory
-from graphwalk.types.schema import Schema
+from graphwalk.suites.task import Prompt, Score, Task, Tasks
 from graphwalk_chains.chains import ChainsConfig, chain_graph, make_chain
 
 FOLDER = Path(__file__).parent

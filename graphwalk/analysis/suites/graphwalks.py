@@ -3,17 +3,17 @@
 from functools import partial
 from typing import Any, Literal
 
+from graphwalk.analysis.report.suite_report import Grouping, ResultRecord, SuiteReport, expert_result
+from graphwalk.analysis.scene import Fate, Scene, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.analysis.walked import walked_scene
 from graphwalk.config.agent import AgentConfig
-from graphwalk.evaluation.extraction import visible_text
-from graphwalk.reports.scene import Fate, Scene, trajectory_of
-from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport, expert_result
+from graphwalk.models.trajectory import Trajectory
+from graphwalk.suites.extraction import visible_text
 from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.tools.observed import observed_graph
-from graphwalk.types.episode import Trajectory
 
 ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
 _SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")

@@ -10,19 +10,19 @@ from collections.abc import Collection, Hashable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.evaluation.rows import row_set
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Row
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.rows import row_set
 from graphwalk.tools.observed import ObservedGraph, observed_graph
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Row
 
 if TYPE_CHECKING:
     from graphwalk.suites.questions.task import QuestionTask
 
 RowTuple = tuple[Hashable, ...]
-"""The scored fields of a row, as `graphwalk.evaluation.rows.row_set` has them."""
+"""The scored fields of a row, as `graphwalk.suites.rows.row_set` has them."""
 
 _MOST_POSSIBLE = 200_000
 """Maximum possible relationships; beyond it the graph with them is not built."""

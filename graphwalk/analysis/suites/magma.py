@@ -7,11 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.analysis.suite_analysis import SuiteAnalysis
-from graphwalk.analysis.walked import scene_texts
-from graphwalk.files.resources import data_path
-from graphwalk.reports.plots import Plot, by_group
-from graphwalk.reports.scene import (
+from graphwalk.analysis.report.plots import Plot, by_group
+from graphwalk.analysis.report.suite_report import Grouping, Reference, ResultRecord, SuiteReport, baseline_result
+from graphwalk.analysis.scene import (
     Fate,
     Scene,
     SceneLink,
@@ -22,15 +20,18 @@ from graphwalk.reports.scene import (
     scene_of,
     trajectory_of,
 )
-from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport, baseline_result
+from graphwalk.analysis.suite_analysis import SuiteAnalysis
+from graphwalk.analysis.walked import scene_texts
+from graphwalk.files.resources import data_path
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.suite import MagmaTask
-from graphwalk.types.episode import ExitStatus, setting_of
+from graphwalk.suites.task import setting_of
 
 if TYPE_CHECKING:
-    from graphwalk.reports.report import Report
+    from graphwalk.analysis.report.report import Report
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _NOTES = (

@@ -5,12 +5,20 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
+from graphwalk.analysis.report.suite_report import (
+    Grouping,
+    Reference,
+    ResultRecord,
+    SuiteReport,
+    expert_result,
+    report_file,
+)
+from graphwalk.analysis.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.analysis.walked import scene_texts
 from graphwalk.config.agent import AgentConfig
-from graphwalk.evaluation.extraction import strip_thinking
-from graphwalk.reports.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
-from graphwalk.reports.suite_report import Grouping, Reference, ResultRecord, SuiteReport, expert_result, report_file
+from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.suite import EXPERT
@@ -22,9 +30,8 @@ from graphwalk.suites.mazes.task import (
     path_error,
 )
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed_values import shows_data
-from graphwalk.types.encodings import read_rows
-from graphwalk.types.episode import ToolResult, Trajectory
 
 ErrorClass = Literal[PathError, "no_answer", "unreadable"]
 

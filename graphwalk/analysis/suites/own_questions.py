@@ -3,13 +3,13 @@
 from typing import Any
 
 from graphwalk.analysis.answer_evidence import answer_scene
+from graphwalk.analysis.report.suite_report import Grouping, ResultRecord, SuiteReport
+from graphwalk.analysis.scene import Scene, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.reports.scene import Scene, trajectory_of
-from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.tools.observed import VALUES
 from graphwalk.tools.observed_values import found_values, tool_evidence
-from graphwalk.types.episode import Trajectory
 
 _MOST_ROWS = 10_000
 """Rows of an answer whose texts are looked up in results."""

@@ -4,16 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.analysis.suites.groundedness import RowTuple, supported_rows
-from graphwalk.analysis.walked import walked_scene
-from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import counted
-from graphwalk.evaluation.extraction import strip_thinking
-from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
-from graphwalk.reports.plots import Plot, against_size, by_group
-from graphwalk.reports.scene import Scene, StateTable, marked_items, trajectory_of
-from graphwalk.reports.suite_report import (
+from graphwalk.analysis.report.plots import Plot, against_size, by_group
+from graphwalk.analysis.report.suite_report import (
     CHANCE,
     REFERENCE,
     Grouping,
@@ -26,6 +18,15 @@ from graphwalk.reports.suite_report import (
     if_scored,
     report_file,
 )
+from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of
+from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
+from graphwalk.analysis.suites.groundedness import RowTuple, supported_rows
+from graphwalk.analysis.walked import walked_scene
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import counted
+from graphwalk.graphs.values import Row
+from graphwalk.models.trajectory import Trajectory
+from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
@@ -33,13 +34,12 @@ from graphwalk.suites.questions.catalogue import has_plan, python_part, shipped_
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import ReferenceWalk
+from graphwalk.suites.rows import missing_fields, row_set, typed_rows
 from graphwalk.tools.observed import is_key
 from graphwalk.tools.observed_values import Evidence, shows_data, tool_evidence, wasted_calls
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.values import Row
 
 if TYPE_CHECKING:
-    from graphwalk.reports.report import Report
+    from graphwalk.analysis.report.report import Report
 
 
 def _with_paper_target(read: Reader) -> Reader:

@@ -13,10 +13,10 @@ from xml.etree.ElementTree import ParseError
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import write_whole
-from graphwalk.types.episode import SCHEMA_VERSION
-from graphwalk.types.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
-from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal, temporal_of
-from graphwalk.types.values import Point, Temporal, Value, shown
+from graphwalk.graphs.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
+from graphwalk.graphs.temporals import TEMPORAL_FUNCTIONS, read_temporal, temporal_of
+from graphwalk.graphs.values import Point, Temporal, Value, shown
+from graphwalk.version import SCHEMA_VERSION
 
 V = TypeVar("V")
 

@@ -21,8 +21,8 @@ from graphwalk.graphs.formats.common import (
     value_text,
     write_lines,
 )
-from graphwalk.types.graph import KEY, MISSING, PropertyColumn, PropertyGraph
-from graphwalk.types.values import Value
+from graphwalk.graphs.graph import KEY, MISSING, PropertyColumn, PropertyGraph
+from graphwalk.graphs.values import Value
 
 Record = list[str | None]
 """The fields of a line; None for one that is empty and not quoted."""

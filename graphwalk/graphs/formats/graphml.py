@@ -27,8 +27,8 @@ from graphwalk.graphs.formats.common import (
     value_text,
 )
 from graphwalk.graphs.formats.json import from_json, parse_json
-from graphwalk.types.graph import Node, PropertyColumn, PropertyGraph, Relationship
-from graphwalk.types.values import Value
+from graphwalk.graphs.graph import Node, PropertyColumn, PropertyGraph, Relationship
+from graphwalk.graphs.values import Value
 
 _NOT_HELD = {
     "port": "ports (places of a node at which an edge ends)",

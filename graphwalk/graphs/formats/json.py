@@ -26,9 +26,9 @@ from graphwalk.graphs.formats.common import (
     read_value,
     reading,
 )
-from graphwalk.types.graph import PropertyGraph, Relationship
-from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, TemporalKind, Value, shown
+from graphwalk.graphs.graph import PropertyGraph, Relationship
+from graphwalk.graphs.temporals import read_temporal
+from graphwalk.graphs.values import SPECIAL_FLOATS, Point, Temporal, TemporalKind, Value, shown
 
 TEMPORAL_TAGS: dict[str, TemporalKind] = {
     "$date": "date",

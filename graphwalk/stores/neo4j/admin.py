@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.graphs.graph import OUR_PREFIX, PropertyGraph, is_reserved
 from graphwalk.stores.cypher import NO_LABEL, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.values import stored
 from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
-from graphwalk.types.graph import OUR_PREFIX, PropertyGraph, is_reserved
 
 BATCH = 10_000
 REMOVED = 2_000

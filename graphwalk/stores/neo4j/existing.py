@@ -8,6 +8,9 @@ from typing import Any
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import StoreError
 from graphwalk.graphs.formats.common import apart_from_key
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Point, Row, Temporal, Value, shown, shown_rows
 from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
@@ -16,9 +19,6 @@ from graphwalk.stores.neo4j.existing_schema import read_schema
 from graphwalk.stores.neo4j.existing_search import read_indexes, search_existing
 from graphwalk.stores.neo4j.values import SCALARS, native, plain
 from graphwalk.stores.search import SearchResult
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
 from graphwalk.variables import Variables
 
 PAGE = 10_000

@@ -13,9 +13,9 @@ from functools import cached_property
 from itertools import count
 
 from graphwalk.config.graph_source import check_filter
+from graphwalk.graphs.graph import KEY, is_reserved
 from graphwalk.stores.cypher import Dialect, quotable, quote
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.types.graph import KEY, is_reserved
 
 _CONSTRAINTS = (
     "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "

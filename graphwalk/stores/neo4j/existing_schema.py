@@ -6,12 +6,12 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from graphwalk.graphs.graph import KEY, value_order
+from graphwalk.graphs.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.stores.cypher import quotable, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing_names import ExistingDialect
 from graphwalk.stores.neo4j.values import plain
-from graphwalk.types.graph import KEY, value_order
-from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
 MOST = 1000
 """Nodes of a label, or relationships of a type, whose properties are read."""

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwalk.errors import QueryLimitError, StoreError
+from graphwalk.graphs.graph import KEY
+from graphwalk.graphs.values import Row
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing_names import ExistingDialect
@@ -20,8 +22,6 @@ from graphwalk.stores.search import (
     best_rows,
     words_of,
 )
-from graphwalk.types.graph import KEY
-from graphwalk.types.values import Row
 
 ReadRows = Callable[[str, dict[str, Any], float], Awaitable[list[Row]]]
 """Return the rows of a query with parameters within seconds."""

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphwalk.errors import StoreError
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row, shown_rows
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import Dialect
 from graphwalk.stores.graph_schema import has_several_labels, schema_of
@@ -12,9 +15,6 @@ from graphwalk.stores.names import with_safe_names
 from graphwalk.stores.neo4j.admin import Load, load_graph, read_load, remove_graph, scope_of
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.values import decoded, plain, stored_parameters
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, shown_rows
 from graphwalk.variables import Variables
 
 READING_SECONDS = 300.0

@@ -20,9 +20,9 @@ from neo4j.vector import Vector
 
 from graphwalk.errors import StoreError
 from graphwalk.graphs.formats.json import from_json, json_value
+from graphwalk.graphs.temporals import clock_text, day_text, duration_text
+from graphwalk.graphs.values import Point, Temporal, Value
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.types.temporals import clock_text, day_text, duration_text
-from graphwalk.types.values import Point, Temporal, Value
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
 _MARK = "\0"

@@ -12,10 +12,10 @@ from pydantic import Field, PositiveInt, model_validator
 
 from graphwalk.config.strict import ExistingFile, Spec, SuiteConfig
 from graphwalk.files.bulk import Row
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.seeds import generator
 from graphwalk.suites.graph_prompts import query_texts
 from graphwalk.suites.questions.tasks.graph_index import distances
-from graphwalk.types.graph import PropertyGraph
 
 Operation = Literal["bfs", "parents"]
 LABEL, TYPE = "Node", "EDGE"

@@ -11,11 +11,13 @@ from pydantic import Field
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import OracleError
-from graphwalk.evaluation.extraction import Extraction, visible_text
-from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.files.bulk import usable_rows
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import Message
 from graphwalk.models.scripted import Policy
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.stores.base import GraphStore
+from graphwalk.suites.extraction import Extraction, visible_text
 from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt
 from graphwalk.suites.graphwalks.problems import (
@@ -31,12 +33,10 @@ from graphwalk.suites.graphwalks.problems import (
 )
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.walker import Steps, neighborhood, read
+from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import AnswerForm, Prompt, Task, Tasks, keys_as_answer
+from graphwalk.suites.task import AnswerForm, Prompt, Score, Task, Tasks, keys_as_answer
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import Score, Trajectory
-from graphwalk.types.schema import Schema
 
 ANSWER = re.compile(r"final answer:[\s*_`]*\[(.*)\]", re.IGNORECASE)
 _PUBLISHED = re.compile(r"Final Answer: ?\[(.*)\]")

@@ -8,10 +8,10 @@ from collections.abc import Hashable
 from functools import cache
 from typing import Any
 
-from graphwalk.evaluation.extraction import Extraction, ReplyForm, extract, visible_text
-from graphwalk.evaluation.rows import compare_sets
-from graphwalk.evaluation.values import parse_answer, parse_literal
-from graphwalk.types.episode import Score
+from graphwalk.graphs.answers import parse_answer, parse_literal
+from graphwalk.suites.extraction import Extraction, ReplyForm, extract, visible_text
+from graphwalk.suites.rows import compare_sets
+from graphwalk.suites.task import Score
 
 PREFIXES = {
     "bfs": "Reachable Nodes:",

@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import Message
 from graphwalk.suites.magma.algorithms import Instance, Step
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
 from graphwalk.suites.magma.traces import MagmaTrace
-from graphwalk.types.chat import Message
-from graphwalk.types.schema import Schema
 
 STRATEGIES = {
     "io": "input–output, the final state alone",

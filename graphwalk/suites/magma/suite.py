@@ -11,8 +11,10 @@ from pydantic import BeforeValidator, Field
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import MOST, Strict, SuiteConfig
-from graphwalk.evaluation.extraction import Extraction
+from graphwalk.graphs.schema import Schema
 from graphwalk.models.scripted import Policy
+from graphwalk.models.trajectory import Trajectory
+from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.algorithms import WEIGHTED, Algorithm, Instance, run_algorithm, state_before
@@ -32,8 +34,6 @@ from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_
 from graphwalk.suites.suite import Player, Suite
 from graphwalk.suites.task import Prompt, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.schema import Schema
 
 
 def _as_list(value: object) -> object:

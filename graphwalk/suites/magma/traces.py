@@ -15,6 +15,7 @@ from pydantic import Field
 
 from graphwalk.config.strict import Spec
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.seeds import generator
 from graphwalk.suites.magma.algorithms import (
     ROOTED,
@@ -27,7 +28,6 @@ from graphwalk.suites.magma.algorithms import (
     state_before,
 )
 from graphwalk.suites.magma.answers import write_answer
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 Split = Literal["train", "validation", "test"]
 FirstState = Literal["graphwalk", "paper"]

@@ -19,8 +19,8 @@ from pydantic import Field, PositiveInt, model_validator
 from graphwalk.config.strict import Spec
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.conversion import to_networkx
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 CELL = "Cell"
 ADJACENT = "ADJACENT"

@@ -7,6 +7,8 @@ from random import Random
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
@@ -15,9 +17,7 @@ from graphwalk.suites.mazes.task import MazesConfig, MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, MAZE_TOOLS, NEXT_CELLS
 from graphwalk.suites.suite import Player, Suite
 from graphwalk.suites.task import Tasks
-from graphwalk.types.encodings import read_rows
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row
+from graphwalk.tools.encodings import read_rows
 
 
 def depth_first(start: str, goal: str, order: Callable[[Row], Any]) -> Policy:

@@ -11,16 +11,16 @@ from pydantic import Field
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.evaluation.extraction import Extraction, ReplyForm, extract
-from graphwalk.evaluation.values import parse_object
+from graphwalk.graphs.answers import parse_object
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import Message
+from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.suites.extraction import Extraction, ReplyForm, extract
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, MazeSpec
 from graphwalk.suites.mazes.toolbox import ALIASES, NEXT_CELLS, MazeToolbox
-from graphwalk.suites.task import AnswerForm, Prompt, Task, keys_as_answer
+from graphwalk.suites.task import AnswerForm, Prompt, Score, Task, keys_as_answer
 from graphwalk.tools.tool import load_tools
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import Score, ToolResult, Trajectory
-from graphwalk.types.schema import Schema
 
 Layout = Literal["standard", "paper"]
 PathError = Literal["wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"]

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import shortest_path
 from graphwalk.tools.arguments import check_shape, parse_arguments
+from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import Tool, load_tools
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.encodings import encode_result
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.schema import Schema
 
 NEXT_CELLS = "get_next_possible_cells"
 CONNECTED_PATH = "get_connected_path"

@@ -10,14 +10,14 @@ from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 from graphwalk.config.jinja import with_article
+from graphwalk.graphs.graph import KEY
+from graphwalk.graphs.values import Row
+from graphwalk.models.chat import ToolCall
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.search import MATCHES, folded, words_of
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, labels_in, name_of, observed_graph
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.encodings import read_rows
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import KEY
-from graphwalk.types.values import Row
 
 _SEARCH, _NODES = "search_nodes", "get_node_by_property"
 _NAME = re.compile(

@@ -16,25 +16,25 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.evaluation.extraction import Extraction, extract
-from graphwalk.evaluation.rows import compare_rows, row_form, typed_rows
 from graphwalk.files.resources import data_path
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.temporals import read_temporal
+from graphwalk.graphs.values import Row
 from graphwalk.models.scripted import Policy
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.search import folded
 from graphwalk.stores.sources import read_source
+from graphwalk.suites.extraction import Extraction, extract
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt, own_graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraph, existing_path, file_of, own_instance, settings_left_out
 from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import VALUE, find_targets
+from graphwalk.suites.rows import compare_rows, row_form, typed_rows
 from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Task, Tasks, rows_as_answer
+from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Score, Task, Tasks, rows_as_answer
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
-from graphwalk.types.episode import Score, Trajectory
-from graphwalk.types.schema import Schema
-from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import Row
 from graphwalk.variables import Variables
 
 NEAR = 1e-9

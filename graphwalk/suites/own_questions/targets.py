@@ -12,13 +12,13 @@ from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import ConfigError, StoreAwayError, StoreError, counted
-from graphwalk.evaluation.rows import distinct
 from graphwalk.files.bulk import MOST_LISTED, usable_rows
+from graphwalk.graphs.graph import KEY, PropertyGraph
+from graphwalk.graphs.values import SCALARS, Row, flat, shown
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import CypherNotAllowedError, QueryRefused, check_cypher
+from graphwalk.suites.rows import distinct
 from graphwalk.tools.arguments import listed_names
-from graphwalk.types.graph import KEY, PropertyGraph
-from graphwalk.types.values import SCALARS, Row, flat, shown
 
 VALUE = "value"
 """Field of the rows of a target with single values."""

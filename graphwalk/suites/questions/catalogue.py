@@ -19,13 +19,13 @@ from graphwalk.config.strict import is_path
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
+from graphwalk.graphs.graph import value_order
+from graphwalk.graphs.values import Scalar, Value, shown
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, QuestionTemplate
-from graphwalk.types.graph import value_order
-from graphwalk.types.values import Scalar, Value, shown
 
 
 @dataclass(frozen=True)

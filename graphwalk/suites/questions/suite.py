@@ -6,6 +6,7 @@ from dataclasses import replace
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import generate_graph
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
@@ -13,13 +14,11 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import file_of, own_instance, queries_left_out, settings_left_out
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionedGraph, QuestionsConfig
-from graphwalk.suites.questions.score import QuestionScore
-from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.task import QuestionScore, QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import Suite
 from graphwalk.suites.task import Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 
 

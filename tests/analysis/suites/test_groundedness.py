@@ -8,12 +8,12 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
 from tests.suites.questions.episodes import Stage
 from tests.suites.questions.evidence_graph import LISTED, WALKED, near, nodes, place, task, values
 

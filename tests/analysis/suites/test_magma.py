@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.report.report import Report
+from graphwalk.analysis.report.suite_report import ReportRow
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.magma import case, trace_records
-from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import ReportRow
 from graphwalk.suites.magma.suite import MagmaSuite
-from tests.reports.results import build_report
+from tests.analysis.report.results import build_report
 from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 

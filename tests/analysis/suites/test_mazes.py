@@ -4,7 +4,7 @@ from typing import Any
 
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.suites.mazes.suite import MazesSuite
-from tests.reports.results import build_report
+from tests.analysis.report.results import build_report
 
 DECLARED = analysis_of(MazesSuite()).report()
 

@@ -6,8 +6,8 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph, save_graph
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Point, Temporal, Value
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Point, Temporal, Value
 
 
 def folder(tmp_path: Path, **files: str) -> Path:

@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
-from graphwalk.types.graph import Node, Relationship
+from graphwalk.graphs.graph import Node, Relationship
 
 
 def test_graphml_of_neo4j(tmp_path: Path) -> None:

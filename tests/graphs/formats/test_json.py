@@ -9,8 +9,8 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Point, Temporal
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Point, Temporal
 
 
 def read(tmp_path: Path, document: Any, **options: Any) -> PropertyGraph:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphwalk.graphs.files import save_graph
-from graphwalk.types.encodings import read_rows
-from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.graphs.graph import Node, PropertyGraph
+from graphwalk.tools.encodings import read_rows
 from tests.own_graph.mcp.servers import OPENING, WORDS, over_stdio, text_of, variables
 
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}

@@ -10,12 +10,12 @@ from mcp import Client
 
 from graphwalk.agent.levers import tools_with_levers
 from graphwalk.config.agent import AgentConfig
+from graphwalk.models.chat import ToolCall
 from graphwalk.own_graph.config import DEFAULTS
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import ToolCall
 from tests.own_graph.mcp.servers import MODES, HttpServer, over_stdio, text_of
 from tests.tools.conftest import ODD_GRAPH
 

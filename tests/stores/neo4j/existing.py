@@ -7,13 +7,13 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.graphs.values import Row
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
+from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.encodings import decode_rows
-from graphwalk.types.episode import ToolResult
-from graphwalk.types.values import Row
 from graphwalk.variables import Variables
 
 

@@ -12,7 +12,7 @@ from graphwalk.stores.neo4j import existing_schema
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
-from graphwalk.types.encodings import decode_notes, decode_rows, next_pages
+from graphwalk.tools.encodings import decode_notes, decode_rows, next_pages
 from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import OwnDatabase, call, find
 

@@ -8,10 +8,10 @@ from neo4j.types import UnsupportedType
 from neo4j.vector import Vector
 
 from graphwalk.errors import StoreError
+from graphwalk.graphs.temporals import read_temporal
+from graphwalk.graphs.values import Point, Temporal, Value
 from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.values import plain
-from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import Point, Temporal, Value
 from tests.stores.neo4j.existing import OwnDatabase
 
 pytestmark = pytest.mark.neo4j

@@ -9,11 +9,11 @@ from itertools import pairwise
 import pytest
 
 from graphwalk.errors import StoreError
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.neo4j import admin
 from graphwalk.stores.neo4j.admin import list_loads, remove_graph, scope_of
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.variables import Variables
 
 pytestmark = pytest.mark.neo4j

@@ -13,6 +13,7 @@ import graphwalk
 from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import GraphSources, Plan, make_plan
@@ -21,7 +22,6 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.problems import GraphwalksConfig, Problem, ProblemSpec
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.variables import Variables
 from tests.suites.graphwalks.rows import EDGES, GOLD, PARENTS, ROWS, prompt_of, row
 

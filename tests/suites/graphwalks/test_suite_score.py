@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from graphwalk.models.chat import Message
+from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
 from graphwalk.suites.graphwalks.suite import GraphwalksTask
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.explained import explained_score
 
 Wrong = str | None

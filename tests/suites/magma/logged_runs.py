@@ -4,12 +4,12 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from graphwalk.models.chat import to_dict
 from graphwalk.runs.experiment import experiment_from
 from graphwalk.suites.flawed import with_flaws
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.answers import read_answer, write_answer
 from graphwalk.suites.magma.suite import MagmaSuite
-from graphwalk.types.wire import to_dict
 from tests.suites.players import played, policy_of
 
 SUITE = MagmaSuite()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.evaluation.extraction import Extraction
+from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer
 

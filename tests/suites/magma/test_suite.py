@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.experiment import AnyExperiment, experiment_from
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.answers import MagmaScore
 from graphwalk.suites.magma.prompts import STRATEGIES
 from graphwalk.suites.magma.suite import MagmaSuite, MagmaTask
 from graphwalk.training.stage import Stage
-from graphwalk.types.episode import ExitStatus, Trajectory
 from tests.suites.players import played as played_by
 from tests.suites.players import policy_of
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
@@ -12,8 +14,6 @@ from graphwalk.suites.mazes.generate import Maze, MazeSpec, generate_maze, maze_
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import Layout, MazesConfig, MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult, Trajectory
 from tests.suites.players import played, policy_of
 
 #   0  1  2  3        S . . .

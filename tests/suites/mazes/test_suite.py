@@ -6,6 +6,7 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.experiment import AnyExperiment, experiment_from
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
@@ -13,7 +14,6 @@ from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
 from graphwalk.suites.mazes.suite import EXPERT, MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.reference import expert_walk
-from graphwalk.types.episode import ExitStatus
 from tests.suites.mazes.stage import random_stage, stage
 
 

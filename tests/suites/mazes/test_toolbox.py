@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk.models.chat import ToolCall
 from graphwalk.stores.base import Database
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 from graphwalk.suites.mazes.toolbox import MazeToolbox, connected_path
-from graphwalk.types.chat import ToolCall
 from tests.suites.mazes.stage import ask, join, random_stage, stage
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from graphwalk.config.scoring import Scoring
+from graphwalk.models.chat import Message, ToolCall
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from tests.explained import explained_score
 
 

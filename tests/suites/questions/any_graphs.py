@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from random import Random
 
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Point, Temporal, Value
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Point, Temporal, Value
 
 LABELS = ("Person", "Film critic", "Ärztin", "2nd")
 TYPES = ("KNOWS", "worked with")

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.schema import Schema
 from graphwalk.models.scripted import Policy
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -12,12 +14,9 @@ from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
-from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.task import QuestionScore, QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.schema import Schema
 from tests.suites.players import played, policy_of
 
 

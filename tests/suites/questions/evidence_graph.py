@@ -6,6 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row, Value
+from graphwalk.models.chat import Message, ToolCall
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system
@@ -13,11 +18,6 @@ from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, Value
 from tests.explained import explained_score
 
 NODES = [

@@ -9,10 +9,10 @@ import pytest
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.values import Row
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk
 from tests.extending.packages import EXAMPLES
 

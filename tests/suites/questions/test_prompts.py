@@ -3,10 +3,10 @@
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.schema import NodeType, PropertyType, Schema
 from graphwalk.suites.graph_prompts import _FORMATS as FORMATS
 from graphwalk.suites.graph_prompts import tools_system, whole_graph
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.schema import NodeType, PropertyType, Schema
 
 GRAPH = PropertyGraph.from_rows(
     [Node("z1", ("Zorep",), {"hue": "vark"}), Node("b1", ("Blick",), {})],

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from graphwalk.evaluation.extraction import Extraction
+from graphwalk.models.trajectory import ExitStatus
+from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.types.episode import ExitStatus
-from tests.evaluation.episodes import call, episode, seen, tool_turn
 from tests.explained import explained_score
+from tests.suites.episodes import call, episode, seen, tool_turn
 
 
 def task(target, fields=("node_key",), scored=None, mode="set", template="node_by_property", parameters=None, **more):

@@ -6,9 +6,9 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
+from graphwalk.graphs.values import Value
 from graphwalk.suites.questions.catalogue import load_kind, shipped_kinds
 from graphwalk.suites.questions.template import render_wording
-from graphwalk.types.values import Value
 
 TEMPLATES = {name: kind.template for name, kind in shipped_kinds().items()}
 

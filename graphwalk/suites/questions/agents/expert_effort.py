@@ -5,7 +5,9 @@ from functools import cache
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
-from graphwalk.evaluation.rows import compare_rows
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.values import Row
+from graphwalk.models.chat import Message
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.graph_schema import schema_of
@@ -13,10 +15,8 @@ from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import CachedTools, ReferenceWalk, drive
+from graphwalk.suites.rows import compare_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.chat import Message
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Row
 
 
 class ExpertReference:

@@ -8,17 +8,17 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from graphwalk.graphs.graph import KEY
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Row, Value
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.flawed import flawed, player_with, varied
 from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import has_plan, python_part
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Player
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import labels_in
-from graphwalk.types.encodings import read_rows
-from graphwalk.types.graph import KEY
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, Value
 
 PAGE = 1000
 """Default page size of the tool."""

@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from graphwalk.graphs.graph import KEY, value_order
+from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import SCALARS, Row, Value
 from graphwalk.models.scripted import Ask
 from graphwalk.suites.questions.tasks.graph_index import distances
+from graphwalk.tools.encodings import next_pages, read_rows
 from graphwalk.tools.observed import RelationshipRow, relationship_in
-from graphwalk.types.encodings import next_pages, read_rows
-from graphwalk.types.graph import KEY, value_order
-from graphwalk.types.schema import Schema
-from graphwalk.types.values import SCALARS, Row, Value
 
 WORTH_ASKING = 8
 """Further properties are listed only if that may save this many times its calls."""

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, dataclass_transform
 
-from graphwalk.evaluation.rows import distinct
+from graphwalk.graphs.graph import KEY
+from graphwalk.graphs.values import Row, Value, shown
 from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, end_keys, node_keys, nodes, read
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs, distances, equal
+from graphwalk.suites.rows import distinct
 from graphwalk.tools.observed import RelationshipRow
-from graphwalk.types.graph import KEY
-from graphwalk.types.values import Row, Value, shown
 
 __all__ = ["KEY", "GraphIndex", "PythonPart", "Row", "Rows", "Value", "differs", "distances", "equal"]
 __all__ += ["Centre", "Layers", "Plan", "RelationshipRow", "Steps", "Walker", "end_keys", "node_keys", "nodes", "read"]

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
-from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, identity
-from graphwalk.types.values import Value
+from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, identity
+from graphwalk.graphs.values import Value
 
 EntityType = Literal["node", "relationship"]
 

@@ -12,8 +12,9 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import TextError
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import OracleError
-from graphwalk.evaluation.rows import distinct
 from graphwalk.graphs.anonymise import AnonymisedCopy
+from graphwalk.graphs.graph import PropertyGraph, value_order
+from graphwalk.graphs.values import Row, Temporal, Value, shown
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
@@ -27,8 +28,7 @@ from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
 from graphwalk.suites.questions.tasks.parameters import CannotHost, Drawn, ParameterSearch, owner_of
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
-from graphwalk.types.graph import PropertyGraph, value_order
-from graphwalk.types.values import Row, Temporal, Value, shown
+from graphwalk.suites.rows import distinct
 from graphwalk.variables import Variables
 
 OWN_ROWS = 100

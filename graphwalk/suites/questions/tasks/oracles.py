@@ -4,10 +4,10 @@ Without an evaluator, the Cypher results of the store and of the embedded engine
 """
 
 from graphwalk.errors import OracleError
-from graphwalk.evaluation.rows import distinct, row_key, same_rows
+from graphwalk.graphs.values import Row, shown_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import Question
-from graphwalk.types.values import Row, shown_rows
+from graphwalk.suites.rows import distinct, row_key, same_rows
 
 _MOST_ROWS = 20
 """Rows listed in a message."""

@@ -9,15 +9,15 @@ from random import Random
 from typing import NamedTuple
 
 from graphwalk.errors import ConfigError, StoreError, counted
-from graphwalk.evaluation.rows import distinct
+from graphwalk.graphs.graph import PropertyGraph, value_order
+from graphwalk.graphs.values import Row, Temporal, TemporalKind, Value, shown
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
 from graphwalk.suites.questions.config import Drawing
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.tasks.oracles import cypher_rows
 from graphwalk.suites.questions.template import QuestionTemplate
-from graphwalk.types.graph import PropertyGraph, value_order
-from graphwalk.types.values import Row, Temporal, TemporalKind, Value, shown
+from graphwalk.suites.rows import distinct
 
 MAX_HOPS = 3
 """Maximum number of hops; a generated graph may have another one."""

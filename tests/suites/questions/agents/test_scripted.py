@@ -7,14 +7,14 @@ import pytest
 import pytest_asyncio
 
 import graphwalk
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Value
+from graphwalk.models.trajectory import ExitStatus
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.agents.scripted import MOST_TURNS, expert
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.episode import ExitStatus
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Value
 from tests.suites.questions.episodes import Stage, stage
 
 SEEDS = range(2)

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.reporting import report_of
+from graphwalk.analysis.report.run_report import report_of
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.evaluation.rows import same_rows
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Row
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
@@ -20,8 +21,7 @@ from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks, tasks_on
 from graphwalk.suites.questions.template import CATEGORIES
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Row
+from graphwalk.suites.rows import same_rows
 from tests.runs.runs import Notes, records, start
 
 ODD: dict[str, Any] = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}

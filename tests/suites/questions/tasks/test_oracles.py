@@ -8,6 +8,8 @@ from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Value
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -17,8 +19,6 @@ from graphwalk.suites.questions.tasks import graph_index as compared
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks
 from graphwalk.suites.questions.tasks.oracles import agree, agreed_rows
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Value
 from tests.suites.questions.any_graphs import any_graph, any_question
 
 PER_GRAPH = 3

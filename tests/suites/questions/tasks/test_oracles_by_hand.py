@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from graphwalk.evaluation.rows import same_rows
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.temporals import read_temporal
+from graphwalk.graphs.values import Value
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
 from graphwalk.suites.questions.tasks.oracles import cypher_rows
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import Value
+from graphwalk.suites.rows import same_rows
 
 GRAPH = PropertyGraph.from_rows(
     [

@@ -8,6 +8,8 @@ from scipy.stats import chisquare
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.values import Row, Value
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
@@ -21,8 +23,6 @@ from graphwalk.suites.questions.tasks.parameters import (
     is_worth_asking,
     known_rows,
 )
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Row, Value
 
 
 async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:

@@ -1,0 +1,162 @@
+"""The results of a run as a data frame with a row per episode, and the rows of reports made of it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import polars as pl
+
+from graphwalk.analysis.report.suite_report import (
+    DIGITS,
+    PERCENT,
+    Grouping,
+    ReportRow,
+    ResultRecord,
+    SuiteReport,
+    in_order,
+)
+from graphwalk.analysis.statistics import estimate_means, estimate_shares, tasks_of
+from graphwalk.errors import ConfigError
+from graphwalk.sanitise import one_line
+from graphwalk.suites.task import setting_of
+
+PLAYER = ("model", "setting")
+_KEY = (*PLAYER, "task_id", "repeat")
+_BATCH = 1000
+"""Episodes that are held as Python objects."""
+Row = tuple[Any, ...]
+_COLUMNS = {
+    **dict.fromkeys((*PLAYER, "task_id"), pl.String),
+    "repeat": pl.Int64,
+    **dict.fromkeys(("graph", "question", "twin_of", "failure"), pl.String),
+}
+"""Graph and question are the clusters of statistics. `twin_of`: the same task on the original graph, if this one is on
+its anonymised copy. `failure`: the infrastructure error that ended the episode. Groups (`by NAME`) and measures follow.
+"""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """The measured episodes of a run, those of its baselines, and the notes that they require."""
+
+    suite: SuiteReport
+    episodes: pl.DataFrame
+    baselines: pl.DataFrame
+    remarks: Sequence[str] = ()
+
+
+def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
+    """Measure results, in any order. Of a repeated episode, the last result counts."""
+    baselines, tasks, remarks = list[Row](), set[str](), set[str | None]()
+
+    def episodes() -> Iterator[Row]:
+        for result in suite.records(results):
+            if result["task_id"] not in tasks:
+                tasks.add(result["task_id"])
+                baselines.extend(tuple(_values(baseline, suite)) for baseline in suite.baselines(result))
+            remarks.add(suite.remark(result))
+            if result["usage"].get("estimated"):
+                remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
+            yield tuple(_values(result, suite))
+
+    return Observations(suite, _frame(episodes(), suite), _frame(baselines, suite), sorted(filter(None, remarks)))
+
+
+def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:
+    """Yield the values of an episode in the order of the columns."""
+    yield from (result[name] for name in _KEY)
+    yield from suite.cluster(result["task_id"], result["task"])
+    yield result["task"].get("twin_of")
+    error = result.get("trajectory", {}).get("error")
+    yield f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
+    yield from (grouping.value(result) for grouping in suite.groupings)
+    for measure in suite.measures:
+        value = measure.value(result)
+        yield None if value is None else float(value)
+
+
+def _frame(rows: Iterable[Row], suite: SuiteReport) -> pl.DataFrame:
+    columns = {
+        **_COLUMNS,
+        **{grouping.column: None for grouping in suite.groupings},
+        **{measure.name: pl.Float64 for measure in suite.measures},
+    }
+    rows, parts = iter(rows), [pl.DataFrame([], columns)]
+    while batch := list(islice(rows, _BATCH)):
+        parts.append(pl.DataFrame(batch, columns, orient="row", infer_schema_length=None))
+    return pl.concat(parts, how="vertical_relaxed").unique(_KEY, keep="last").sort(_KEY)
+
+
+def players_of(episodes: pl.DataFrame) -> list[tuple[str, str]]:
+    """Return the models and settings, in which numbers are sorted as numbers."""
+    return sorted(episodes.select(PLAYER).unique().rows(), key=lambda player: (player[0], in_order(player[1])))
+
+
+def chosen(episodes: pl.DataFrame, models: Sequence[str], settings: Sequence[str]) -> pl.DataFrame:
+    """Return the episodes with these models and settings (default: all). Raise ConfigError for an unknown name."""
+    players = players_of(episodes)
+    played = {setting for _, setting in players}
+    choices = {"model": {model for model, _ in players}, "setting": played | set(map(setting_of, played))}
+    for what, names in (("model", models), ("setting", settings)):
+        if strangers := [name for name in names if name not in choices[what]]:
+            known_players = ", ".join(sorted(map(" ".join, players))) or "none yet"
+            raise ConfigError(f"no {what} {strangers[0]!r} in this run", hint=f"one of: {known_players}")
+    of_settings = [one for one in played if not settings or one in settings or setting_of(one) in settings]
+    return episodes.filter(pl.col("model").is_in(models or choices["model"]), pl.col("setting").is_in(of_settings))
+
+
+def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | None = None) -> list[ReportRow]:
+    """Return a row per model and setting, or per group, model and setting."""
+    by = list(PLAYER)
+    if grouping:
+        by.append(grouping.column)
+        if isinstance(episodes.schema[grouping.column], pl.List):
+            episodes = episodes.explode(grouping.column)
+        episodes = episodes.drop_nulls(grouping.column)
+    if episodes.is_empty():
+        return []
+    sums, medians, means, shares = (
+        [measure.name for measure in suite.measures if measure.kind in kinds]
+        for kinds in (("count", "total"), ("median",), ("mean", "amount"), ("share", "percent"))
+    )
+    tasks = tasks_of(episodes, by, medians + means + shares)
+    known_sums = (pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in sums)
+    figures = episodes.group_by(by).agg(known_sums).join(tasks.group_by(by).agg(pl.col(medians).median()), on=by)
+    estimates = pl.concat([estimate_means(tasks, by, means), estimate_shares(tasks, by, shares)])
+    estimates_of = estimates.partition_by(by, as_dict=True)
+    rows = []
+    for row in figures.iter_rows(named=True):
+        estimate_of = {one["measure"]: one for one in estimates_of[tuple(row[name] for name in by)].to_dicts()}
+        group = {grouping.name: row[grouping.column]} if grouping else {}
+        rows.append({"model": row["model"], "setting": row["setting"], **group, **_figures(row, estimate_of, suite)})
+    return sorted(
+        rows,
+        key=lambda row: (
+            grouping.sort_key(row[grouping.name]) if grouping else (),
+            row["model"],
+            in_order(row["setting"]),
+        ),
+    )
+
+
+def _figures(row: Mapping[str, Any], estimate_of: Mapping[str, Any], suite: SuiteReport) -> ReportRow:
+    """Return the measures of a row with their intervals."""
+    headline = estimate_of[suite.compared[0]]
+    graphs = headline["clusters"] if headline["unit"] == "graph" else min(headline["clusters"], 1)
+    figures: ReportRow = {"tasks": int(headline["n"]), "graphs": int(graphs), "unit": headline["unit"]}
+    intervals, no_interval = {}, {}
+    for measure in suite.measures:
+        name, scale = measure.name, PERCENT if measure.kind == "percent" else 1
+        estimate = estimate_of.get(name, {})
+        value = estimate["value"] if estimate else row[name]
+        if value is None:
+            figures[name] = None
+            continue
+        figures[name] = round(value) if measure.kind == "count" else round(scale * value, DIGITS)
+        if estimate.get("reason"):
+            no_interval[name] = estimate["reason"]
+        elif estimate:
+            low = max(estimate["low"], 0.0) if measure.kind == "amount" else estimate["low"]
+            intervals[name] = [round(scale * end, DIGITS) for end in (low, estimate["high"])]
+    return {**figures, "intervals": intervals, "no_interval": no_interval}

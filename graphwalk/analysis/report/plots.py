@@ -1,0 +1,128 @@
+"""The plots of a run as plain data, from the rows of its report."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphwalk.analysis.report.suite_report import CHANCE
+from graphwalk.sanitise import one_line
+
+if TYPE_CHECKING:
+    from graphwalk.analysis.report.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class PlotPoint:
+    """`x` is a number, or the name of a group; `low` and `high` are the ends of the interval of `y`, if it has one."""
+
+    x: str | float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The points of a player. `published`: from a paper, or a baseline."""
+
+    name: str
+    points: tuple[PlotPoint, ...]
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot of percentages. `name`: stem of its files. `about`: caption. `x` and `y`: titles of the axes.
+
+    With a title of the x axis it has lines against a number, else a dot per group with its interval.
+    """
+
+    name: str
+    title: str
+    series: tuple[Series, ...]
+    y: str
+    about: str
+    x: str = ""
+
+    @property
+    def shows_results(self) -> bool:
+        """Return True if it shows results of our own; a line needs two points."""
+        most = max((len(one.points) for one in self.series if not one.published), default=0)
+        return most >= (2 if self.x else 1)
+
+
+def common_plots(report: "Report") -> Iterator[Plot]:
+    """Yield accuracy by every breakdown, for suites without plots of their own."""
+    for grouping in report.suite.groupings:
+        yield by_group(report, grouping.name, f"Accuracy by {grouping.title}")
+
+
+def by_model(report: "Report") -> Plot:
+    """Plot a line per setting with a dot and interval per model, and with chance."""
+    measure = report.suite.compared[0]
+    rows = [row for row in report.rows if row.get(measure) is not None]
+    guesses = [row for row in report.baselines if row["model"] == CHANCE]
+    chance = [{**row, "setting": one} for row in guesses for one in dict.fromkeys(row["setting"] for row in rows)]
+    series = (*series_of(rows, "setting", measure, 1), *series_of(chance, "setting", measure, 1, True))
+    about = "Lines: 95 % intervals, clustered by graph."
+    return Plot("accuracy-by-model", "Accuracy by model and setting", series, "accuracy in %", about)
+
+
+def by_group(report: "Report", grouping: str, title: str, measure: str = "accuracy") -> Plot:
+    """Plot a line per group with a dot and interval per player; published players are hollow."""
+    groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
+    published = [row for row in report.published.groups.get(grouping, ()) if str(row[grouping]) in groups]
+    series = _ours_and(published, report, grouping, measure, one_line)
+    about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if report.reference else "")
+    return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, series, "accuracy in %", about)
+
+
+def against_size(report: "Report", grouping: str, title: str, x: str, baselines: Iterable[str] = ()) -> Plot:
+    """Plot a line per player against a numeric grouping. `baselines` are drawn like published players."""
+    published = report.published.groups.get(grouping, ())
+    computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
+    series = (
+        *_ours_and(published, report, grouping, "accuracy", float),
+        *series_of(computed, grouping, "accuracy", 1, True, x=float),
+    )
+    about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
+    about += " Dashed grey: the scripted expert." if computed else ""
+    return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, series, "accuracy in %", about, x)
+
+
+def _ours_and(
+    published: Iterable[Mapping[str, Any]],
+    report: "Report",
+    grouping: str,
+    measure: str,
+    x: Callable[[Any], str | float],
+) -> tuple[Series, ...]:
+    """Return the players of a run, then published ones."""
+    settings, ours = len({row["setting"] for row in report.rows}), report.groups.get(grouping, ())
+    others = series_of(published, grouping, measure, settings, True, x=x, mark=report.published.mark)
+    return (*series_of(ours, grouping, measure, settings, x=x), *others)
+
+
+def series_of(
+    rows: Iterable[Mapping[str, Any]],
+    grouping: str,
+    measure: str,
+    settings: int = 2,
+    published: bool = False,
+    *,
+    x: Callable[[Any], str | float] = one_line,
+    mark: str = "",
+) -> Iterator[Series]:
+    """Yield the rows of each player as points, except rows without a value. `x` places a group.
+
+    A player is named by model and setting, or by the model alone if all have one setting.
+    """
+    by_player: dict[str, list[PlotPoint]] = {}
+    for row in rows:
+        if row.get(measure) is not None:
+            low, high = row.get("intervals", {}).get(measure, (None, None))
+            name = one_line(row["model"]) + (f" · {one_line(row['setting'])}" if settings > 1 else "")
+            point = PlotPoint(x(row[grouping]), float(row[measure]), low, high)
+            by_player.setdefault(name + mark * published, []).append(point)
+    for name, points in by_player.items():
+        yield Series(name, tuple(points), published)

@@ -1,0 +1,110 @@
+"""Make the report of a run folder."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from graphwalk.analysis.explained import explained, with_names
+from graphwalk.analysis.report.episodes import observe
+from graphwalk.analysis.report.report import Report, report_on
+from graphwalk.analysis.report.suite_report import Reference, ResultRecord, SuiteReport
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.errors import ConfigError, RunLogError, counted
+from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.runs.protocol_differences import deviations, protocol_note, published_differences
+from graphwalk.runs.record import EpisodeKey, key_of
+
+
+def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
+    """Return the report of a run; `records`: its results, by default with their explanations.
+
+    Raise RunLogError for results of another form.
+    """
+    manifest = folder.read_manifest()
+    config, declared = manifest["config"], analysis_of(folder.suite).report()
+    episodes, missing = set[EpisodeKey](), Counter[str]()
+    unread = ambiguous = 0
+
+    def counted_records() -> Iterator[ResultRecord]:
+        nonlocal unread, ambiguous
+        for record in with_names(folder, explained(folder) if records is None else records):
+            score = record["score"] or {}
+            episodes.add(key_of(record))
+            missing.update(filter(None, [score.get("missing")]))
+            unread += bool(score) and score.get("extraction_stage") is None
+            ambiguous += score.get("lossy", False)
+            yield record
+
+    try:
+        observed = observe(counted_records(), declared)
+        extractor = config["extractor"]
+        without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
+        reference, notes = _published(declared, config, without_extractor and unread > 0)
+        report = report_on(observed, reference=reference, seed=config["seed"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise RunLogError(
+            f"{folder.path}: a result does not have the form of its suite ({cause})",
+            hint=f"to find the line: graphwalk verify {folder.quoted}",
+        ) from error
+    incomplete = _missing_part(manifest, len(episodes))
+    first = [note for note in (incomplete, protocol_note(config)) if note]
+    if config["names"]:
+        named = ", ".join(f"{name} is {model}" for model, name in config["names"].items())
+        notes.insert(0, f"Names of models: {named}.")
+    if ambiguous:
+        hint = "" if extractor else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
+        answers = counted(ambiguous, "answer")
+        notes.append(f"Ambiguous: {answers}; the reply may mean another one, and the last one counts.{hint}")
+    if without_extractor:
+        notes.append(f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them.")
+    notes += (f"{counted(number, 'result')} with {text}." for text, number in missing.most_common())
+    every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
+    protocol = {"name": config["protocol"], "differences": deviations(config)}
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+
+
+def origin_of(folder: RunFolder) -> str:
+    """Return seed, graphs, version and digest of a run, for the captions of a paper."""
+    manifest = folder.read_manifest()
+    version, seed = manifest["graphwalk_version"], manifest["config"]["seed"]
+    graphs = counted(len(manifest["fingerprint"]["graphs"]), "graph")
+    return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
+
+
+def _published(
+    declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool
+) -> tuple[Reference | None, list[str]]:
+    """Return the published rows that belong beside those of a run, and a note if there are none.
+
+    `extractor_missed`: the run had no extractor, and some replies needed one.
+    """
+    name = config["reference"]
+    if not name:
+        return None, []
+    try:
+        reference = declared.reference(name)
+    except ConfigError as error:
+        return None, [f"Published figures are not shown: {error}."]
+    differences = published_differences(config)
+    if extractor_missed:
+        differences.append("extractor (no API key)")
+    if not differences:
+        return reference, []
+    hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
+    return None, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
+
+
+def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
+    """Return the note for an unfinished run, None for a finished one."""
+    planned = manifest["fingerprint"]["episodes"]
+    if shard := shard_in_words(manifest):
+        own, shard = own_episodes(manifest), shard.replace("shard", "SHARD")
+        whole = f"the whole run has {planned} (see graphwalk merge)"
+        if episodes < own:
+            return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes; {whole}."
+        return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
+    if episodes < planned:
+        return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
+    return None

@@ -1,0 +1,288 @@
+"""The report that a suite declares, in part in templates/reports: its measures, baselines, tables and plots."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from operator import itemgetter
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
+
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
+
+from graphwalk.analysis.report.text_table import FORMATS, Column, integer, two_decimals
+from graphwalk.config.yaml_files import YamlFile
+from graphwalk.errors import ConfigError
+from graphwalk.files.resources import data_path
+from graphwalk.models.trajectory import ExitStatus
+from graphwalk.suites.task import setting_of
+
+if TYPE_CHECKING:
+    from graphwalk.analysis.report.plots import Plot
+    from graphwalk.analysis.report.report import Report
+
+ResultRecord = Mapping[str, Any]
+"""One object of `results.jsonl`."""
+Reader = Callable[[ResultRecord], float | None]
+"""Returns a number of a result; None means unknown."""
+
+BASELINE = "baseline"
+"""The setting of baselines."""
+SIDES = ("first", "second")
+CHANCE = "chance"
+"""The model of the baseline row for guessing."""
+REFERENCE = "expert (reference)"
+"""The model of the baseline row for the reference solution recorded with each task."""
+
+Kind = Literal["count", "total", "mean", "amount", "share", "percent", "median"]
+"""Aggregation. Over episodes: count (integer sum), total (sum). Over tasks, repeats averaged: mean, amount (mean of a
+non-negative value), share (mean of a value in [0, 1]), percent (share × 100), median. Intervals: docs/statistics.md."""
+
+ESTIMATED = ("mean", "amount", "share", "percent")
+"""Kinds of measures that have intervals."""
+PERCENT = 100
+DIGITS = 6
+"""Decimals of figures in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number of a report row."""
+
+    name: str
+    kind: Kind
+    value: Reader
+
+
+def in_order(text: str) -> list[str | int]:
+    """Return the sort key of a text in which numbers are sorted as numbers."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"\s*(\d{1,18})", text)]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A breakdown: one row per model, setting and group.
+
+    `value` returns the group of a result, a tuple of several groups, or None. `order` lists known groups in display
+    order; others follow, sorted.
+    """
+
+    name: str
+    title: str
+    value: Callable[[ResultRecord], str | int | tuple[str, ...] | None]
+    order: Sequence[str] = ()
+
+    @property
+    def column(self) -> str:
+        """Return the column of the data frame of episodes."""
+        return f"by {self.name}"
+
+    def sort_key(self, group: Any) -> tuple[int, bool, Any]:
+        position = self.order.index(group) if group in self.order else len(self.order)
+        return position, isinstance(group, str), in_order(group) if isinstance(group, str) else group
+
+
+PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Published results: rows with the field names of the report, overall and by grouping."""
+
+    source: str
+    notes: tuple[str, ...] = ()
+    rows: tuple[dict[str, Any], ...] = ()
+    groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+    mark: ClassVar[str] = " (paper)"
+    """The text behind the model of a published row."""
+
+    @property
+    def explanation(self) -> str:
+        """Return the text below a table that explains the mark; empty without published results."""
+        return f"{self.mark.strip()}: {self.source}; its number of graphs may be another." if self.source else ""
+
+
+@dataclass(frozen=True)
+class SuiteReport:
+    """The report of one suite.
+
+    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure.
+    `causes`: the columns that count the causes of wrong answers. `baselines` computes the results of baselines from any
+    result of a task. `records` converts the log to the records to measure, if these are not episodes. `cluster` returns
+    the graph of a task and its question, the units of statistics. `remark` returns a note required by a result; equal
+    notes are shown once.
+    """
+
+    suite: str
+    measures: tuple[Measure, ...]
+    groupings: tuple[Grouping, ...]
+    columns: tuple[Column, ...]
+    group_columns: tuple[Column, ...]
+    compared: tuple[str, ...]
+    causes: tuple[Column, ...] = ()
+    references: Mapping[str, Callable[[], Reference]] = field(default_factory=dict)
+    """Published tables by name."""
+    baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
+    notes: tuple[str, ...] = ()
+    records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
+    cluster: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda task_id, task: (task["graph_digest"], task_id)
+    player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
+    """Columns of further tables of the models that were run, by title."""
+    remark: Callable[[ResultRecord], str | None] = lambda result: None
+    plots: "Callable[[Report], Iterable[Plot]] | None" = None
+    """The plots of a run; None: the common ones."""
+
+    def reference(self, name: str) -> Reference:
+        """Return a published table. Raise ConfigError for an unknown name."""
+        if name not in self.references:
+            names = " or ".join(self.references) or "null"
+            raise ConfigError(f"the suite {self.suite} has no published table {name!r}", hint=f"reference: {names}")
+        return self.references[name]()
+
+
+ReportRow = dict[str, Any]
+"""`model`, `setting`, the group if any; the numbers of scored `tasks` and of their `graphs`; `unit` of intervals (graph
+or question); every measure by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name →
+reason."""
+
+
+def if_scored(read: Reader) -> Reader:
+    """Return a reader that ignores infrastructure failures, which are not errors of the model."""
+    return lambda result: None if result["score"] is None else read(result)
+
+
+def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
+    """Return all causes of wrong answers: the options of the field `error_class`."""
+    field = fields.get("error_class")
+    options = (field.annotation, *get_args(field.annotation)) if field else ()
+    return tuple(name for one in options if get_origin(one) is Literal for name in get_args(one))
+
+
+def _tokens(result: ResultRecord) -> float | None:
+    counts = [n for n in (result["usage"].get("input_tokens"), result["usage"].get("output_tokens")) if n is not None]
+    return sum(counts) if counts else None
+
+
+def _furthest(result: ResultRecord) -> float | None:
+    values = result.get("potentials") if setting_of(result["setting"]) in ("tools", "write_cypher") else None
+    return max(values) if values else None
+
+
+def _ended_by(status: ExitStatus) -> Reader:
+    return lambda result: float(result["exit_status"] == status)
+
+
+def _caused_by(cause: str) -> Reader:
+    return lambda result: float((result["score"] or {}).get("error_class") == cause)
+
+
+_READERS: Mapping[str, Reader] = {
+    "scored": lambda result: float(result["score"] is not None),
+    "correct": lambda result: float((result["score"] or {}).get("correct") or 0),
+    "lossy": lambda result: float((result["score"] or {}).get("lossy", False)),
+    "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
+    **{f"ended_by_{status}": _ended_by(status) for status in ExitStatus},
+    **{name: if_scored(itemgetter(name)) for name in ("turns", "tool_calls", "seconds")},
+    "furthest": if_scored(_furthest),
+    "tokens": _tokens,
+    "scored_tokens": if_scored(_tokens),
+    "cost_unknown": lambda result: float(result["usage"].get("cost") is None),
+}
+
+
+def declared_report(
+    suite: str, fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader] = {}, **behaviour: Any
+) -> SuiteReport:
+    """Return the report of templates/reports/SUITE.yaml; without this file, one that fits any suite.
+
+    The latter has outcome, quality and effort, overall and by `template`. Of the `fields` that a suite adds to scores
+    and explanations, numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of wrong
+    answers are counted.
+
+    `readers`: further functions that read measures. `behaviour`: fields of the report in place of these.
+    """
+    own, shared = report_file(suite), report_file("shared")
+    tables, plain = layout(suite), layout("shared")["plain"]
+    own_columns = (Column(m.name, m.name, two_decimals) for m in _own_measures(fields))
+    plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer) for name in causes_of(fields))
+    declared: dict[str, Any] = {
+        "measures": tuple(_measures(own.get("measures", shared["plain"]), fields, {**_READERS, **readers})),
+        "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
+        "columns": tables.get("results", (*plain, *own_columns)),
+        "group_columns": tables.get("groups", plain[:8]),
+        "compared": tuple(own.get("compared", ("accuracy", "f1"))),
+        "causes": tables.get("causes", tuple(plain_causes)),
+        "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},
+        "notes": tuple(own.get("notes", ())),
+    }
+    return SuiteReport(suite=suite, **declared | behaviour)
+
+
+def _measures(
+    declared: Sequence[str | Mapping[str, str]], fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader]
+) -> Iterator[Measure]:
+    """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`."""
+    for part in declared:
+        if part == "causes":
+            yield from (Measure(cause, "count", _caused_by(cause)) for cause in causes_of(fields))
+        elif part == "own":
+            yield from _own_measures(fields)
+        else:
+            measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
+            for name, text in measures.items():
+                kind, _, source = text.partition(" of ")
+                yield Measure(name, kind, readers.get(source or name) or _field(source or name))
+
+
+def _field(source: str) -> Reader:
+    """Return a reader of `PART.FIELD`: of usage, task or graph, or of the score."""
+    part, _, name = source.rpartition(".")
+    return lambda result: (result.get(part or "score") or {}).get(name)
+
+
+def _own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
+    """Yield a measure for each of the fields that is a number or a boolean."""
+    for name, info in fields.items():
+        types = {*get_args(info.annotation)} - {NoneType} or {info.annotation}
+        if types <= {bool}:
+            yield Measure(name, "percent", _field(name))
+        elif types <= {bool, int, float}:
+            is_share = Ge(0) in info.metadata and Le(1) in info.metadata
+            yield Measure(name, "share" if is_share else "mean", _field(name))
+
+
+@cache
+def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
+    """Return the tables of templates/reports/NAME.yaml by name; columns that it lacks are those of shared.yaml."""
+    own, shared = report_file(name), report_file("shared")
+
+    def column(field: str) -> Column:
+        fields = own["columns"].get(field) or shared["columns"][field]
+        title = fields["title"].replace("question", own.get("task", "question"))
+        interval = FORMATS.get(fields.get("interval"))
+        return Column(title, field, FORMATS[fields["format"]], interval, legend=fields.get("legend", ""))
+
+    return {table: tuple(map(column, fields)) for table, fields in own.get("tables", {}).items()}
+
+
+@cache
+def report_file(name: str) -> Any:
+    """Return the content of templates/reports/NAME.yaml, {} if there is no such file."""
+    path = data_path("templates") / "reports" / f"{name}.yaml"
+    return YamlFile.read(path).data if path.is_file() else {}
+
+
+def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result of a baseline on the task of `result`, without turns, calls and tokens."""
+    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
+
+
+def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[ResultRecord]:
+    """Yield the result of the scripted expert, if the task has a reference walk."""
+    task = result["task"]
+    if task.get("reference_calls") is not None:
+        usage = {name: task.get(f"reference_{name}") for name in ("input_tokens", "output_tokens")}
+        effort = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"], "usage": usage}
+        yield {**baseline_result(result, REFERENCE, score), **effort}

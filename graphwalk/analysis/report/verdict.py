@@ -1,0 +1,211 @@
+"""The verdict in words at the top of a report and of a comparison, from the numbers of their tables."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import polars as pl
+
+from graphwalk.analysis.report.suite_report import CHANCE, SIDES, ReportRow, SuiteReport, report_file
+from graphwalk.analysis.report.text_table import OVER_QUESTIONS, one_decimal
+from graphwalk.analysis.statistics import ALPHA, units_needed
+from graphwalk.errors import counted
+from graphwalk.sanitise import one_line
+
+_MEASURE = "accuracy"
+_MOST_SCORES = 3
+"""Players in one sentence each, if no two share tasks."""
+_MOST_NAMES = 5
+_MOST_CAUSES = 3
+
+Pair = Mapping[str, Any]
+
+
+def verdict_on(
+    episodes: pl.DataFrame,
+    suite: SuiteReport,
+    rows: Sequence[ReportRow],
+    pairs: Sequence[Pair],
+    baselines: Sequence[ReportRow] = (),
+) -> tuple[str, ...]:
+    """Return the verdict on the rows of a report, and on the pairs of its players.
+
+    A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its interval does not contain 0.
+    """
+    failures = tuple(_failures(episodes))
+    scored = [row for row in rows if row.get(_MEASURE) is not None]
+    if suite.compared[0] != _MEASURE or not scored:
+        return failures
+    name = _names(scored)
+    chance = next((row[_MEASURE] for row in baselines if row["model"] == CHANCE), None)
+    reason = no_significance(pairs, _MEASURE)
+    gains = list(_gains(pairs, tested=reason is None))
+    if not pairs:
+        scored = scored[:_MOST_SCORES]
+        results = [_score("score", row, name, chance) for row in scored]
+    elif len(pairs) == 1:
+        results = [*(gains or [_difference(pairs[0], name, tested=reason is None)]), *([reason] if reason else [])]
+    else:
+        highest = max(row[_MEASURE] for row in scored)
+        best = [row for row in scored if row[_MEASURE] == highest]
+        results = [*gains, *_best(best, pairs, name, reason)]
+        scored = scored if len(scored) <= _MOST_SCORES else best[:1]
+    return (*failures, *results, *(sentence for row in scored for sentence in _wrong(row, suite, name)))
+
+
+def no_significance(pairs: Sequence[Pair], measure: str) -> str | None:
+    """Return the reason why no pair can be significant, whatever the outcomes are, or None."""
+    every = [pair["measures"][measure] for pair in pairs]
+    if not (tested := [one for one in every if one["p_value"] is not None]):
+        return f"No difference can be tested: each comparison has only one {every[0]['unit']}." if every else None
+    strongest = min(tested, key=lambda one: one["p_least"])
+    least, unit = min(1.0, len(tested) * strongest["p_least"]), strongest["unit"]
+    if least <= ALPHA:
+        return None
+    numbers = {one["graphs" if unit == "graph" else "tasks"] for one in tested if one["unit"] == unit}
+    name, each = ("Holm p", " each") if len(tested) > 1 else ("p", "")
+    return (
+        f"No difference can be significant: in {counted(len(tested), 'comparison')} on"
+        f" {'at most ' * (len(numbers) > 1)}{counted(max(numbers), unit)}{each}, {name} is at least {least:.2g}."
+        f" It takes {counted(units_needed(ALPHA / len(tested)), unit)}{each}."
+    )
+
+
+_Name = Callable[..., str]
+"""Return the name of the player of a row, or of a side of a pair."""
+
+
+def _names(rows: Sequence[ReportRow]) -> _Name:
+    """Return a function that names players by model, setting or both, whichever tells them apart."""
+    parts = [part for part in ("model", "setting") if len({row[part] for row in rows}) > 1] or ["model", "setting"]
+    return lambda row, side="": " ".join(one_line(row[f"{side}{part}"]) for part in parts)
+
+
+def _failures(episodes: pl.DataFrame) -> Iterator[str]:
+    """Yield the number of failed episodes with the most frequent causes."""
+    failed = episodes.filter(pl.col("infrastructure_failures") == 1)
+    if len(failed):
+        causes = Counter(failed["failure"].drop_nulls()).most_common(_MOST_CAUSES)
+        yield _sentence(
+            "failed" if len(failed) < len(episodes) else "nothing_scored",
+            failed=len(failed),
+            episodes=counted(len(episodes), "episode"),
+            causes=" ".join(f"{count} × {cause.rstrip('.')}." for cause, count in causes),
+        )
+
+
+def _score(sentence: str, row: ReportRow, name: _Name, chance: float | None = None) -> str:
+    ends: list[float] = row["intervals"].get(_MEASURE, [])
+    over = f" {OVER_QUESTIONS}" if row["unit"] == "question" else ""
+    above = "above_chance" if chance is not None and ends and ends[0] > chance else "not_above_chance"
+    return _sentence(
+        sentence,
+        player=name(row),
+        accuracy=one_decimal(row[_MEASURE]),
+        answers=counted(row["scored"], "answer"),
+        interval=f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else "",
+        chance="" if chance is None else _sentence(above, chance=one_decimal(chance)),
+    )
+
+
+def _is_shown(pair: Pair) -> bool:
+    """Return True if the test and the interval show a difference."""
+    measure = pair["measures"][_MEASURE]
+    ends: Sequence[float] | None = measure["interval"]
+    significant = measure["p_holm"] is not None and measure["p_holm"] <= ALPHA
+    return significant and (not ends or ends[0] > 0 or ends[1] < 0)
+
+
+def _difference(pair: Pair, name: _Name, *, tested: bool) -> str:
+    """Return the sentence on the only pair. `tested`: p can be significant."""
+    measure = pair["measures"][_MEASURE]
+    first, second = (name(pair, f"{side}_") for side in SIDES)
+    words = {"first": first, "second": second, **_figures(pair, first, second, tested=tested)}
+    if _is_shown(pair):
+        return _sentence("better", **words)
+    lead = _sentence("ahead" if measure["difference"] else "even", **words)
+    return _sentence("not_shown", lead=lead, **words)
+
+
+def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, str]:
+    """Return the words of a sentence on a pair, with the difference and its interval from the better side's view."""
+
+    def points(value: float) -> str:
+        return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
+
+    measure = pair["measures"][_MEASURE]
+    sign = -1 if measure["difference"] < 0 else 1
+    ends = sorted(sign * end for end in measure["interval"] or ())
+    p = measure["p_holm"]
+    return {
+        "better": first if sign > 0 else second,
+        "worse": second if sign > 0 else first,
+        "points": points(abs(measure["difference"])),
+        "interval": f" ({' to '.join(map(points, ends))})" if ends else "",
+        "p": "" if p is None or not tested else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
+        "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
+        "shown": "" if _is_shown(pair) else ": not shown",
+    }
+
+
+def _gains(pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
+    """Yield the gain of each model by walking over another setting of the same variant; of many, only what is shown."""
+    words = report_file("verdict")["settings"]
+    gains: list[tuple[Pair, str, str]] = []
+    for pair in pairs:
+        both = [pair[f"{side}_setting"] for side in SIDES]
+        walking, other = both if both[0].partition(":")[0] == "tools" else reversed(both)
+        (kind, _, variant), (base, _, other_variant) = walking.partition(":"), other.partition(":")
+        if pair["first_model"] == pair["second_model"] and variant == other_variant and kind == "tools" != base:
+            gains.append((pair, variant, words.get(base, one_line(base))))
+    models, variants = {pair["first_model"] for pair, *_ in gains}, {variant for _, variant, _ in gains}
+    form = "{model}" if len(variants) < 2 else "{variant}" if len(models) < 2 else "{model} ({variant})"
+    if is_many := len(gains) > _MOST_NAMES:
+        yield _sentence("few_shown", number=len(gains), shown=sum(_is_shown(pair) for pair, *_ in gains))
+    for pair, variant, other in [one for one in gains if not is_many or _is_shown(one[0])][:_MOST_NAMES]:
+        name = one_line(form.format(model=pair["first_model"], variant=variant))
+        sign = 1 if pair["first_setting"].partition(":")[0] == "tools" else -1
+        key = "gains" if sign * pair["measures"][_MEASURE]["difference"] >= 0 else "loses"
+        yield _sentence(key, name=name, other=other, **_figures(pair, "", "", tested=tested))
+
+
+def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, reason: str | None) -> Iterator[str]:
+    """Yield the players with the highest accuracy; of one, also whom it is shown to be better than, and whom not."""
+    if len(best) > 1:
+        yield _sentence("several_best", players=_join([*map(name, best)]), accuracy=one_decimal(best[0][_MEASURE]))
+    else:
+        yield _score("best", best[0], name)
+    if reason:
+        yield reason
+    elif len(best) == 1:
+        behind, others = list[str](), list[str]()
+        for pair, (side, other, sign) in product(pairs, (("first_", "second_", 1), ("second_", "first_", -1))):
+            if all(pair[f"{side}{part}"] == best[0][part] for part in ("model", "setting")):
+                ahead = sign * pair["measures"][_MEASURE]["difference"] > 0
+                (behind if ahead and _is_shown(pair) else others).append(name(pair, other))
+        if behind:
+            yield _sentence("best_is_better", others=_join(behind))
+        if others:
+            yield _sentence("best_is_not_better", others=_join(others))
+
+
+def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
+    """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
+    number = (row["scored"] or 0) - (row["correct"] or 0)
+    causes = Counter({cause.heading.lower(): row.get(cause.field) or 0 for cause in suite.causes})
+    if total := causes.total():
+        shares = [f"{words} {100 * count / total:.0f} %" for words, count in causes.most_common(_MOST_CAUSES) if count]
+        of = "" if total == number else f", cause known for {total}"
+        yield _sentence("wrong", player=name(row), number=f"{number}{of}", causes=", ".join(shares))
+
+
+def _join(names: Sequence[str]) -> str:
+    """Return `a, b and c`; of many names, the first ones and the number of the others."""
+    if len(names) > _MOST_NAMES:
+        names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _sentence(key: str, /, **fields: Any) -> str:
+    return str(report_file("verdict")[key]).format_map(fields)

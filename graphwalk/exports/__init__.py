@@ -1,1 +1,0 @@
-"""Export of runs to formats of other programs, listed in `registry.py`."""

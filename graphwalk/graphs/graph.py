@@ -1,0 +1,297 @@
+"""Property graphs, held in columns so that millions of relationships fit in memory.
+
+A node has a number (its position, 0 … n-1), a unique key, labels (mostly one) and properties; a relationship has a
+type, the numbers of its source and target, and properties. Rows (`nodes()`, `relationships()`) are made on demand.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.graphs.values import Value, shown
+
+KEY = "key"
+"""The name under which stores and tools show the key of a node; no property can have it."""
+OUR_PREFIX = "gw_"
+"""Prefix of GraphWalk's own labels in a Neo4j."""
+MISSING = -1
+"""The code of a property that an entity does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    key: str
+    labels: tuple[str, ...]
+    """Sorted; none is possible."""
+    properties: Mapping[str, Value]
+    """Without `key`, which every store adds to them under that name."""
+
+    @property
+    def label(self) -> str:
+        """Return the first of its labels, "" if it has none."""
+        return self.labels[0] if self.labels else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    type: str
+    source: str
+    """Key of the source node."""
+    target: str
+    """Key of the target node."""
+    properties: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyColumn:
+    """One property of one table: `pool[codes[i]]` is the value of entity i, MISSING where it has none."""
+
+    codes: NDArray[np.int32]
+    pool: tuple[Value, ...]
+
+    def values(self) -> list[Value]:
+        """Return the used values, each once, in the order of the pool."""
+        return [self.pool[code] for code in np.unique(self.codes).tolist() if code != MISSING]
+
+    def canonical(self) -> "PropertyColumn":
+        """Return the column with a sorted pool of used values only."""
+        used = np.unique(self.codes[self.codes != MISSING])
+        order = sorted(used.tolist(), key=lambda code: _pool_order(self.pool[code]))
+        lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
+        lookup[order] = np.arange(len(order), dtype=np.int32)
+        return PropertyColumn(lookup[self.codes], tuple(self.pool[code] for code in order))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """All nodes with exactly these labels: their numbers (ascending) and columns as long as `numbers`, by property."""
+
+    labels: tuple[str, ...]
+    """Sorted; none is possible."""
+    numbers: NDArray[np.int64]
+    columns: Mapping[str, PropertyColumn]
+
+    @property
+    def label(self) -> str:
+        """Return the first of their labels, "" if they have none."""
+        return self.labels[0] if self.labels else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipTable:
+    """All relationships of one type: node numbers of both ends and, per property, a column as long as these."""
+
+    type: str
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    columns: Mapping[str, PropertyColumn]
+
+
+@dataclass(frozen=True)
+class PropertyGraph:
+    """A property graph; `seed` and `spec` tell how it was made (None and {} for one that was not generated)."""
+
+    keys: Sequence[str]
+    node_tables: tuple[NodeTable, ...]
+    relationship_tables: tuple[RelationshipTable, ...]
+    seed: int | None = None
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<PropertyGraph: {self.node_count:,} nodes, {self.relationship_count:,} relationships>"
+
+    @property
+    def node_count(self) -> int:
+        return len(self.keys)
+
+    @property
+    def relationship_count(self) -> int:
+        return sum(len(table.sources) for table in self.relationship_tables)
+
+    def all_columns(self) -> list[Mapping[str, PropertyColumn]]:
+        """Yield the columns of every table, of nodes and of relationships."""
+        return [*(table.columns for table in self.node_tables), *(table.columns for table in self.relationship_tables)]
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield all nodes in the order of their numbers."""
+        position: list[tuple[int, int]] = [(0, 0)] * self.node_count
+        for t, table in enumerate(self.node_tables):
+            for row, number in enumerate(table.numbers.tolist()):
+                position[number] = (t, row)
+        rows = [property_rows(table.columns, np.arange(len(table.numbers))) for table in self.node_tables]
+        for number, (t, row) in enumerate(position):
+            yield Node(self.keys[number], self.node_tables[t].labels, rows[t][row])
+
+    def relationships(self) -> Iterator[Relationship]:
+        """Yield all relationships, type by type."""
+        for table in self.relationship_tables:
+            rows = property_rows(table.columns, np.arange(len(table.sources)))
+            for source, target, properties in zip(table.sources.tolist(), table.targets.tolist(), rows, strict=True):
+                yield Relationship(table.type, self.keys[source], self.keys[target], properties)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return SHA-256 (hex) of the content; independent of seed, spec, table order and pool order."""
+        sha = hashlib.sha256()
+        sha.update("\0".join(self.keys).encode())
+        for table in sorted(self.node_tables, key=lambda t: t.labels):
+            if len(table.numbers):
+                _hash_table(sha, "node", "\2".join(table.labels), (table.numbers,), table.columns)
+        for rel in sorted(self.relationship_tables, key=lambda t: t.type):
+            if len(rel.sources):
+                _hash_table(sha, "relationship", rel.type, (rel.sources, rel.targets), rel.columns)
+        return sha.hexdigest()
+
+    @classmethod
+    def from_rows(
+        cls,
+        nodes: Iterable[Node],
+        relationships: Iterable[Relationship],
+        *,
+        seed: int | None = None,
+        spec: Mapping[str, Any] | None = None,
+    ) -> "PropertyGraph":
+        """Return a graph from rows, numbered as in `nodes`. Raise ValueError on a duplicate or unknown key."""
+        keys: list[str] = []
+        by_labels: dict[tuple[str, ...], list[tuple[int, Mapping[str, Value]]]] = defaultdict(list)
+        for number, node in enumerate(nodes):
+            if isinstance(node.labels, str):
+                raise ValueError(f"the labels of the node {node.key!r} must be a tuple: ({node.labels!r},)")
+            keys.append(node.key)
+            by_labels[node.labels].append((number, node.properties))
+        number_of = {key: number for number, key in enumerate(keys)}
+        if len(number_of) != len(keys):
+            twice = next(key for number, key in enumerate(keys) if number_of[key] != number)
+            raise ValueError(f"two nodes have the same key {twice!r}")
+        by_type: dict[str, list[Relationship]] = defaultdict(list)
+        for relationship in relationships:
+            for end in (relationship.source, relationship.target):
+                if end not in number_of:
+                    raise ValueError(
+                        f"a relationship {relationship.type} names the node {end!r}, which does not exist; add it"
+                    )
+            by_type[relationship.type].append(relationship)
+        node_tables = tuple(
+            NodeTable(
+                labels,
+                np.array([number for number, _ in rows], dtype=np.int64),
+                _columns([properties for _, properties in rows]),
+            )
+            for labels, rows in by_labels.items()
+        )
+        relationship_tables = tuple(
+            RelationshipTable(
+                type_,
+                np.array([number_of[r.source] for r in rows], dtype=np.int64),
+                np.array([number_of[r.target] for r in rows], dtype=np.int64),
+                _columns([r.properties for r in rows]),
+            )
+            for type_, rows in by_type.items()
+        )
+        return cls(keys, node_tables, relationship_tables, seed, dict(spec or {}))
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], label: str, type_: str) -> "PropertyGraph":
+        """Return a graph of keys of sources and targets, at least one; nodes in the order in which edges name them."""
+        number: dict[str, int] = {}
+        ends = np.array([[number.setdefault(key, len(number)) for key in edge] for edge in edges], dtype=np.int64)
+        sources, targets = ends.T.copy()
+        nodes = NodeTable((label,), np.arange(len(number), dtype=np.int64), {})
+        return cls([*number], (nodes,), (RelationshipTable(type_, sources, targets, {}),))
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Yield the keys of source and target of every relationship, type by type."""
+        for table in self.relationship_tables:
+            for source, target in zip(table.sources.tolist(), table.targets.tolist(), strict=True):
+                yield self.keys[source], self.keys[target]
+
+
+def is_reserved(label: str) -> bool:
+    """Return True for a label of GraphWalk's own."""
+    return label.startswith(OUR_PREFIX)
+
+
+def value_order(value: Value) -> tuple[int, Any]:
+    """Sort key over mixed values: booleans, numbers, text, then others (NaN too) by what they look like, then lists.
+
+    It is the order of every value list we show, and what tells values apart as Cypher does: 1 and 1.0 are equal.
+    """
+    if isinstance(value, bool):
+        return (0, value)
+    if isinstance(value, int | float) and value == value:
+        return (1, value)
+    if isinstance(value, str):
+        return (2, value)
+    if isinstance(value, tuple | list):
+        return (4, tuple(map(value_order, value)))
+    return (3, (type(value).__name__, shown(value)))
+
+
+def _pool_order(value: Value) -> tuple[tuple[int, Any], str, str]:
+    """Return a sort key that tells apart 1 and 1.0, alone or in lists."""
+    return (value_order(value), type(value).__name__, repr(value) if isinstance(value, tuple) else "")
+
+
+def identity(value: Value) -> Any:
+    """Return a key that tells values apart: in Python True, 1 and 1.0 are equal, and NaN is not equal to itself."""
+    if value.__class__ is tuple:
+        return (tuple, *map(identity, value))
+    return (value.__class__, value if value == value else "NaN")
+
+
+def property_rows(columns: Mapping[str, PropertyColumn], positions: NDArray[np.int64]) -> list[dict[str, Value]]:
+    """Return the properties of the entities at these positions of a table."""
+    rows: list[dict[str, Value]] = [{} for _ in positions]
+    for name, column in columns.items():
+        codes, pool = column.codes[positions], column.pool
+        present = np.flatnonzero(codes != MISSING)
+        for number, code in zip(present.tolist(), codes[present].tolist(), strict=True):
+            rows[number][name] = pool[code]
+    return rows
+
+
+def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, PropertyColumn]:
+    values: dict[str, list[tuple[int, Value]]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        for name, value in row.items():
+            values[name].append((number, value))
+    columns = {}
+    for name, present in values.items():
+        codes_of: dict[Any, int] = {}
+        pool: list[Value] = []
+        codes = np.full(len(rows), MISSING, dtype=np.int32)
+        numbers, own = [number for number, _ in present], list[int]()
+        for _, value in present:
+            own.append(codes_of.setdefault(identity(value), len(pool)))
+            if own[-1] == len(pool):
+                pool.append(value)
+        codes[numbers] = own
+        columns[name] = PropertyColumn(codes, tuple(pool))
+    return columns
+
+
+def _hash_table(
+    sha: "hashlib._Hash",
+    kind: str,
+    name: str,
+    ends: tuple[NDArray[np.int64], ...],
+    columns: Mapping[str, PropertyColumn],
+) -> None:
+    """Hash a table in a canonical order, so that the order of relationships does not matter."""
+    names = sorted(columns)
+    canonical = [columns[column].canonical() for column in names]
+    sort_keys: list[NDArray[Any]] = [*ends, *(column.codes for column in canonical)]
+    order = np.lexsort(sort_keys[::-1])
+    sha.update(f"\1{kind}\0{name}\0".encode())
+    for end in ends:
+        sha.update(np.ascontiguousarray(end[order], dtype="<i8").tobytes())
+    for column_name, column in zip(names, canonical, strict=True):
+        if column.pool:
+            sha.update(f"\1{column_name}\0{column.pool!r}\0".encode())
+            sha.update(np.ascontiguousarray(column.codes[order], dtype="<i4").tobytes())

@@ -1,0 +1,120 @@
+"""The schema of a property graph: which labels, relationship types and properties exist."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal
+
+from graphwalk.graphs.values import Value, shown
+
+NO_NAME = '""'
+"""The name of nodes without labels, as the table shows it."""
+NO_LABEL = "(no label)"
+"""The same in the schema of a graph that was not generated (`graph_schema.j2`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyType:
+    """One property of a label or a relationship type.
+
+    `samples` are distinct values in ascending order; `complete`: there are no others. `kinds`: the types of its
+    values, if known: text, integer, date, …
+    """
+
+    name: str
+    samples: tuple[Value, ...] = ()
+    complete: bool = False
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeType:
+    """Nodes that have the label, perhaps among others; "" for nodes without labels."""
+
+    label: str
+    properties: tuple[PropertyType, ...]
+    limited: bool = False
+    """True if `properties` come from the first nodes of a large database: others may have more."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipType:
+    type: str
+    pairs: tuple[tuple[str, str], ...]
+    """(source label, target label) of every pair that the type joins, sorted."""
+    properties: tuple[PropertyType, ...]
+    limited: bool = False
+    """True if `pairs` and `properties` come from the first relationships of a large database."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRow:
+    """One row of the table the agent sees: one per property, per pair for relationships (docs/method.md, Schema)."""
+
+    number: int
+    entity_type: Literal["Node", "Relationship"]
+    entity_name: str
+    pattern: str
+    property: PropertyType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Everything sorted by name, so that equal graphs have equal schemas in every store.
+
+    `several_labels`: not every node has exactly one label. `lists`: some property holds lists.
+    """
+
+    nodes: tuple[NodeType, ...]
+    relationships: tuple[RelationshipType, ...]
+    several_labels: bool = False
+    lists: bool = False
+
+    def node(self, label: str) -> NodeType | None:
+        return next((n for n in self.nodes if n.label == label), None)
+
+    def relationship(self, type_: str) -> RelationshipType | None:
+        return next((r for r in self.relationships if r.type == type_), None)
+
+    def rows(self) -> Iterator[SchemaRow]:
+        """Return the table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
+        number = 0
+        for node in self.nodes:
+            for prop in tuple(map(as_shown, node.properties)) or (None,):
+                number += 1
+                yield SchemaRow(number, "Node", node.label or NO_NAME, _node(node.label), prop)
+        for relationship in self.relationships:
+            for source, target in self._ends(relationship.pairs):
+                pattern = f"{source}-[:{relationship.type}]->{target}"
+                for prop in tuple(map(as_shown, relationship.properties)) or (None,):
+                    number += 1
+                    yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
+
+    def _ends(self, pairs: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
+        """Yield patterns of both ends; of nodes with several labels, sources with the same targets share one."""
+        if not self.several_labels:
+            yield from ((_node(source), _node(target)) for source, target in pairs)
+            return
+        targets: dict[str, list[str]] = {}
+        for source, target in pairs:
+            targets.setdefault(source, []).append(target)
+        sources: dict[tuple[str, ...], list[str]] = {}
+        for source, ends in targets.items():
+            sources.setdefault(tuple(ends), []).append(source)
+        for some, shared in sources.items():
+            yield from product(_alternatives(shared), _alternatives(some))
+
+
+def as_shown(property_: PropertyType) -> PropertyType:
+    """Return a property type with its samples as a model sees them."""
+    return replace(property_, samples=tuple(map(shown, property_.samples)))
+
+
+def _alternatives(labels: Sequence[str]) -> list[str]:
+    """Return a pattern for nodes with any of these labels and, if "" is among them, one for nodes without."""
+    named = [label for label in labels if label]
+    return [*([f"(:{'|'.join(named)})"] if named else []), *(["()"] if "" in labels else [])]
+
+
+def _node(label: str) -> str:
+    return f"(:{label})" if label else "()"

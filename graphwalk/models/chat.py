@@ -1,0 +1,223 @@
+"""A conversation with a model, in the OpenAI chat format. Text of a model is kept as it came, surrogates and all."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache, cached_property
+from typing import Any, Literal, TypeVar
+
+from pydantic import TypeAdapter
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that a model asks for; `arguments` is the raw text, JSON if the model behaved."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message. `reasoning` is the part of a model's reasoning that its provider shows, for the log.
+
+    `provider_state` is JSON that only the provider that wrote it reads: signatures and encrypted reasoning. It
+    is logged, and sent back unchanged with the message.
+    """
+
+    role: Role
+    content: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    reasoning: str | None = None
+    provider_state: Mapping[str, Any] | None = field(default=None, hash=False)
+
+    def as_openai(self) -> dict[str, Any]:
+        """Return the message for the Chat Completions API, with names and arguments that every server accepts."""
+        wire: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.content is None and not self.tool_calls:
+            wire["content"] = ""
+        if self.tool_calls:
+            functions = [
+                {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
+                for call in self.tool_calls
+            ]
+            wire["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": function}
+                for call, function in zip(self.tool_calls, functions, strict=True)
+            ]
+        if self.tool_call_id is not None:
+            wire["tool_call_id"] = self.tool_call_id
+        return wire
+
+    @cached_property
+    def json(self) -> str:
+        """`as_openai` as JSON, computed once: a request repeats the messages of earlier ones."""
+        return compact_json(self.as_openai())
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the fields that are set, as JSON."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        present = {name: value for name, value in values.items() if value not in (None, ())}
+        return hashlib.sha256(canonical_json(present)).digest()
+
+
+def compact_json(value: Any) -> str:
+    """Return JSON without spaces, as it is sent."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return JSON with sorted names and without spaces; dataclasses are objects."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=asdict).encode()
+
+
+def sendable_name(name: str) -> str:
+    """Return a tool name that every server accepts."""
+    clean = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name[:64])
+    return clean or "unnamed"
+
+
+def sendable_arguments(arguments: str) -> str:
+    """Return arguments that every server accepts: many refuse a conversation with arguments that are no object."""
+    return json.dumps({"invalid_arguments": arguments}) if json_object(arguments) is None else arguments
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of a text, None for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """The description of a tool for a model; `parameters` is a JSON schema of type object.
+
+    `strict`: the server must hold the model to this schema.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    strict: bool = False
+
+    def as_openai(self) -> dict[str, Any]:
+        function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+        return {"type": "function", "function": function | ({"strict": True} if self.strict else {})}
+
+    @cached_property
+    def json(self) -> str:
+        """`as_openai` as JSON."""
+        return compact_json(self.as_openai())
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and cost as the provider reports them; None where it does not say. `cost` is in US dollars.
+
+    `estimated`: it reported no tokens, and some of these are a pessimistic estimate (`graphwalk.models.wrappers`).
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost: float | None = None
+    estimated: bool = False
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Return the sum; known + unknown is known, so that one silent reply does not hide the others."""
+        return Usage(
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
+            _sum(self.cached_tokens, other.cached_tokens),
+            None if self.cost is None and other.cost is None else (self.cost or 0.0) + (other.cost or 0.0),
+            self.estimated or other.estimated,
+        )
+
+    @property
+    def total_tokens(self) -> int:
+        return (self.input_tokens or 0) + (self.output_tokens or 0)
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None and b is None else (a or 0) + (b or 0)
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """Settings of a call. None: the provider's default.
+
+    `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams; a reply that
+    is interrupted starts again. It is no part of the request.
+    `answer_schema` is the JSON schema of the answer, for protocols that put it into `response_schema`, the JSON schema
+    that the server must hold the reply to. Generation ends at one of the texts in `stop`.
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    reasoning_effort: str | None = None
+    seed: int | None = None
+    parallel_tool_calls: bool | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    on_text: Callable[[str], Awaitable[None]] | None = field(default=None, compare=False, repr=False)
+    tool_choice: Literal["required"] | None = None
+    stop: tuple[str, ...] = ()
+    answer_schema: Mapping[str, Any] | None = None
+    response_schema: Mapping[str, Any] | None = None
+
+    @cached_property
+    def canonical(self) -> bytes:
+        """The options as `canonical_json`, without the function."""
+        return canonical_json(replace(self, on_text=None))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of a model.
+
+    `seconds` is the time the successful request took, without waiting for rate limits or retries.
+    `finish_reason` is the provider's word ("stop", "tool_calls", "length", …), "" if it gave none.
+    """
+
+    message: Message
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    seconds: float = 0.0
+    model: str = ""
+    """The model name that the provider reports."""
+
+
+Logged = TypeVar("Logged")
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def to_dict(value: Any) -> dict[str, Any]:
+    """Return the JSON form of a message, a reply, its usage or a trajectory, for the run log and the reply cache.
+
+    Fields are in the order of their class, with lists for tuples; None, empty and default fields are left out.
+    """
+    # Not straight to JSON text: pydantic's writer refuses lone surrogates.
+    kind: Any = type(value)
+    wire: dict[str, Any] = _adapter(kind).dump_python(value, mode="json", exclude_defaults=True)
+    return wire
+
+
+def from_dict(kind: Callable[..., Logged], wire: Mapping[str, Any]) -> Logged:
+    """Return the object that `to_dict` wrote, lone surrogates and NUL included. Raise ValueError for anything else."""
+    value: Logged = _adapter(kind).validate_python(wire)
+    return value

@@ -1,1 +1,0 @@
-"""The words that all parts share: graphs, schemas, chats, episodes. Data only, no behaviour beyond reading it."""

@@ -1,0 +1,109 @@
+"""Comparing players within a run and across runs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+import graphwalk
+from graphwalk.analysis.report.compare_runs import compare_runs
+from graphwalk.analysis.report.formats import to_json, to_markdown
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.runs.folder import RunFolder
+from tests.runs.runs import rewrite
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Runs with two graphs, played once for all tests."""
+    runs: dict[str, Path] = {}
+
+    def play(name: str, experiment: str = "quickstart", **how: Any) -> Path:
+        if name not in runs:
+            folder = tmp_path_factory.mktemp("runs") / name
+            runs[name] = graphwalk.run(experiment, **{"graphs": 2, **how}, out=folder).path
+        return runs[name]
+
+    return play
+
+
+def one(played: Callable[..., Path]) -> Path:
+    return played("one", models=["scripted/flawed", "scripted/random"])
+
+
+def with_fingerprint(run: Path, to: Path, **fields: Any) -> Path:
+    """A copy of the run with other fields in its fingerprint."""
+    folder = RunFolder.open(Path(copytree(run, to)))
+    manifest = folder.read_manifest()
+    folder.write_manifest({**manifest, "fingerprint": {**manifest["fingerprint"], **fields}})
+    return to
+
+
+def test_models_within_a_run(played: Callable[..., Path]) -> None:
+    comparison = compare_runs([one(played)])
+    (pair,) = comparison.overall
+    assert (pair["first_model"], pair["second_model"]) == ("scripted/flawed", "scripted/random")
+    accuracy = pair["measures"]["accuracy"]
+    assert (accuracy["tasks"], accuracy["graphs"]) == (24, 2)
+
+
+def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> None:
+    fewer = played("fewer", models=["scripted/expert"], graphs=1, repeats=2, agent={"turn_limit": 20})
+    comparison = compare_runs([one(played), fewer], models=["scripted/flawed", "scripted/expert"])
+    (pair,) = comparison.overall
+    assert {pair["first_model"], pair["second_model"]} == {"scripted/flawed @ one", "scripted/expert @ fewer"}
+    assert pair["measures"]["accuracy"]["tasks"] == 12
+    assert (pair["measures"]["accuracy"]["unit"], pair["measures"]["accuracy"]["graphs"]) == ("question", 1)
+    assert any("12 in both; 12 in one run only" in note for note in comparison.notes)
+    assert any("agent.turn_limit: 30 → 20" in note for note in comparison.notes)
+
+
+def test_other_tasks_are_refused_with_what_differs(played: Callable[..., Path]) -> None:
+    other = played("other", models=["scripted/random"], seed=5)
+    with pytest.raises(RunLogError, match=r"(?s)share no task.*24 and 24.*seed: \d+ → 5"):
+        compare_runs([one(played), other])
+
+
+def test_the_same_name_does_not_make_the_same_task(played: Callable[..., Path], tmp_path: Path) -> None:
+    def other_gold(log: list[dict[str, Any]]) -> None:
+        for record in log:
+            record["task"]["gold"] = record["task"]["gold"][1:]
+
+    changed = Path(copytree(one(played), tmp_path / "changed"))
+    rewrite(changed, other_gold)
+    with pytest.raises(RunLogError, match=r"(?s)24 different tasks with the same name.*: gold"):
+        compare_runs([one(played), changed])
+
+
+def test_scores_of_another_scorer_are_refused(played: Callable[..., Path], tmp_path: Path) -> None:
+    rescored = with_fingerprint(one(played), tmp_path / "rescored", scorer="0.0")
+    with pytest.raises(RunLogError, match=r"scored by different code:\s+.* → 0\.0") as refused:
+        compare_runs([one(played), rescored])
+    assert "graphwalk rescore" in (refused.value.hint or "")
+
+
+def test_changed_prompts_have_a_note(played: Callable[..., Path], tmp_path: Path) -> None:
+    texts = RunFolder.open(one(played)).read_manifest()["fingerprint"]["texts"]
+    other = with_fingerprint(one(played), tmp_path / "texts", texts={**texts, "prompts/graph_tools.j2": "0" * 64})
+    assert any("text: prompts/graph_tools.j2" in note for note in compare_runs([one(played), other]).notes)
+
+
+def test_there_must_be_two_players_of_one_suite(played: Callable[..., Path]) -> None:
+    with pytest.raises(ConfigError, match="no two players"):
+        compare_runs([one(played)], models=["scripted/flawed"])
+    with pytest.raises(ConfigError, match="compared with itself"):
+        compare_runs([one(played), one(played)])
+    with pytest.raises(ConfigError, match="different suites"):
+        compare_runs([one(played), Path("tests/data/runs/mazes")])
+
+
+def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
+    made = compare_runs([one(played)])
+    document = json.loads(to_json(made))
+    assert document["overall"] == made.overall
+    assert to_markdown(made).count("| scripted/flawed tools |") == 1
+    assert document["verdict"] == list(made.verdict)
+    assert all(sentence in to_markdown(made) for sentence in made.verdict)

@@ -1,0 +1,87 @@
+import csv
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from graphwalk.analysis.report.formats import OnTerminal, as_text, to_csv, to_json, to_latex, to_markdown
+from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.suites.registry import suite_named
+from tests.analysis.exports.hostile_run import copied
+from tests.analysis.report.results import build_report, run
+
+DECLARED = analysis_of(suite_named("questions")).report()
+
+
+def report(**how):
+    return build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"), **how)
+
+
+def on_terminal(full_report, width, **how) -> str:
+    console = Console(width=width, file=io.StringIO(), color_system=None, **how)
+    console.print(OnTerminal(full_report))
+    return console.file.getvalue()
+
+
+def test_csv_has_a_line_per_row_of_every_table():
+    full_report = report()
+    lines = list(csv.DictReader(io.StringIO(to_csv(full_report))))
+    assert [line["accuracy"] for line in lines if line["table"] == "all"] == ["100.0", "33.333333"]
+    assert 0 < float(lines[0]["accuracy_low"]) < float(lines[0]["accuracy_high"]) == 100
+    assert (lines[0]["tasks"], lines[0]["graphs"]) == ("12", "4")
+    assert "same mean" in lines[0]["note"]
+    groups = ("category", "question", "nodes")
+    assert {line["table"] for line in lines} == {
+        *("all", "baseline", "comparison", "paper", "paper category", "paper question"),
+        *groups,
+        *(f"baseline {name}" for name in groups),
+    }
+    full_report.rows[0]["precision"] = -1.0
+    assert next(csv.DictReader(io.StringIO(to_csv(full_report))))["precision"] == "-1.0"  # a number is no formula
+
+
+def test_markdown_has_the_papers_rows_marked():
+    full_report = report()
+    text = to_markdown(full_report, explain=True)
+    low, high = full_report.rows[1]["intervals"]["accuracy"]
+    assert f"| test/two | tools | 4 | 12 | 33.33 ({low:.1f}–{high:.1f}) |" in text
+    assert "| gpt-4.1 (paper) | tools | 35 | 120 | 29.17 |" in text
+    assert "(paper): arXiv 2604.01610" in text
+    assert "(paper): arXiv 2604.01610" not in to_markdown(full_report)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 100, 250])
+def test_tables_keep_to_the_width_of_the_terminal(width):
+    lines = on_terminal(report(), width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert not re.search(r"\w…", "\n".join(lines)), "a name is folded, not cut"
+    assert width < 250 or ("33.33" in "".join(lines) and "–100.0" in "".join(lines))
+    assert width >= 250 or any("not shown at this width" in line for line in lines) or width < 40
+
+
+HOSTILE = r"[a] $x^2$ {\bad} 100% & #1_~ --- \\ \input{x}"
+
+
+def test_latex_escapes_names_and_keeps_columns():
+    names = (HOSTILE, "*é – Δ → ≤ <b> | a--b")
+    text = to_latex(build_report(run(models=names), DECLARED), "Seed 0 & 4 graphs")
+    inside = [line for part in text.split(r"\midrule")[1:] for line in part.split(r"\bottomrule")[0].split(" \\\\\n")]
+    widths = {len(re.findall(r"(?<!\\)&", line)) for line in inside[:2]}
+    assert widths == {len(re.search(r"tabular}{(\w+)}", text)[1]) - 1}
+    assert r"$[$a] \$x\^{}2\$ \{\textbackslash{}bad\} 100\% \& \#1\_\textasciitilde{} -{}-{}- " in text
+    assert r"\input" not in text
+    assert r"$*$é \textendash{} $\Delta$ $\to$ $\le$ $<$b$>$ $|$ a-{}-b" in text
+    assert r"Seed 0 \& 4 graphs" in text
+
+
+def test_every_format_marks_an_unfinished_run(tmp_path):
+    folder = copied("questions", tmp_path / "run")
+    assert report_of(folder).incomplete is None
+    folder.results_path.write_bytes(b"".join(folder.results_path.read_bytes().splitlines(keepends=True)[:4]))
+    unfinished = report_of(folder)
+    note = f"NOT FINISHED: 4 of {folder.planned_episodes()} planned episodes"
+    assert as_text(unfinished, width=100).startswith(note)
+    assert to_markdown(unfinished).startswith(f"**{note}")
+    assert note in to_json(unfinished)

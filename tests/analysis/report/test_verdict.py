@@ -1,0 +1,125 @@
+"""The verdict in words: nothing that the tests do not show, and a sentence for every kind of run."""
+
+import random
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphwalk.analysis.report.report import Report
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.suites.registry import suite_named
+from tests.analysis.report.results import QUESTIONS, build_report, failure, result, run
+
+DECLARED = analysis_of(suite_named("questions")).report()
+
+
+def report(results: Any) -> Report:
+    return build_report(results, DECLARED)
+
+
+def verdict(results: Any) -> list[str]:
+    return list(report(results).verdict)
+
+
+def on_one_graph(model: str, right: int, of: int = 24, **score: Any) -> list[dict[str, Any]]:
+    """Questions on one graph, the first ones right; questions of a category follow each other."""
+    entries = [
+        result(model, question=number * 3 // of, correct=number < right) | {"task_id": f"0-{number}"}
+        for number in range(of)
+    ]
+    return [entry | {"score": entry["score"] | ({} if entry["score"]["correct"] else score)} for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("right", "sentence"),
+    [
+        ((13, 0), "a is better than b by 54 points (33 to 76), p < 0.001, over the questions of this one graph."),
+        (
+            (3, 0),
+            "No difference between a and b is shown: a is ahead by 12 points (-2 to 27), p = 0.125, over the questions of"
+            " this one graph.",
+        ),
+    ],
+)
+def test_on_one_graph_a_difference_is_over_its_questions(right: tuple[int, int], sentence: str) -> None:
+    assert verdict([*on_one_graph("a", right[0]), *on_one_graph("b", right[1])])[0] == sentence
+
+
+def test_too_few_graphs_are_named_with_their_number() -> None:
+    first, reason, *_ = verdict(run(graphs=4))
+    assert first == "No difference between test/one and test/two is shown: test/one is ahead by 67 points."
+    assert reason == (
+        "No difference can be significant: in 1 comparison on 4 graphs, p is at least 0.062. It takes 5 graphs."
+    )
+    assert verdict(run(graphs=5))[0] == "test/one is better than test/two by 67 points, p = 0.031."
+
+
+def test_one_player_has_accuracy_chance_and_causes() -> None:
+    causes = {"error_class": "no_answer"}
+    lines = verdict(on_one_graph("a", 13, **causes))
+    assert lines == [
+        "a tools: 54.2 % of 24 answers are correct (35.1 to 72.1 over the questions of this one graph); chance is 0.0 %.",
+        "Wrong answers of a tools (11): no answer 100 %.",
+    ]
+    never = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in on_one_graph("a", 7)]
+    assert verdict(never)[0].endswith("; not shown to be above chance, 25.0 %.")
+    assert verdict(on_one_graph("a", 24))[1:] == []
+    some = [*on_one_graph("a", 13, of=20, **causes), *on_one_graph("a", 13)[20:]]
+    assert "Wrong answers of a tools (11): no answer 64 %, extra rows 36 %." in verdict(some)
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [],
+        [result()],
+        [result(correct=False)],
+        [failure()],
+        [result("a"), failure(model="b")],
+        [result("a", graph=0), result("b", graph=1)],
+        [result("a"), result("b", correct=False)],
+        [result("{a}\x1b[31m"), result("b%s", correct=False)],
+        [result(setting=f"tools:turns={n}", repeat=r) for n in range(3) for r in range(2)],
+    ],
+    ids=range(9),
+)
+def test_a_run_of_any_kind_has_a_verdict_of_whole_sentences(results: list[dict[str, Any]]) -> None:
+    lines = verdict(results)
+    assert bool(lines) == bool(results)
+    assert all(re.fullmatch(r"[^\x00-\x1f]+[.?)]", line) for line in lines)
+
+
+@given(st.integers(1, 7), st.integers(0, 2**32), st.floats(0, 1), st.floats(0, 1))
+def test_better_means_significant(graphs: int, seed: int, first: float, second: float) -> None:
+    draw = random.Random(seed)
+    measured = report(
+        result(model, graph=graph, question=question, correct=draw.random() < rate)
+        for model, rate in (("a", first), ("b", second))
+        for graph in range(graphs)
+        for question in range(len(QUESTIONS))
+    )
+    accuracy = measured.comparisons[0]["measures"]["accuracy"]
+    claims = [line for line in measured.verdict if " is better than " in line]
+    interval = accuracy["interval"] or [accuracy["difference"]] * 2
+    is_significant = accuracy["p_holm"] is not None and accuracy["p_holm"] <= 0.05
+    assert bool(claims) == (is_significant and not interval[0] <= 0 <= interval[1])
+    if claims:
+        better, worse = ("a", "b") if accuracy["difference"] > 0 else ("b", "a")
+        assert claims[0].startswith(f"{better} is better than {worse} by ")
+
+
+def test_the_gain_of_each_model_comes_first() -> None:
+    right = {("a", "no_tools"): 1, ("a", "tools"): 10, ("b", "no_tools"): 4, ("b", "tools"): 6}
+    results = [
+        result(model, setting=setting, graph=graph, question=question, correct=graph < number)
+        for (model, setting), number in right.items()
+        for graph in range(10)
+        for question in range(len(QUESTIONS))
+    ]
+    assert verdict(results)[:2] == [
+        "a: walking gains 90 points (67 to 100) over reading, p = 0.012.",
+        "b: walking gains 20 points (-10 to 50) over reading, p = 0.250: not shown.",
+    ]

@@ -1,0 +1,72 @@
+"""Every message is written and read back without loss."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphwalk.files.json_lines import decode_line, encode_line
+from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict, to_dict
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.runs.record import Result
+
+RUNS = Path(__file__).parents[1] / "data" / "runs"
+TEXT = st.text(st.characters(), max_size=20)
+"""All code points: lone surrogates, NUL and bidirectional marks among them."""
+SECONDS = st.floats(allow_nan=False)
+COUNT = st.none() | st.integers(0)
+
+CALLS = st.builds(ToolCall, TEXT, TEXT, TEXT)
+MESSAGES = st.builds(
+    Message,
+    st.sampled_from(["system", "user", "assistant", "tool"]),
+    st.none() | TEXT,
+    st.lists(CALLS, max_size=3).map(tuple),
+    st.none() | TEXT,
+    st.none() | TEXT,
+)
+USAGES = st.builds(Usage, COUNT, COUNT, COUNT, COUNT, st.none() | SECONDS)
+RESULTS = st.builds(ToolResult, CALLS, TEXT, st.none() | TEXT, st.none() | st.integers(0), SECONDS)
+TURNS = st.builds(
+    Turn,
+    message=MESSAGES,
+    usage=USAGES,
+    finish_reason=TEXT,
+    seconds=SECONDS,
+    results=st.lists(RESULTS, max_size=2).map(tuple),
+    next_user=st.none() | TEXT,
+    forced=st.booleans(),
+    elapsed_in_tools=st.none() | SECONDS,
+)
+TRAJECTORIES = st.builds(
+    Trajectory,
+    st.lists(MESSAGES, max_size=3).map(tuple),
+    st.lists(TURNS, max_size=3).map(tuple),
+    st.sampled_from(ExitStatus),
+    st.none() | TEXT,
+)
+
+
+def through_a_file(value: dict[str, Any]) -> dict[str, Any]:
+    record = decode_line(encode_line({"value": value}))
+    decoded: dict[str, Any] = record["value"]
+    return decoded
+
+
+@given(TRAJECTORIES)
+def test_trajectories_survive(trajectory: Trajectory) -> None:
+    assert from_dict(Trajectory, through_a_file(to_dict(trajectory))) == trajectory
+
+
+@given(st.builds(Reply, MESSAGES, USAGES, TEXT, SECONDS, TEXT))
+def test_replies_survive(reply: Reply) -> None:
+    assert from_dict(Reply, through_a_file(to_dict(reply))) == reply
+
+
+@pytest.mark.parametrize("run", ["questions", "mazes", "magma"])
+def test_logs_are_rewritten_byte_for_byte(run: str) -> None:
+    for line in (RUNS / run / "results.jsonl").read_bytes().splitlines(keepends=True):
+        record = decode_line(line)
+        assert encode_line(Result.from_dict(record).as_dict()) == line

@@ -1,0 +1,98 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.files.resources import data_path
+from graphwalk.graphs.files import load_graph
+from graphwalk.stores.neo4j import loads, server
+from graphwalk.stores.neo4j.connection import connect
+from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD
+from graphwalk.stores.neo4j.server import RELEASES, server_in
+from graphwalk.variables import Variables
+from tests.cli.test_commands import graphwalk as command
+from tests.neo4j_servers import GIVEN, RELEASE_NAMES, free_port, quiet_settings, release_params
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Variables:
+    return Variables({"GRAPHWALK_HOME": str(tmp_path / "home"), "GRAPHWALK_NEO4J_PORT": str(free_port())})
+
+
+def test_what_is_missing_is_named(home: Variables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match=r"unknown Neo4j release '4\.4'"):
+        server.up(home, release="4.4")
+    with pytest.raises(ConfigError, match="not a port"):
+        server.up(Variables({"GRAPHWALK_NEO4J_PORT": "x"}))
+    monkeypatch.setattr(server, "_JVM_FOLDERS", ())
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(StoreError, match="needs Java 17 or 21") as raised:
+        server.find_java(RELEASES["5.26"], home)
+    assert "NEO4J_URI" in raised.value.hint
+    with pytest.raises(StoreError, match="not found"):
+        server.fetch_jars("5.26.30", "org.neo4j:neo4j:5.26.30")
+
+
+def test_the_compose_file_is_closed_to_others_and_works_without_settings() -> None:
+    text = data_path("docker-compose.yml").read_text()
+    service = yaml.safe_load(text)["services"]["neo4j"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert RELEASES["5.26"].version in service["image"]
+    assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
+    assert ":?" not in text
+    assert service["environment"]["NEO4J_AUTH"] == f"neo4j/${{NEO4J_PASSWORD:-{DEFAULT_PASSWORD}}}"
+
+
+@pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="it removes all graphs that were loaded")
+@pytest.mark.parametrize("release", release_params())
+async def test_clean_removes_what_was_loaded_and_nothing_else(release: str) -> None:
+    with quiet_settings(release) as variables:
+        async with await connect(variables) as owner:
+            await owner.write("CREATE (:Person {name: 'mine'})")
+            loaded = await loads.load(variables, load_graph("example"))
+            assert (await owner.rows("MATCH (n) RETURN count(n) > 1")) == [[True]]
+            assert [load.scope for load in await loads.clean(variables)] == [loaded.scope]
+            assert await loads.list_loads(variables) == []
+            assert await owner.rows("MATCH (n:Person) RETURN n.name") == [["mine"]]
+            await owner.write("MATCH (n:Person) DELETE n")
+
+
+@pytest.mark.neo4j
+@pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
+@pytest.mark.timeout(600)
+@pytest.mark.extended
+async def test_up_is_found_by_later_commands_until_down(home: Variables, tmp_path: Path) -> None:
+    settings = {**home.values, "NEO4J_URI": "", "NEO4J_PASSWORD": ""}
+    started = command("db", "up", folder=tmp_path, **settings)
+    if "needs Java" in started.stderr or "mvn" in started.stderr:
+        pytest.skip(started.stderr)
+    folder = tmp_path / "home" / "neo4j-5.26"
+    try:
+        assert started.returncode == 0, started.stderr
+        assert command("db", "up", folder=tmp_path, **settings).stdout == started.stdout
+        other = command("db", "up", "--release", "2026", folder=tmp_path, **settings)
+        assert (other.returncode, "is already running" in other.stderr) == (3, True)
+        loaded = command("db", "load", "example", folder=tmp_path, **settings)
+        assert loaded.returncode == 0, loaded.stderr
+        scope = loaded.stdout.split()[-1]
+        assert "with 1 graph of GraphWalk" in " ".join(command("doctor", folder=tmp_path, **settings).stdout.split())
+        async with await connect(home) as connection:
+            await connection.write("CREATE (:Person {name: 'mine'})")
+        for words, end in (
+            (["--dry-run"], "1 graph would be removed"),
+            ([], "1 graph removed"),
+            ([], "0 graphs removed"),
+        ):
+            cleaned = command("db", "clean", *words, folder=tmp_path, **settings)
+            assert (cleaned.stdout.splitlines()[-1], scope in cleaned.stdout) == (end, not end.startswith("0"))
+        async with await connect(home) as connection:
+            assert await connection.rows("MATCH (n) RETURN n.name") == [["mine"]]
+            assert await connection.rows("SHOW CONSTRAINTS YIELD name RETURN name") == []
+    finally:
+        stopped = command("db", "down", "--delete", folder=tmp_path, **settings)
+    assert stopped.stdout == "Neo4j stopped\n"
+    assert server_in(folder) is None
+    assert not folder.exists()
+    assert command("db", "down", folder=tmp_path, **settings).stdout == "No Neo4j is running on this machine\n"
