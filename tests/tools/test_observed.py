@@ -83,6 +83,20 @@ def test_rows_of_another_form_show_nothing(rows: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "row",
+    [
+        {"keys": ["a", "b"], "labels": ["A", "B"], "types": []},
+        {"keys": ["a", None], "labels": ["A", "B"], "types": ["R"]},
+        {"keys": ["a", "b"], "labels": ["A", "B"], "types": ["R"], "directions": [{}]},
+    ],
+)
+def test_paths_of_another_form_show_nothing(row: dict[str, Any]) -> None:
+    path = ToolResult(ToolCall("1", "my_tool", "{}"), json.dumps([row]), rows=1, shows="path")
+    observed = observed_graph([path])
+    assert (observed.understood, observed.nodes, observed.relationships) == (False, {}, [])
+
+
+@pytest.mark.parametrize(
     ("name", "argument", "value"),
     [("code", "12", "12"), ("code", 12, "12"), ("count", "12", 12), ("count", 12, 12)],
 )

@@ -11,7 +11,7 @@ from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.chat import CallOptions, Message, ToolCall, from_dict, to_dict
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
-from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.task import Prompt
@@ -80,18 +80,3 @@ async def test_a_relationship_of_a_path_is_that_of_its_ends(path_first: bool) ->
     observed = observed_graph(trajectory.results)
     shown = Counter((one.type, one.source, one.properties["w"]) for one in observed.graph().relationships())
     assert (shown, observed.hides_properties) == ({("R", "a1", 1): 2, ("R", "a2", 2): 1, ("S", "b1", 5): 1}, False)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        {},
-        {"keys": ["a", "b"], "labels": ["A", "B"], "types": []},
-        {"keys": ["a", None], "labels": ["A", "B"], "types": ["R"]},
-        {"keys": ["a", "b"], "labels": ["A", "B"], "types": ["R"], "directions": [{}]},
-    ],
-)
-def test_rows_of_another_form_than_declared_show_nothing(row: dict[str, Any]) -> None:
-    call = ToolCall("1", "my_tool", "{}")
-    observed = observed_graph([ToolResult(call, json.dumps([row]), rows=1, shows="path")])
-    assert (observed.understood, observed.nodes, observed.relationships) == (False, {}, [])

@@ -69,12 +69,6 @@ def test_the_cause_of_a_wrong_answer(answer, shown, cause):
     assert score(task(keys("a", "b")), answer, *results, setting=setting).error_class == cause
 
 
-def test_one_row_in_the_wrong_form_is_enough_where_one_is_right():
-    for mode in ("any-one", "ties-allowed"):
-        wrong = score(task(keys("a", "b"), mode=mode), "The node is a.", keys("a", "b"))
-        assert wrong.error_class == "wrong_form"
-
-
 @pytest.mark.parametrize(
     ("made", "cause"),
     [

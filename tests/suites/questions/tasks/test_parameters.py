@@ -106,20 +106,3 @@ async def test_an_answer_that_is_simply_everything_is_not_asked_for(name: str, w
     values: list[Any] = [int(word) if word.isdecimal() else word for word in words.split()]
     parameters = dict(zip(shipped_kinds()[name].template.parameters, values, strict=True))
     assert (await asked(graph, name, parameters))[1] is worth
-
-
-async def test_a_remote_value_must_be_known_and_not_just_any() -> None:
-    """1 and 1.0 are one value, 1 and true are two."""
-    values: list[Any] = [1, 1.0, True, None]
-    nodes = [Node("s", ("S",), {}), Node("m", ("M",), {})]
-    nodes += [Node(f"t{n}", ("T",), {} if value is None else {"p": value}) for n, value in enumerate(values)]
-    remote = {"source_label": "S", "key": "s", "target_label": "T", "property": "p", "max_hops": 2}
-
-    async def worth(*targets: int) -> bool:
-        arrows = [Relationship("R", "s", "m", {}), *(Relationship("R", "m", f"t{n}", {}) for n in targets)]
-        return (await asked(PropertyGraph.from_rows(nodes, arrows), "remote_node_property", remote))[1]
-
-    assert await worth(0)
-    assert await worth(0, 1)
-    assert not await worth(0, 2)
-    assert not await worth(0, 3)
