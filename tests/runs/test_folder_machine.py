@@ -57,10 +57,7 @@ EPISODES = MOST = 3
 DONE, INTERNAL, REFUSED, FAILED, KILLED = 0, 1, 3, 4, "killed"
 EXPERIMENT = {
     "name": "tiny",
-    "suite": {
-        "name": "magma",
-        "traces": [{"algorithm": ["bfs"], "nodes": [5], "count": EPISODES}],
-    },
+    "suite": {"name": "magma", "traces": [{"algorithm": ["bfs"], "nodes": [5], "count": EPISODES}]},
     "models": ["mine/m"],
     "settings": ["io"],
 }

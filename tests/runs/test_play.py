@@ -15,7 +15,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import Result
 from graphwalk.variables import Variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runs.runs import Notes, experiment, records, resume, start, without_time
+from tests.runs.runs import experiment, records, resume, start, without_time
 
 
 async def test_every_planned_episode_is_logged_once(tmp_path: Path) -> None:
@@ -146,18 +146,6 @@ async def test_the_extractor_is_asked_where_a_reading_is_lossy(
     assert summary.usage.input_tokens == 10 * (1 + calls)
     notes = [note for note in report_of(RunFolder(tmp_path / "run")).notes if note.startswith("Ambiguous: 1 answer;")]
     assert len(notes) == bool(lossy)
-
-
-async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Path) -> None:
-    progress = Notes()
-    async with ModelServer(reader("There are three.", '[{"count": 3}]')) as server:
-        extractor = {"model": "openai/gpt-4.1-mini", "required": False}
-        flags = {"suite.questions": ["node_count"], "extractor": extractor}
-        await start(tmp_path / "run", local(**flags), served(server), progress)
-    assert ["gpt-4.1-mini" in note for note in progress.notes].count(True) == 1
-    folder = RunFolder.open(tmp_path / "run")
-    assert folder.read_manifest()["fingerprint"]["stage_2"] is None
-    assert [note for note in report_of(folder).notes if "without the extractor openai/gpt-4.1-mini" in note]
 
 
 class Failing(Progress):

@@ -1,13 +1,11 @@
-"""Runs by the protocol `json`: played, resumed, replayed, verified and published."""
+"""Runs by the protocol `json`: played, resumed and verified."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from graphwalk.analysis.publishing import publish
 from graphwalk.analysis.verify import verify_run
 from graphwalk.runs.folder import RunFolder
-from graphwalk.sanitise import Secrets
 from tests.models.server import Answer, ModelServer, Request, allows, chat, error, schema_of
 from tests.runs.runs import NOTHING_SET, records, resume, start, without_time
 from tests.runs.test_play import local, served
@@ -55,13 +53,6 @@ async def test_a_run_is_played_verified_and_resumed(tmp_path: Path) -> None:
         await resume(run, served(server))
         assert len(server.requests) == requests  # the replies are in the cache
         assert sorted(map(without_time, records(run))) == straight
-    await check_verified(run)
-    published = tmp_path / "run.zip"
-    publish(RunFolder.open(run), published, Secrets({}))
-    await check_verified(published)
-
-
-async def check_verified(path: Path) -> None:
-    verification = await verify_run(RunFolder.open(path), NOTHING_SET)
+    verification = await verify_run(RunFolder.open(run), NOTHING_SET)
     assert verification.holds, verification.as_json()
     assert verification.checks["tool results"].verified == 4

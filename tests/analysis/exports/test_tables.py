@@ -13,7 +13,6 @@ from graphwalk.errors import ConfigError
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import EpisodeFilter
 from tests.analysis.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
-from tests.cli.test_commands import graphwalk
 from tests.extending.packages import Place
 
 
@@ -75,8 +74,5 @@ def export_count(episodes, out):
     assert done.returncode == 0, done.stderr
     assert (place.folder / "n.txt").read_text() == "2"
     assert (done.stdout, done.stderr.strip()) == ("", "2 episodes written to n.txt")
-    assert "How many episodes there are." in place.graphwalk("export", "--help").stdout
-    shown = graphwalk("export", "--help").stdout
-    assert all(name in shown for name in ("csv", "parquet", "dataset"))
-    wrong = graphwalk("export", "csv", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
-    assert (wrong.returncode, "no episode with model 'nobody'" in wrong.stderr) == (2, True)
+    shown = place.graphwalk("export", "--help").stdout
+    assert all(text in shown for text in ("How many episodes there are.", "csv", "parquet", "dataset"))

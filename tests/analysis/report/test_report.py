@@ -130,11 +130,6 @@ def test_par_is_a_baseline_with_its_own_number_of_tasks():
     assert (expert["calls_per_question"], expert["tokens_per_question"]) == (2.0, 2000.0)
 
 
-def test_an_empty_log_gives_an_empty_report():
-    report = build_report([], DECLARED)
-    assert (report.rows, report.groups, report.comparisons) == ([], {}, [])
-
-
 def test_variants_are_rows_in_the_order_of_their_numbers() -> None:
     """The first five graphs need 10 turns, the last one 20."""
     log = [

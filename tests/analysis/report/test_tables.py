@@ -73,16 +73,3 @@ def test_chance_is_what_one_valid_row_scores(template: str, task: dict[str, Any]
     value = chance(result_of(template, "retrieval", **task))
     assert value is not None
     assert tuple(value[name] for name in ("correct", "precision", "recall", "f1")) == pytest.approx(scores)
-
-
-def test_ties_under_the_papers_target_have_a_number_an_expert_and_a_score_of_any_tied_row() -> None:
-    paper = {"key_fields": ("node_key",), "gold_size": 1, "candidates": None}
-    tied = result_of("node_with_most_relationships", "retrieval", 0, rows_left_out=[{"node_key": "a"}], **paper)
-    tied["score"] = {**tied["score"], "correct": False, "any_tied_correct": True}
-    other = result_of("node_with_most_relationships", "retrieval", 1, **paper)
-    tables = by_title([tied, other])
-    rows = {row["Model"]: row for row in cells(tables["Results"])}
-    assert [rows["test/one"][name] for name in ("Accuracy %", "Tied", "Any tied row %")] == ["50.00", "1", "100.00"]
-    assert [rows["expert (reference)"][name] for name in ("Accuracy %", "Any tied row %")] == ["75.00", "100.00"]
-    untied = cells(by_title([result_of("node_count", "retrieval")])["Results"])
-    assert not {"Tied", "Any tied row %"} & untied[0].keys()
