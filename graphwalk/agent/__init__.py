@@ -1,1 +1,1 @@
-"""The agent: its loop, and the levers that help a model to walk."""
+"""The agent: its loop as a LangGraph graph, and what helps a model to walk. Imports `suites` and what is below."""

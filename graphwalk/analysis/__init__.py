@@ -1,1 +1,1 @@
-"""Explain finished episodes: evidence, causes, expert, reports, comparisons, verification. No run imports this."""
+"""Explain finished episodes: evidence, causes, reports, comparisons, verification, page. Imports `runs` and below."""

@@ -1,4 +1,4 @@
-"""What `graphwalk run` prints instead of running: `--dry-run` and `--check-setup`."""
+"""Print the cost of a run, or check its setup, instead of running it (`--dry-run`, `--check-setup`)."""
 
 import json
 from typing import TYPE_CHECKING

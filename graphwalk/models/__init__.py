@@ -1,0 +1,1 @@
+"""Language models and scripted ones: messages, backends, and their wrappers. Imports `graphs` and below."""

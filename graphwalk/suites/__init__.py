@@ -1,4 +1,4 @@
 """Kinds of experiments: their graphs, their tasks with proven targets, and scripted agents.
 
-Imports `tools`, `evaluation`, `models`, `stores`, `graphs` and what is below them; a suite may import another one.
+Imports `tools` and what is below; a suite may import another one.
 """

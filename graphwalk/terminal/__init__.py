@@ -1,0 +1,1 @@
+"""Messages, progress and signals of a command. Imports `variables` and `errors`."""

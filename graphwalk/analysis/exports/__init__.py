@@ -1,0 +1,1 @@
+"""Export finished episodes: tables for other programs, data sets."""
