@@ -1,4 +1,4 @@
-"""Cypher and the evaluators never differ; where they would, the smallest graph is shown (R27)."""
+"""Cypher and the evaluators never differ; where they would, the smallest graph is shown."""
 
 from dataclasses import replace
 from random import Random

@@ -1,4 +1,4 @@
-"""The same on a real Neo4j: the evaluators, Cypher there, and so the embedded engine, never differ (R27)."""
+"""The same on a real Neo4j: the evaluators, Cypher there, and so the embedded engine, never differ."""
 
 import uuid
 from collections.abc import AsyncIterator
