@@ -17,7 +17,7 @@ import polars as pl
 
 from graphwalk.analysis.report.episodes import PLAYER
 from graphwalk.analysis.report.plot_files import page_svg, styles_of
-from graphwalk.analysis.report.plots import Plot, against_size, series_of
+from graphwalk.analysis.report.plots import Plot, against_size, plots_of, series_of
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.run_report import report_of
 from graphwalk.analysis.report.suite_report import BASELINE, CHANCE
@@ -378,7 +378,7 @@ def pictures() -> Iterator[Plot]:
     for (runs, wanted), players in PICTURES.items():
         report = together(f"{runs}-*")
         by_size = against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
-        plot = next(plot for plot in (by_size, *report.plots) if plot.name == wanted)
+        plot = next(plot for plot in (by_size, *plots_of(report)) if plot.name == wanted)
         named = (replace(one, name=one.name.rpartition("/")[2].replace(" · ", " ")) for one in plot.series)
         guesses = [row for row in report.baseline_groups.get("nodes", ()) if row["model"] == CHANCE]
         chances = series_of(guesses, "nodes", "accuracy", 1, True, x=float)

@@ -14,8 +14,10 @@ from typing import Any
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.plot_files import can_draw, page_svg, styles_of
+from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.tables import text_tables
 from graphwalk.analysis.report.text_table import Column, TextTable, legend
 from graphwalk.analysis.scene import Scene, SceneCall
 from graphwalk.analysis.suite_analysis import scene_maker
@@ -95,7 +97,7 @@ class RunContent:
         """Every plot, drawn if matplotlib is installed, else the command to install it."""
         if not can_draw():
             return {"figures": [], "missing": install_hint("plots")}
-        plots = () if self.report is None else self.report.plots
+        plots = () if self.report is None else plots_of(self.report)
         styles = styles_of(plots)
         figures = [
             {"name": one.name, "title": one.title, "about": one.about, "svg": page_svg(one, styles)} for one in plots
@@ -227,11 +229,11 @@ def _run(run: RunContent) -> dict[str, Any]:
     report, about = run.report, {"name": run.name, "suite": run.suite, **run.facts}
     if report is None:
         return {**about, "verdict": [], "tables": [], "notes": [], "incomplete": None}
-    legends = legend(column for table in report.tables for column in table.columns)
+    legends = legend(column for table in text_tables(report) for column in table.columns)
     return {
         **about,
         "verdict": report.verdict,
-        "tables": [_table(table) for table in report.tables],
+        "tables": [_table(table) for table in text_tables(report)],
         "notes": [*legends, *(note for note in report.notes if note != report.incomplete)],
         "incomplete": report.incomplete,
     }

@@ -45,9 +45,10 @@ def report(
         print_report(run, "json" if json else format, explain=explain)
         return
     from graphwalk.analysis.report.plot_files import save_plots
+    from graphwalk.analysis.report.plots import plots_of
     from graphwalk.analysis.report.run_report import report_of
 
-    written = save_plots(report_of(run).plots, plots)
+    written = save_plots(plots_of(report_of(run)), plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")

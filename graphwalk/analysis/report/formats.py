@@ -14,9 +14,10 @@ from rich.text import Text
 from graphwalk.analysis.report.compare import RunComparison
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import ESTIMATED, ReportRow
-from graphwalk.analysis.report.tables import pair_row
+from graphwalk.analysis.report.tables import pair_row, text_tables
 from graphwalk.analysis.report.text_table import (
     Column,
+    TextTable,
     fitting_columns,
     latex_table,
     legend,
@@ -32,6 +33,11 @@ Printed = Report | RunComparison
 def to_json(report: Printed) -> str:
     """Return one JSON object, ASCII only. `rows` of a report has one object per model and setting."""
     return json.dumps(report.as_dict(), indent=2, allow_nan=False)
+
+
+def tables_of(report: Printed) -> list[TextTable]:
+    """Return the tables of a report or a comparison."""
+    return report.tables if isinstance(report, RunComparison) else list(text_tables(report))
 
 
 def to_csv(report: Report) -> str:
@@ -72,17 +78,18 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
 
 def to_markdown(report: Printed, *, explain: bool = False) -> str:
     """Return GitHub tables, with intervals in parentheses. `explain`: with notes on columns, methods and sources."""
-    notes = [*legend(column for table in report.tables for column in table.columns), *report.notes] if explain else []
+    columns = (column for table in tables_of(report) for column in table.columns)
+    notes = [*legend(columns), *report.notes] if explain else []
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
-    tables = (markdown_table(table if explain else replace(table, note="")) for table in report.tables)
+    tables = (markdown_table(table if explain else replace(table, note="")) for table in tables_of(report))
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
 def to_latex(report: Report, origin: str) -> str:
     """Return all tables for a paper. `origin`: identifies the run, in their captions."""
     head = r"% \usepackage{booktabs,graphicx}; letters beyond Latin-1: XeLaTeX or LuaLaTeX"
-    return "\n".join([head, *(latex_table(table, origin) for table in report.tables)])
+    return "\n".join([head, *(latex_table(table, origin) for table in tables_of(report))])
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ class OnTerminal:
             yield Text()
         if report.verdict:
             yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
-        for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:
+        for table in tables_of(report)[: self.tables if report.is_scored or not report.verdict else 0]:
             yield from rendered(table if self.explain else replace(table, note=""), options.max_width)
             columns += fitting_columns(table, options.max_width)
         for note in (*legend(columns), *report.notes) if self.explain else ():

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import CHANCE
 from graphwalk.sanitise import one_line
-
-if TYPE_CHECKING:
-    from graphwalk.analysis.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +49,19 @@ class Plot:
         return most >= (2 if self.x else 1)
 
 
-def common_plots(report: "Report") -> Iterator[Plot]:
+def plots_of(report: Report) -> list[Plot]:
+    """Return the plots that show results of a run, beginning with models and settings."""
+    plots = (by_model(report), *(report.suite.plots or common_plots)(report))
+    return [plot for plot in plots if plot.shows_results]
+
+
+def common_plots(report: Report) -> Iterator[Plot]:
     """Yield accuracy by every breakdown, for suites without plots of their own."""
     for grouping in report.suite.groupings:
         yield by_group(report, grouping.name, f"Accuracy by {grouping.title}")
 
 
-def by_model(report: "Report") -> Plot:
+def by_model(report: Report) -> Plot:
     """Plot a line per setting with a dot and interval per model, and with chance."""
     measure = report.suite.compared[0]
     rows = [row for row in report.rows if row.get(measure) is not None]
@@ -68,7 +72,7 @@ def by_model(report: "Report") -> Plot:
     return Plot("accuracy-by-model", "Accuracy by model and setting", series, "accuracy in %", about)
 
 
-def by_group(report: "Report", grouping: str, title: str, measure: str = "accuracy") -> Plot:
+def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy") -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
     groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
     published = [row for row in report.published.groups.get(grouping, ()) if str(row[grouping]) in groups]
@@ -77,7 +81,7 @@ def by_group(report: "Report", grouping: str, title: str, measure: str = "accura
     return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, series, "accuracy in %", about)
 
 
-def against_size(report: "Report", grouping: str, title: str, x: str, baselines: Iterable[str] = ()) -> Plot:
+def against_size(report: Report, grouping: str, title: str, x: str, baselines: Iterable[str] = ()) -> Plot:
     """Plot a line per player against a numeric grouping. `baselines` are drawn like published players."""
     published = report.published.groups.get(grouping, ())
     computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
@@ -92,7 +96,7 @@ def against_size(report: "Report", grouping: str, title: str, x: str, baselines:
 
 def _ours_and(
     published: Iterable[Mapping[str, Any]],
-    report: "Report",
+    report: Report,
     grouping: str,
     measure: str,
     x: Callable[[Any], str | float],

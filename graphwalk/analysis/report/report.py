@@ -1,21 +1,11 @@
-"""The report of a run: its figures as plain data, and the tables and plots made of them."""
+"""The report of a run: its figures as plain data."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from itertools import chain
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import polars as pl
-
-from graphwalk.analysis.report.compare import comparisons_of, memorisation_test, method_notes
-from graphwalk.analysis.report.episodes import Observations, rows_of
-from graphwalk.analysis.report.plots import Plot, by_model, common_plots
+from graphwalk.analysis.report.episodes import Observations
 from graphwalk.analysis.report.suite_report import Reference, ReportRow, SuiteReport
-from graphwalk.analysis.report.tables import text_tables
-from graphwalk.analysis.report.text_table import TextTable
-from graphwalk.analysis.report.verdict import verdict_on
-from graphwalk.suites.task import setting_of
 from graphwalk.version import SCHEMA_VERSION
 
 
@@ -25,7 +15,7 @@ class Report:
 
     `rows` has one row per model and setting, `groups` one per group, model and setting. `baselines` and
     `baseline_groups` are the rows of baselines. `comparisons` are differences first − second on identical tasks
-    (reports/compare.py).
+    (compare.py).
     """
 
     suite: SuiteReport
@@ -40,7 +30,7 @@ class Report:
     reference: Reference | None
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
-    """Sentences on failed episodes, differences, and causes of wrong answers (reports/verdict.py)."""
+    """Sentences on failed episodes, differences, and causes of wrong answers (verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
@@ -54,16 +44,6 @@ class Report:
     @property
     def is_scored(self) -> bool:
         return any(row.get(self.suite.compared[0]) is not None for row in self.rows)
-
-    @cached_property
-    def tables(self) -> list[TextTable]:
-        """Return the tables overall, model against model, and by group; without empty ones."""
-        return list(text_tables(self))
-
-    @cached_property
-    def plots(self) -> list[Plot]:
-        """Return the plots that show results of this run, beginning with models and settings."""
-        return [plot for plot in (by_model(self), *(self.suite.plots or common_plots)(self)) if plot.shows_results]
 
     def as_dict(self) -> dict[str, Any]:
         always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
@@ -79,46 +59,3 @@ class Report:
             "incomplete": self.incomplete,
             "protocol": dict(self.protocol) or None,
         }
-
-
-def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:
-    """Return the report of observed results. `seed` is used by randomisation tests with many graphs."""
-    declared, episodes = observed.suite, observed.episodes
-    rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
-    baselines = list(map(_exact, rows_of(observed.baselines, declared)))
-    baseline_groups = _groups(observed.baselines, declared)
-    comparisons = comparisons_of(episodes, declared, seed=seed)
-    return Report(
-        suite=declared,
-        observed=observed,
-        rows=rows,
-        baselines=baselines,
-        groups=groups,
-        baseline_groups={name: list(map(_exact, of_group)) for name, of_group in baseline_groups.items()},
-        comparisons=comparisons,
-        memorisation_test=memorisation_test(episodes, declared, seed=seed),
-        reference=reference and _of_settings(reference, {setting_of(row["setting"]) for row in rows}),
-        notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
-        verdict=verdict_on(episodes, declared, rows, comparisons, baselines),
-    )
-
-
-def _groups(episodes: pl.DataFrame, declared: SuiteReport) -> dict[str, list[ReportRow]]:
-    """Return the rows of each grouping that has groups."""
-    rows = {grouping.name: rows_of(episodes, declared, grouping) for grouping in declared.groupings}
-    return {name: of_groups for name, of_groups in rows.items() if of_groups}
-
-
-def _exact(row: ReportRow) -> ReportRow:
-    """Return the row of a baseline, which has no intervals."""
-    return row | {"intervals": {}, "no_interval": {}}
-
-
-def _of_settings(reference: Reference, settings: set[str]) -> Reference:
-    """Return the published rows of these settings."""
-
-    def chosen(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
-        return tuple(row for row in rows if row["setting"] in settings)
-
-    groups = {name: chosen(rows) for name, rows in reference.groups.items()}
-    return replace(reference, rows=chosen(reference.rows), groups=groups)

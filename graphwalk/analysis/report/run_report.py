@@ -1,19 +1,25 @@
-"""Make the report of a run folder."""
+"""Make the report of results, and of a run folder."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
+import polars as pl
+
 from graphwalk.analysis.explained import explained, with_names
-from graphwalk.analysis.report.episodes import observe
-from graphwalk.analysis.report.report import Report, report_on
-from graphwalk.analysis.report.suite_report import Reference, ResultRecord, SuiteReport
+from graphwalk.analysis.report.compare import comparisons_of, memorisation_test, method_notes
+from graphwalk.analysis.report.episodes import Observations, observe, rows_of
+from graphwalk.analysis.report.report import Report
+from graphwalk.analysis.report.suite_report import Reference, ReportRow, ResultRecord, SuiteReport
+from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
 from graphwalk.runs.protocol_differences import deviations, protocol_note, published_differences
 from graphwalk.runs.record import EpisodeKey, key_of
+from graphwalk.suites.task import setting_of
 
 
 def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
@@ -63,6 +69,49 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config["protocol"], "differences": deviations(config)}
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+
+
+def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:
+    """Return the report of observed results. `seed` is used by randomisation tests with many graphs."""
+    declared, episodes = observed.suite, observed.episodes
+    rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
+    baselines = list(map(_exact, rows_of(observed.baselines, declared)))
+    baseline_groups = _groups(observed.baselines, declared)
+    comparisons = comparisons_of(episodes, declared, seed=seed)
+    return Report(
+        suite=declared,
+        observed=observed,
+        rows=rows,
+        baselines=baselines,
+        groups=groups,
+        baseline_groups={name: list(map(_exact, of_group)) for name, of_group in baseline_groups.items()},
+        comparisons=comparisons,
+        memorisation_test=memorisation_test(episodes, declared, seed=seed),
+        reference=reference and _of_settings(reference, {setting_of(row["setting"]) for row in rows}),
+        notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
+        verdict=verdict_on(episodes, declared, rows, comparisons, baselines),
+    )
+
+
+def _groups(episodes: pl.DataFrame, declared: SuiteReport) -> dict[str, list[ReportRow]]:
+    """Return the rows of each grouping that has groups."""
+    rows = {grouping.name: rows_of(episodes, declared, grouping) for grouping in declared.groupings}
+    return {name: of_groups for name, of_groups in rows.items() if of_groups}
+
+
+def _exact(row: ReportRow) -> ReportRow:
+    """Return the row of a baseline, which has no intervals."""
+    return row | {"intervals": {}, "no_interval": {}}
+
+
+def _of_settings(reference: Reference, settings: set[str]) -> Reference:
+    """Return the published rows of these settings."""
+
+    def chosen(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
+        return tuple(row for row in rows if row["setting"] in settings)
+
+    groups = {name: chosen(rows) for name, rows in reference.groups.items()}
+    return replace(reference, rows=chosen(reference.rows), groups=groups)
 
 
 def origin_of(folder: RunFolder) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
@@ -17,10 +17,6 @@ from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.suites.task import setting_of
-
-if TYPE_CHECKING:
-    from graphwalk.analysis.report.plots import Plot
-    from graphwalk.analysis.report.report import Report
 
 ResultRecord = Mapping[str, Any]
 """One object of `results.jsonl`."""
@@ -130,8 +126,8 @@ class SuiteReport:
     player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
     remark: Callable[[ResultRecord], str | None] = lambda result: None
-    plots: "Callable[[Report], Iterable[Plot]] | None" = None
-    """The plots of a run; None: the common ones."""
+    plots: Callable[[Any], Iterable[Any]] | None = None
+    """Report → plots (plots.py); None: the common ones."""
 
     def reference(self, name: str) -> Reference:
         """Return a published table. Raise ConfigError for an unknown name."""

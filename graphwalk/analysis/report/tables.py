@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow, layout
 from graphwalk.analysis.report.text_table import Column, TextTable, signed, two_decimals
 from graphwalk.analysis.report.verdict import no_significance
 from graphwalk.sanitise import one_line
 
-if TYPE_CHECKING:
-    from graphwalk.analysis.report.report import Report
 
-
-def text_tables(report: "Report") -> Iterator[TextTable]:
+def text_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables overall, model against model, and by group; without empty tables."""
     suite, published = report.suite, [_marked(report, row) for row in report.published.rows]
     source = " ".join([report.published.explanation, *report.published.notes])
@@ -40,13 +38,13 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
             yield _table(report, title, counted, report.rows)
 
 
-def _marked(report: "Report", row: ReportRow) -> ReportRow:
+def _marked(report: Report, row: ReportRow) -> ReportRow:
     """Return a published row with a mark behind its model."""
     return {**row, "model": one_line(row["model"]) + report.published.mark, "published": True}
 
 
 def _table(
-    report: "Report",
+    report: Report,
     title: str,
     columns: Sequence[Column],
     rows: Sequence[ReportRow],

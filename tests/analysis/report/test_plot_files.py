@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.analysis.report.plot_files import canvas_of, styles_of
+from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.report.run_report import report_of
 from graphwalk.runs.folder import RunFolder
 
@@ -13,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.parametrize("suite", ["questions", "magma"])
 def test_a_player_has_one_colour_and_marker_in_all_plots_of_a_run(suite: str) -> None:
-    plots = report_of(RunFolder.open(ROOT / "tests" / "data" / "runs" / suite)).plots
+    plots = plots_of(report_of(RunFolder.open(ROOT / "tests" / "data" / "runs" / suite)))
 
     styles, drawn = styles_of(plots), dict[str, set[tuple[str, str]]]()
     for plot in plots:

@@ -1,5 +1,6 @@
 """The first plot of a run: models in their settings."""
 
+from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.suites.registry import suite_named
 from tests.analysis.report.results import build_report, result
@@ -15,7 +16,7 @@ def test_models_and_chance_have_a_dot_in_each_setting() -> None:
         for question in (0, 1)
     ]
     entries = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in results]
-    plot = build_report(entries, analysis_of(suite_named("questions")).report()).plots[0]
+    plot = plots_of(build_report(entries, analysis_of(suite_named("questions")).report()))[0]
     dots = {series.name: [(point.x, point.y) for point in series.points] for series in plot.series}
     assert dots == {
         "test/0": [("no_tools", 50.0), ("tools", 100.0)],

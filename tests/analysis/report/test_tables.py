@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.report.tables import text_tables
 from graphwalk.analysis.report.text_table import TextTable
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.questions import baselines
@@ -38,7 +39,7 @@ def cells(table: TextTable) -> list[dict[str, str]]:
 
 def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:
     report = build_report(results, DECLARED, reference=DECLARED.reference(reference))
-    return {table.title: table for table in report.tables}
+    return {table.title: table for table in text_tables(report)}
 
 
 def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
