@@ -87,7 +87,8 @@ async def test_an_endless_pause_fails(model: OpenAIModel, server: ModelServer) -
 async def test_calls_are_spaced_by_a_rate_limit(limits: dict[str, float]) -> None:
     player, started = Player(said("x", usage=Usage(90, 10))), asyncio.get_running_loop().time()
     model = in_run(player, Limits.model_validate(limits))
-    await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(7)))
+    for _ in range(5):
+        await model.complete(ASK, (), CallOptions())
     assert all(time - started >= 0.05 * number - CLOCK for number, time in enumerate(player.times))
 
 

@@ -61,7 +61,7 @@ def any_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Quest
                 # The embedded engine refuses a property that no node with the label has.
                 options = [*index.property_names("node", str(parameters[str(parameter.of)])), "key"]
             case "property":
-                options = [*PROPERTIES, "absent"]
+                options = ["name", "born on", "grosse", "type_", "absent"]
             case "value":
                 options = COMPARED
             case "hops":

@@ -30,8 +30,9 @@ async def count_agreements(database: Database, graphs: int, per_graph: int = PER
     checks = answered = 0
     for number in range(graphs):
         random = stdlib_random(0, "any graph", number)
-        graph = any_graph(random)
-        index, store = GraphIndex(graph), await database.load(graph)
+        store = await database.load(any_graph(random))
+        assert store.graph is not None
+        index = GraphIndex(store.graph)
         for kind in shipped_kinds().values():
             for _ in range(per_graph):
                 rows = await agreed_rows(any_question(kind, index, random), store, store)
