@@ -22,10 +22,10 @@ quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the
 	@echo "Before you type graphwalk or pip in this shell:  . $(BIN)/activate"
 
 test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not extended"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not extended"
 
 test-all: $(STAMP) check ## The same on every release of Neo4j, with outages and benchmarks
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile random
+	$(BIN)/pytest -n 3 --dist worksteal -m "not slow" --hypothesis-profile random
 
 check: $(STAMP) ## All checks of `make test` that are no tests, two at a time
 	@$(MAKE) --no-print-directory --jobs 2 types docs style layers words generated
