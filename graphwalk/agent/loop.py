@@ -24,7 +24,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message, ToolCall, Usage
 from graphwalk.models.json_protocol import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.langchain import tool_message
-from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
+from graphwalk.models.tracing import Reporting, manager_of_node
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt
@@ -97,7 +97,7 @@ async def run_episode(episode: Episode, callbacks: Sequence[Any] = ()) -> Trajec
     config: RunnableConfig = {
         "recursion_limit": _NO_STEP_LIMIT,
         "run_name": "agent",
-        "callbacks": callback_manager({"callbacks": [*callbacks]} if callbacks else None),
+        "callbacks": [*callbacks] or None,
     }
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"turns": []}, config, context=episode, version="v2")).value

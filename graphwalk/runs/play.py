@@ -261,6 +261,8 @@ class RunModels(AsyncExitStack):
     ) -> None:
         super().__init__()
         self.experiment = experiment
+        # Looked up once: it takes as long as a tool call.
+        self.reported = callback_manager({"callbacks": [*experiment.variables.callbacks]}) is not None
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
@@ -303,8 +305,10 @@ async def play(
     """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
-    manager = callback_manager({"callbacks": [*variables.callbacks], "metadata": facts})
     async with models.for_episode(planned) as (model, extractor):
+        manager = (
+            callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}) if models.reported else None
+        )
         if manager is None:
             return await _play(planned, model, extractor, experiment, watcher)
         from langchain_core.runnables import RunnableLambda

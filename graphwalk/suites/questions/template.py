@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any, Literal, get_args
 
-from jinja2 import Environment
+from jinja2 import Environment, Template
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
-from graphwalk.config.jinja import check_text, make_environment, rendered, with_article
+from graphwalk.config.jinja import check_text, compiled, make_environment, rendered, with_article
 from graphwalk.config.strict import Strict
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import Identifiers, render_cypher
@@ -164,7 +164,12 @@ def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
 
 def render_wording(text: str, values: Mapping[str, Any]) -> str:
     """Return the question that a model reads. Raise TextError for an error in the text."""
-    return rendered(_environment().from_string(text), values).strip()
+    return rendered(_wording(text), values).strip()
+
+
+@lru_cache(maxsize=256)
+def _wording(text: str) -> Template:
+    return compiled(_environment(), text)
 
 
 @cache
