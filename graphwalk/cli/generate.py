@@ -60,6 +60,11 @@ def graph(
     seed: Seed = 0,
     index: Annotated[int, typer.Option(min=0, help="Index of the graph in the series of the seed.")] = 0,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
+    labels: Annotated[int | None, typer.Option(help="Number of node labels.")] = None,
+    relationship_types: Annotated[int | None, typer.Option(help="Number of relationship types.")] = None,
+    properties: Annotated[float | None, typer.Option(help="Mean number of properties of a label.")] = None,
+    values: Annotated[int | None, typer.Option(help="Number of values of a property.")] = None,
+    mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
@@ -77,7 +82,10 @@ def graph(
     from graphwalk.graphs.generate import GraphSpec, generate_graph
     from graphwalk.runs.experiment import parse_override
 
-    fields = {"preset": preset, "nodes": nodes}
+    fields = {
+        **{"preset": preset, "nodes": nodes, "labels": labels, "relationship_types": relationship_types},
+        **{"properties": properties, "values": values, "mean_degree": mean_degree},
+    }
     fields = {name: value for name, value in fields.items() if value is not None}
     spec = validate(GraphSpec, {**fields, **dict(map(parse_override, override or ()))}, "generate graph")
     if out is not None and (count > 1 or out.suffix.lower() in ROW_FORMATS):
