@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from anyascii import anyascii
 
 from graphwalk.graphs.graph import KEY, PropertyColumn, PropertyGraph
+from graphwalk.sanitise import one_line
 
 RESERVED = frozenset({"id", "title", "type", "label", "node_type", "updated_at"})
 """Property names that kglite answers itself; it takes `title` for `name` where a node has no other."""
@@ -46,6 +47,13 @@ class SafeNames:
             _safe_names(properties, reserved | {KEY}),
             reserved,
         )
+
+
+def describe_changes(graph: PropertyGraph) -> str:
+    """Return the names of a graph that are not safe, with the safe ones: "Größe → Grosse"; "" if all are safe."""
+    names = SafeNames.of(graph)
+    changes = {**names.labels, **names.types, **names.properties}
+    return ", ".join(f"{one_line(old)} → {new}" for old, new in sorted(changes.items()))
 
 
 def _safe_names(names: Iterable[str], reserved: frozenset[str] = frozenset()) -> dict[str, str]:

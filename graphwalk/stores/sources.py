@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.names import with_safe_names
+from graphwalk.stores.names import describe_changes, with_safe_names
 from graphwalk.stores.registry import open_database
 from graphwalk.variables import Variables
 
@@ -78,12 +79,15 @@ async def read_source(source: GraphSource, variables: Variables) -> PropertyGrap
 
 
 def read_file(source: GraphSource) -> PropertyGraph:
-    """Return the filtered content of `source.file` under safe names (`graphwalk.stores.names`)."""
+    """Return the filtered content of `source.file` under safe names (`graphwalk.stores.names`); warn about others."""
     assert source.file is not None
     graph = load_graph(source.file)
     if not graph.node_count:
         raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/experiments.md shows the formats")
-    return with_safe_names(_filter(graph, source))
+    graph = _filter(graph, source)
+    if changes := describe_changes(graph):
+        warnings.warn(f"{source.file.name}: names in queries: {changes}", stacklevel=2)
+    return with_safe_names(graph)
 
 
 def _filter(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
