@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 
-def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """Return `; did you mean NAME?` with the closest of the known names, "" if none is close."""
+def did_you_mean(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return `; did you mean NAME?` with the closest of these names, "" if none is close."""
     from difflib import get_close_matches
 
-    names = list(known)
-    close = get_close_matches(str(name), names, 1, cutoff) or get_close_matches(str(name).lower(), names, 1, cutoff)
+    options = list(names)
+    close = get_close_matches(str(name), options, 1, cutoff) or get_close_matches(str(name).lower(), options, 1, cutoff)
     return f"; did you mean {close[0]}?" if close else ""
 
 

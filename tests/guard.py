@@ -27,14 +27,14 @@ def start_guard(folder: Path, variable: str) -> "subprocess.Popen[bytes]":
 
 def started_below(folder: str, variable: str) -> list[psutil.Process]:
     """The processes that have the folder in their environment; those of other users cannot be read, nor be ours."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         try:
             if process.environ().get(variable) == folder:
-                found.append(process)
+                processes.append(process)
         except (psutil.Error, OSError):
             continue
-    return found
+    return processes
 
 
 def clear_up(folder: str, variable: str) -> None:

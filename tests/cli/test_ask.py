@@ -78,10 +78,10 @@ def test_a_conversation_is_no_run(tmp_path: Path, command: str) -> None:
 async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
     async with ModelServer(walk) as server:
         done = await with_model(server, QUESTION, "--json", folder=tmp_path)
-    told = json.loads(done.stdout)
+    record = json.loads(done.stdout)
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
-    assert (told["answer"], told["exit_status"], told["error"]) == (REPLY, "answered", None)
-    look, think, nope = told["steps"]
+    assert (record["answer"], record["exit_status"], record["error"]) == (REPLY, "answered", None)
+    look, think, nope = record["steps"]
     assert (look["call"], look["arguments"], look["rows"], look["error"]) == (
         "get_all_nearest_neighbors",
         HARBOUR,
@@ -90,14 +90,14 @@ async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
     )
     assert (look["thought"], think["thought"], think["rows"]) == ("Let me look.", "I need the film first.", None)
     assert nope["error"] == "unknown_tool"
-    assert (told["grounded"], told["unsupported"]) == (0.5, None)
-    assert {node["key"] for node in told["evidence"]["nodes"]} == {"p1", "f1"}
-    assert told["evidence"]["relationships"] == [
+    assert (record["grounded"], record["unsupported"]) == (0.5, None)
+    assert {node["key"] for node in record["evidence"]["nodes"]} == {"p1", "f1"}
+    assert record["evidence"]["relationships"] == [
         {"type": "DIRECTED", "source": "p1", "target": "f1", "properties": {"days": 40}}
     ]
-    assert told["usage"] == {"input_tokens": 20, "output_tokens": 10}
-    assert (told["graph"], told["model"], told["cost"]) == ("films", "openai-api/local/m", None)
-    logged = (tmp_path / told["run"] / "results.jsonl").read_text()
+    assert record["usage"] == {"input_tokens": 20, "output_tokens": 10}
+    assert (record["graph"], record["model"], record["cost"]) == ("films", "openai-api/local/m", None)
+    logged = (tmp_path / record["run"] / "results.jsonl").read_text()
     assert "sk-planted" not in logged
     assert QUESTION in logged
 
@@ -122,12 +122,12 @@ async def test_follow_up_sees_the_conversation(tmp_path: Path) -> None:
 async def test_model_failure_is_printed_and_logged(tmp_path: Path) -> None:
     async with ModelServer(lambda _: error(400, "your plan has ended")) as server:
         plain = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
-        told = await with_model(server, QUESTION, "--json", "--out", "run", folder=tmp_path)
-    assert plain.returncode == told.returncode == 4
+        as_json = await with_model(server, QUESTION, "--json", "--out", "run", folder=tmp_path)
+    assert plain.returncode == as_json.returncode == 4
     assert "error: no answer (model_error)" in plain.stderr
     assert "your plan has ended" in plain.stderr
-    assert json.loads(told.stdout)["exit_status"] == "model_error"
-    assert "your plan has ended" in json.loads(told.stdout)["error"]
+    assert json.loads(as_json.stdout)["exit_status"] == "model_error"
+    assert "your plan has ended" in json.loads(as_json.stdout)["error"]
     assert "model_error" in graphwalk("show", "run", folder=tmp_path).stdout
     assert not (tmp_path / "runs").exists()
 
@@ -154,10 +154,10 @@ async def test_an_answer_that_no_result_supports_is_marked(
 
     async with ModelServer(guess) as server:
         plain = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
-        told = await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)
-    assert plain.returncode == told.returncode == code
+        as_json = await with_model(server, QUESTION, "--no-log", "--json", folder=tmp_path)
+    assert plain.returncode == as_json.returncode == code
     assert plain.stdout.startswith(f"Not supported by the graph: {cause}\n")
-    assert json.loads(told.stdout)["unsupported"] == cause
+    assert json.loads(as_json.stdout)["unsupported"] == cause
 
 
 async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp_path: Path) -> None:

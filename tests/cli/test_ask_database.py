@@ -32,10 +32,10 @@ async def test_the_graph_loaded_last_is_asked(
         assert last.scope == max(load.scope for load in loaded)
         done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **neo4j_server.values)
         assert done.returncode == 0, done.stderr
-        told = json.loads(done.stdout)
-        assert "Bo Lund [p2] DIRECTED Red Dust [f2]" in told["answer"]
-        assert told["graph"] == last.scope
-        assert len(told["evidence"]["relationships"]) == 1
+        record = json.loads(done.stdout)
+        assert "Bo Lund [p2] DIRECTED Red Dust [f2]" in record["answer"]
+        assert record["graph"] == last.scope
+        assert len(record["evidence"]["relationships"]) == 1
         async with graphwalk.aopen_store({"loaded": last.scope, "labels": ["Film"]}) as store:
             schema = await store.schema()
             assert ([node.label for node in schema.nodes], schema.relationships) == (["Film"], ())

@@ -123,8 +123,8 @@ async def test_an_interrupt_before_tools_and_an_edited_call(server: ModelServer)
 
     waiting, state = await with_agent(work, checkpointer=InMemorySaver())
     assert waiting == ("tools",)
-    found = next(message for message in state["messages"] if isinstance(message, ToolMessage))
-    assert found.artifact[0]["properties"]["key"] == "f1"
+    message = next(each for each in state["messages"] if isinstance(each, ToolMessage))
+    assert message.artifact[0]["properties"]["key"] == "f1"
     assert state["exit_status"] == "answered"
 
 

@@ -5,10 +5,10 @@ from tests.models.player import Player, said
 
 
 async def test_a_model_that_only_chats() -> None:
-    found = {check.name: check.status for check in await check_model(Player(said("hello")))}
-    assert found["plain_text"] == "ok"
-    assert found["tool_result"] == "failed"
-    assert found["tool_call"] == found["response_format"] == found["usage"] == "absent"
+    status_of = {check.name: check.status for check in await check_model(Player(said("hello")))}
+    assert status_of["plain_text"] == "ok"
+    assert status_of["tool_result"] == "failed"
+    assert status_of["tool_call"] == status_of["response_format"] == status_of["usage"] == "absent"
 
 
 async def test_exceptions_are_findings() -> None:

@@ -12,12 +12,12 @@ def price(model: str, **variables: str) -> KnownPrice | None:
 
 
 def test_a_listed_model_has_its_price() -> None:
-    known = price("openai-chat/gpt-4.1-mini")
-    assert known is not None
-    assert known.price == Price(input=0.4, output=1.6, cached_input=0.1)
-    assert known.source == "genai-prices"
-    assert known.version
-    assert known.date
+    listed = price("openai-chat/gpt-4.1-mini")
+    assert listed is not None
+    assert listed.price == Price(input=0.4, output=1.6, cached_input=0.1)
+    assert listed.source == "genai-prices"
+    assert listed.version
+    assert listed.date
 
 
 @pytest.mark.parametrize(

@@ -40,16 +40,16 @@ def test_calls(text: str) -> None:
 
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS.keys())
 def test_answers(text: str) -> None:
-    found = find_calls(text, KNOWN)
-    assert found.calls == ()
-    assert found.rest == text
+    reply = find_calls(text, KNOWN)
+    assert reply.calls == ()
+    assert reply.rest == text
 
 
 def test_several_calls_in_order_and_what_remains() -> None:
     text = f"First this.\n{CALLS['fenced']}\nThen that.\n{CALLS['tool_call tag']}\n{CALLS['bare']}"
-    found = find_calls(text, KNOWN)
-    assert found.calls == (LOOK_A,) * 3
-    assert found.rest == "First this.\n\nThen that."
+    reply = find_calls(text, KNOWN)
+    assert reply.calls == (LOOK_A,) * 3
+    assert reply.rest == "First this.\n\nThen that."
 
 
 @pytest.mark.parametrize(

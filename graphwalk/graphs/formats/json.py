@@ -171,17 +171,17 @@ def read_json(path: Path) -> PropertyGraph:
         return PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
 
 
-def _entries(kind: str, entries: Any, known: frozenset[str]) -> Entries:
+def _entries(kind: str, entries: Any, fields: frozenset[str]) -> Entries:
     """Yield every entry of a list with its place: "nodes[3]".
 
-    Raise ValueError unless all are objects with no other than the known fields.
+    Raise ValueError unless all are objects with no other than these fields.
     """
     if not isinstance(entries, list):
         raise ValueError(f"{kind!r} must be a list")
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
             raise ValueError(f"{kind}[{number}] must be an object, not {brief(entry)}")
-        if unknown := entry.keys() - known:
+        if unknown := entry.keys() - fields:
             raise ValueError(f"{kind}[{number}] has the unknown field {brief(min(unknown))}; put it into `properties`")
         yield f"{kind}[{number}]", entry
 
