@@ -24,6 +24,7 @@ from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.registry import queries_in_place
+from graphwalk.tools.schema_text import schema_fits
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 
 EXPERTS = ("expert", "cypher")
@@ -94,7 +95,7 @@ class _ExpertModel(Wrapper):
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise ModelError for an overflow of the window, by the request alone or with the reply."""
-        reply = await self.inner.complete(messages, tools, options)
+        reply = _within(options.max_output_tokens, await self.inner.complete(messages, tools, options))
         if self._protocol is not None:
             messages, tools, _ = self._protocol.outgoing(messages, tools, options)
         specs = _size(tools_text(tools))
@@ -117,6 +118,14 @@ class _ExpertModel(Wrapper):
         return reply
 
 
+def _within(limit: int | None, reply: Reply) -> Reply:
+    """Return the reply with as many of its tool calls as fit into `limit` tokens; a scripted agent repeats the rest."""
+    message = reply.message
+    while limit is not None and len(message.tool_calls) > 1 and _size(message) > limit:
+        message = replace(message, tool_calls=message.tool_calls[:-1])
+    return replace(reply, message=message)
+
+
 @lru_cache(maxsize=1_000)
 def _size(part: Message | str) -> int:
     """Return the tokens of a message, or of the text of tool specifications."""
@@ -125,7 +134,11 @@ def _size(part: Message | str) -> int:
 
 @dataclass(frozen=True)
 class ExpertEpisode:
-    """Requests, tokens and tool calls of an episode; `correct` is None without an expert, whose reply is the target."""
+    """Requests, tokens and tool calls of an episode.
+
+    `correct` is None without an expert, whose reply is the target, and with a schema cut to `agent.schema_tokens`,
+    which the expert does not read.
+    """
 
     counts: Mapping[str, int]
     correct: bool | None
@@ -166,7 +179,9 @@ async def _play_expert(
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
     _, score = judge(task, trajectory, None, experiment.config.scoring)
-    correct = None if expert is None else bool(score and score["correct"])
+    about = planned.graph.about
+    schema_known = about.store is None or schema_fits(await about.schema(agent), agent)
+    correct = bool(score and score["correct"]) if expert and schema_known else None
     return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, correct)
 
 

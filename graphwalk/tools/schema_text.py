@@ -10,7 +10,7 @@ from graphwalk.models.tokens import count_tokens
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:
     """Return the schema in at most `agent.schema_tokens` tokens: complete, or as many names as fit."""
-    whole = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
+    whole = _whole_text(schema, agent)
     if _fits(whole, agent):
         return whole
     most = len(schema.nodes) + len(schema.relationships)
@@ -23,6 +23,11 @@ def schema_text(schema: Schema, agent: AgentConfig) -> str:
         most = most * 9 // 10
 
 
+def schema_fits(schema: Schema, agent: AgentConfig) -> bool:
+    """Return whether `schema_text` is the complete schema."""
+    return agent.schema_tokens is None or _fits(_whole_text(schema, agent), agent)
+
+
 def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str:
     """Return the full description of a label ("node") with its relationship types, or of a type."""
     if kind == "relationship":
@@ -30,6 +35,10 @@ def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str
         return _render([], types, schema, agent, whole=True)
     touching = [r for r in schema.relationships if any(name in pair for pair in r.pairs)]
     return _render([n for n in schema.nodes if n.label == name], touching, schema, agent, whole=True)
+
+
+def _whole_text(schema: Schema, agent: AgentConfig) -> str:
+    return _render(schema.nodes, schema.relationships, schema, agent, whole=True)
 
 
 def _render(

@@ -101,14 +101,22 @@ async def solved(**flags: Any) -> dict[str, tuple[int, int] | None]:
 @pytest.mark.parametrize(
     ("limits", "right"),
     [
+        ({"agent.turn_limit": 1}, 2),
         ({"agent.turn_limit": 2}, 7),
+        ({"agent.turn_limit": 3}, 12),
         ({"agent.call_limit": 20}, 9),
-        ({"options.max_output_tokens": 256}, 7),
+        ({"agent.tool_protocol": "text", "limits.context_tokens": 8192}, 2),
+        ({"options.max_output_tokens": 256}, 9),
+        ({"options.max_output_tokens": 256, "agent.max_calls_per_turn": 1}, 9),
     ],
     ids=str,
 )
-async def test_limits_of_the_run_hold_for_the_expert(limits: dict[str, int], right: int) -> None:
+async def test_limits_of_the_run_hold_for_the_expert(limits: dict[str, object], right: int) -> None:
     assert await solved(**limits) == {"tools": (right, 12)}
+
+
+async def test_a_schema_that_is_cut_leaves_the_expert_unknown() -> None:
+    assert await solved(**{"agent.schema_tokens": 40}) == {"tools": None}
 
 
 async def test_it_is_not_known_where_no_scripted_agent_plays() -> None:
