@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 from jinja2 import Environment
 
-from graphwalk.files.resources import data_path
+from graphwalk.config.resources import data_path
 from graphwalk.graphs.generate import GRAPH_PRESETS
 from graphwalk.suites.questions.catalogue import choose_kinds
 

@@ -8,9 +8,9 @@ import html
 import json
 import re
 import unicodedata
+import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, unquote
 
 SECRET_NAME = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
 """The end of the name of an environment variable, or of a field, that holds a secret."""
@@ -22,6 +22,8 @@ _PLACEHOLDERS = frozenset(
 _SHORT_SECRET = 8
 """Characters; shorter values may be part of any word."""
 _URL_USER = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+_LONGEST_QUOTE = 120
+"""Characters of a value that are repeated to a model; a 10 MB argument is not sent back to it."""
 _LONGEST_ERROR = 600
 """Characters, most of them from a server; some servers send a web page."""
 _HIDDEN = "***"
@@ -45,7 +47,7 @@ class Secrets:
             for value in _secrets_in(name, setting):
                 if len(value) >= _SHORTEST_SECRET and value.lower() not in _PLACEHOLDERS:
                     in_json = json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]
-                    self._variables |= dict.fromkeys((value, *in_json, quote(value, safe="")), name)
+                    self._variables |= dict.fromkeys((value, *in_json, urllib.parse.quote(value, safe="")), name)
         self._all = _pattern(self._variables)
         self._certain = _pattern(value for value in self._variables if not _may_be_a_word(value))
 
@@ -91,7 +93,7 @@ def _secrets_in(name: str, value: str) -> Iterator[str]:
         user, at, _ = value.partition("://")[2].rpartition("@")
         password = user.partition(":")[2] or user
         if at:
-            yield from (password, unquote(password))
+            yield from (password, urllib.parse.unquote(password))
 
 
 def _may_be_a_word(value: str) -> bool:
@@ -118,6 +120,13 @@ def one_line(text: Any, longest: int = 200) -> str:
     if cut.isprintable():
         return cut
     return "".join(c.encode("unicode_escape").decode("ascii") if _is_hidden(c) else c for c in cut)
+
+
+def quote(value: Any) -> str:
+    """Return a value as JSON, shortened if long, with lone surrogates escaped."""
+    cut = isinstance(value, str) and len(value) > _LONGEST_QUOTE
+    text = json.dumps(value[:_LONGEST_QUOTE] if cut else value, ensure_ascii=False, default=str)
+    return text.encode("utf-8", "backslashreplace").decode() + ("…" if cut else "")
 
 
 def printable(text: str) -> str:

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import Scoring
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.registry import suite_named

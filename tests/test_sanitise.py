@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.sanitise import Secrets, secret_fields
+from graphwalk.sanitise import Secrets, quote, secret_fields
 
 LONG = "sk-proj-4f9a8b7c6d5e"
 
@@ -60,3 +60,10 @@ def test_variable_of_a_secret() -> None:
 )
 def test_fields_named_like_a_secret(settings: dict[str, Any], places: list[str]) -> None:
     assert list(secret_fields(settings)) == places
+
+
+def test_a_quoted_value_is_short_and_on_one_line() -> None:
+    assert quote('é\n\ud800"') == '"é\\n\\ud800\\""'
+    assert quote(1.5) == "1.5"
+    assert len(quote("x" * 10**7)) < 150
+    assert quote("x" * 10**7).endswith('"…')

@@ -17,10 +17,10 @@ from warnings import catch_warnings
 from pydantic import ValidationError
 
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
+from graphwalk.config.resources import PACKAGE
 from graphwalk.errors import GraphwalkError
 from graphwalk.files.bulk import cores
 from graphwalk.files.json_lines import encode_line, read_lines
-from graphwalk.files.resources import PACKAGE
 from graphwalk.files.writing import write_whole
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.background import run_in_background

@@ -21,9 +21,9 @@ from graphwalk.analysis.report.tables import text_tables
 from graphwalk.analysis.report.text_table import Column, TextTable, legend
 from graphwalk.analysis.scene import Scene, SceneCall
 from graphwalk.analysis.suite_analysis import scene_maker
-from graphwalk.config.jinja import render_page
+from graphwalk.config.resources import data_path
+from graphwalk.config.templates import render_page
 from graphwalk.errors import install_hint
-from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.folder import RunFolder, own_episodes

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from graphwalk.config.jinja import render_page
+from graphwalk.config.templates import render_page
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.writing import check_links, new_file

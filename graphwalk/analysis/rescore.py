@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import Scoring
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line
 from graphwalk.files.writing import write_whole

@@ -14,7 +14,6 @@ from typing import Any
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines
-from graphwalk.files.resources import quote
 from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, to_dict
 from graphwalk.models.scripted import ReplayModel
@@ -25,6 +24,7 @@ from graphwalk.runs.manifest import code_version, commit, differences, tasks_dig
 from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import EpisodeKey, Result, judge
 from graphwalk.runs.resolve import Experiment, logged_experiment
+from graphwalk.sanitise import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.variables import Variables

@@ -8,9 +8,9 @@ from typing import Any
 
 from graphwalk.analysis.report.suite_report import ResultRecord
 from graphwalk.analysis.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of
-from graphwalk.config.yaml_files import YamlFile
+from graphwalk.config.resources import data_path
+from graphwalk.config.strict import YamlFile
 from graphwalk.errors import counted
-from graphwalk.files.resources import data_path
 from graphwalk.graphs.answers import parse_object
 from graphwalk.graphs.graph import KEY, Node
 from graphwalk.models.trajectory import Trajectory

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from graphwalk.config.yaml_files import validate
+from graphwalk.config.strict import validate
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected

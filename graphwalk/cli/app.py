@@ -118,7 +118,7 @@ def _as_graphwalk_error(error: Exception) -> GraphwalkError:
         return error
     if isinstance(error, typer.TyperException):
         if (wrong := getattr(error.__cause__, "errors", None)) is not None:
-            from graphwalk.config.yaml_files import in_words
+            from graphwalk.config.strict import in_words
 
             error.message = in_words(wrong()[0])
         context = getattr(error, "ctx", None)

@@ -76,7 +76,7 @@ def graph(
     ] = None,
 ) -> None:
     """Generate property graphs with meaningless names."""
-    from graphwalk.config.yaml_files import validate
+    from graphwalk.config.strict import validate
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.graphs.formats.json import json_document
     from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -120,7 +120,7 @@ def maze(
     index: Annotated[int, typer.Option(min=0, help="Index of the first maze for this seed.")] = 0,
 ) -> None:
     """Generate solvable mazes with an exact number of walls and a minimum path length."""
-    from graphwalk.config.yaml_files import validate
+    from graphwalk.config.strict import validate
     from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 
     spec = validate(MazeSpec, {"size": size, "walls": walls, "min_path": min_path}, "generate maze")

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.terminal.console import data
 

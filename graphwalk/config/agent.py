@@ -1,4 +1,4 @@
-"""Configuration of the agent and its ablation switches."""
+"""Configuration of the agent: its ablation switches, its model calls, and how its answers are read."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator
 
-from graphwalk.config.prompts import PROMPT_SETS, Prompts, shipped_prompts
-from graphwalk.config.strict import NameOrPath, Strict
+from graphwalk.config.strict import LoggedSettings, NameOrPath, Strict
+from graphwalk.config.templates import PROMPT_SETS, Prompts, shipped_prompts
 
 MOST_ROWS = 1000
 """Rows in the result of a query written by the model, and rows that a call with a timeout fetches."""
@@ -113,3 +113,77 @@ def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:
     return agent.model_copy(
         update={name: value for name, value in FOREIGN.items() if name not in agent.model_fields_set}
     )
+
+
+class ModelOptions(Strict):
+    """Options sent with every call of a model; None: the provider's default."""
+
+    temperature: float | None = Field(default=None, ge=0)
+    """Sampling temperature."""
+    top_p: float | None = None
+    """Nucleus sampling: share of the probability mass that tokens are drawn from."""
+    max_output_tokens: PositiveInt | None = None
+    """Output tokens of one reply."""
+    reasoning_effort: str | None = None
+    """Reasoning effort in the provider's words: low, medium, high, …"""
+    seed: int | None = None
+    """Seed of the provider's sampling, where it has one."""
+    extra: LoggedSettings = Field(default_factory=dict)
+    """Other fields of the request, by the provider's names."""
+
+
+class Price(Strict):
+    """Price of a model in US dollars per million tokens, used if its provider does not report the cost."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    """Input from the provider's prompt cache. None: the rate of other input."""
+
+    def cost(self, new: float, cached: float, output: float) -> float:
+        """Return US dollars for tokens of new input, of input from the provider's cache, and of output."""
+        cached_input = self.input if self.cached_input is None else self.cached_input
+        return (new * self.input + cached * cached_input + output * self.output) / 1_000_000
+
+
+class Limits(Strict):
+    """Limits in seconds, tokens and US dollars. None: no limit."""
+
+    max_concurrency: PositiveInt = 8
+    """Episodes in flight."""
+    requests_per_minute: PositiveFloat | None = None
+    """Requests per minute to each model."""
+    tokens_per_minute: PositiveFloat | None = None
+    """Tokens per minute of each model."""
+    retries: int = Field(default=8, ge=0)
+    """Retries of a failed call."""
+    call_seconds: PositiveFloat = 300
+    """Timeout of one call of a model."""
+    pause_seconds: PositiveFloat = 600
+    """Longest wait that a server may ask for; beyond it the call fails."""
+    store_seconds: PositiveFloat = 30
+    """Timeout of one database query."""
+    episode_seconds: PositiveFloat = 3600
+    """Timeout of one episode."""
+    context_tokens: PositiveInt | None = None
+    """Context window of the models, for --check-setup. None: not known."""
+    episode_tokens: PositiveInt | None = None
+    """Tokens of one episode; beyond it the episode ends without an answer."""
+    episode_usd: PositiveFloat | None = None
+    """Cost of one episode; beyond it the episode ends without an answer."""
+    budget_tokens: PositiveInt | None = None
+    """Tokens of the whole run; beyond it the run ends and can be resumed with a larger budget."""
+    budget_usd: PositiveFloat | None = None
+    """Cost of the whole run."""
+
+
+class Scoring(Strict):
+    """How answers are read from replies."""
+
+    extraction: Literal["lenient", "strict"] = "lenient"
+    """lenient: fenced, embedded and wrapped JSON count too; strict: the whole reply must be JSON of the requested form.
+    What is not read goes to the `extractor`, if there is one."""
+    text: Literal["exact", "folded"] = "exact"
+    """Comparison of texts in answers to your own questions. folded: without differences of case, accents and spaces."""
+    steps: bool = False
+    """Where results are read: how much of the answer is in sight before the first turn and after each, `potentials`."""

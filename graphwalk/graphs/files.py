@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphwalk.config.graph_source import EXAMPLE
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.graphs.formats.common import Undirected, header, write_lines
 from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
 from graphwalk.graphs.formats.graphml import graphml_lines, read_graphml

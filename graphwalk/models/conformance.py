@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import yaml
 
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ModelError
-from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, json_object
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.config.prompts import Prompts
+from graphwalk.config.templates import Prompts
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.text_calls import find_calls, visible
 from graphwalk.models.text_protocol import CALL_PREFIX, Request, TextProtocol

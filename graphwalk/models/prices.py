@@ -5,7 +5,7 @@ from decimal import Decimal
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.config.calls import Price
+from graphwalk.config.agent import Price
 from graphwalk.config.strict import Strict
 from graphwalk.models.openai_servers import SERVERS, base_url
 from graphwalk.variables import Variables

@@ -9,7 +9,7 @@ episode, not the run.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphwalk.config.registry import Registry
+from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
 from graphwalk.models.base import Model
 from graphwalk.models.wrappers import Guarded

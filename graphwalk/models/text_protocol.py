@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from os.path import commonprefix
 
-from graphwalk.config.prompts import Prompts
+from graphwalk.config.templates import Prompts
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.text_calls import find_calls, first_calls
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.files.json_lines import LineWriter, decode_line, encode_line
 from graphwalk.models.base import Model, Wrapper

@@ -5,12 +5,10 @@ from typing import Any
 
 from pydantic import Field
 
-from graphwalk.config.agent import FOREIGN, AgentConfig
-from graphwalk.config.calls import Limits, ModelOptions
-from graphwalk.config.strict import LoggedSettings, Strict, as_typed
-from graphwalk.config.yaml_files import YamlFile, set_dotted, validate
+from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
+from graphwalk.config.resources import data_path
+from graphwalk.config.strict import LoggedSettings, Strict, YamlFile, as_typed, set_dotted, validate
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.runs.experiment import parse_override
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 

@@ -33,7 +33,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.jinja import render_page
+from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.own_graph.config import ask_config

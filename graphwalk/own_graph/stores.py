@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from weakref import finalize
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.yaml_files import validate
+from graphwalk.config.strict import validate
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.graph import PropertyGraph

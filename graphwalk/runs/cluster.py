@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import Limits
 from graphwalk.errors import ConfigError, GraphwalkError, install_hint
 from graphwalk.files.bulk import cores
 from graphwalk.files.writing import make_folder, write_whole

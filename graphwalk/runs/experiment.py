@@ -23,14 +23,24 @@ from pydantic import (
     model_validator,
 )
 
-from graphwalk.config.agent import AgentConfig, foreign_agent
-from graphwalk.config.calls import Limits, ModelOptions, Price
+from graphwalk.config.agent import AgentConfig, Limits, ModelOptions, Price, Scoring, foreign_agent
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.scoring import Scoring
-from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig, as_typed, is_path
-from graphwalk.config.yaml_files import YamlFile, in_words, parse_value, set_dotted, shown, validate
+from graphwalk.config.resources import data_path
+from graphwalk.config.strict import (
+    MOST,
+    LoggedSettings,
+    Strict,
+    SuiteConfig,
+    YamlFile,
+    as_typed,
+    in_words,
+    is_path,
+    parse_value,
+    set_dotted,
+    shown,
+    validate,
+)
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.files.resources import data_path
 from graphwalk.suites.registry import SUITES, suite_named
 from graphwalk.variables import server_variable
 
@@ -357,3 +367,31 @@ def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
     if not sign or not key.strip():
         raise ConfigError(f"{flag} {override}: expected NAME=VALUE, for example {flag} seed=7")
     return key.strip(), parse_value(text, f"{flag} {key.strip()}")
+
+
+def protocol_note(config: Mapping[str, Any]) -> str:
+    """Return the line of a report on the run's protocol; `config` is the configuration as in run.json."""
+    changed = deviations(config)
+    differs = f" This run differs from it in {', '.join(changed)}." if changed else ""
+    return f"Protocol: {config['protocol']}.{differs}"
+
+
+def deviations(config: Mapping[str, Any]) -> list[str]:
+    """Return the dotted fields of a run that are not those of its protocol. The protocol `graphwalk` sets none."""
+    protocol, suite = config["protocol"], config["suite"]["name"]
+    named = protocols()[protocol].get(suite)
+    if named is None:
+        return []
+    plain: dict[str, Any] = {"name": protocol, "protocol": protocol, "suite": {"name": suite}}
+    apply_protocol(plain)
+    expected = experiment_from(plain, protocol).model_dump(mode="json")
+    fields = {*named, "scoring.extraction", *(f"agent.{field}" for field in expected["agent"])}
+    return [field for field in sorted(fields) if field_value(config, field) != field_value(expected, field)]
+
+
+def field_value(config: Mapping[str, Any], field: str) -> Any:
+    """Return the value of a dotted field of a configuration, None where it is missing."""
+    value: Any = config
+    for name in field.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import logging
 import secrets
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,16 +17,65 @@ from zipfile import is_zipfile
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphwalk.config.yaml_files import in_words
-from graphwalk.errors import RunLogError
+from graphwalk.config.strict import in_words
+from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import RESTORE, checked_lines, read_lines
 from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.published import unpacked
 from graphwalk.runs.record import RUN_VERSION, EpisodeKey, key_of
+from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+
+_LOGGER = logging.getLogger("graphwalk")
+_LINE_CHARACTERS = 10_000
+_FORMATTER = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+class _LogFile(logging.FileHandler):
+    """A log without secrets and control characters; records are left out while it cannot be written (a full disk)."""
+
+    def __init__(self, path: Path, redact: Callable[[str], str]) -> None:
+        super().__init__(path, encoding="utf-8", errors="backslashreplace")
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record on one line; only tracebacks have several."""
+        record = copy(record)
+        record.msg, record.args = one_line(self._redact(record.getMessage()), _LINE_CHARACTERS), ()
+        return self._redact(_FORMATTER.format(record))
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- the name is that of the library
+        pass
+
+
+@contextmanager
+def run_log(path: Path, redact: Callable[[str], str]) -> Iterator[None]:
+    """Log the block, and an error that ends it, without secrets (`redact`); go without a log that cannot be written."""
+    try:
+        handler = _LogFile(path, redact)
+    except OSError:
+        yield
+        return
+    level, propagated = _LOGGER.level, _LOGGER.propagate
+    _LOGGER.addHandler(handler)
+    _LOGGER.setLevel(logging.INFO)
+    _LOGGER.propagate = False
+    try:
+        yield
+    except BaseException as error:
+        internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
+        _LOGGER.error("ended by %s: %s", type(error).__name__, error, exc_info=internal)
+        raise
+    finally:
+        _LOGGER.removeHandler(handler)
+        _LOGGER.setLevel(level)
+        _LOGGER.propagate = propagated
+        with suppress(OSError):
+            handler.close()
+
 
 ASK = "ask"
 """Name in the folder of a conversation, in place of an experiment and a suite."""

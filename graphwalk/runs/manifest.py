@@ -9,8 +9,8 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from graphwalk.config.resources import PACKAGE
 from graphwalk.errors import RunLogError
-from graphwalk.files.resources import PACKAGE
 from graphwalk.models.openai_servers import server_of
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import Plan

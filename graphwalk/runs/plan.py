@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from graphwalk.agent.answer_tool import AnswersByTool
-from graphwalk.agent.levers import with_levers
+from graphwalk.agent.levers import AnswersByTool, with_levers
 from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.models.base import Model
 from graphwalk.runs.record import EpisodeKey

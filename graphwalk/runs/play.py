@@ -23,13 +23,11 @@ from graphwalk.models.protocols import with_tools
 from graphwalk.models.tracing import Reporting, callback_manager
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
-from graphwalk.runs.experiment import experiment_from
-from graphwalk.runs.folder import NewRun, RunFolder
-from graphwalk.runs.log import run_log
+from graphwalk.runs.experiment import deviations, experiment_from, protocol_note
+from graphwalk.runs.folder import NewRun, RunFolder, run_log
 from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, write_texts
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
 from graphwalk.runs.progress import Progress
-from graphwalk.runs.protocol_differences import deviations, protocol_note
 from graphwalk.runs.record import EpisodeKey, Result, judge, key_of, read_answer
 from graphwalk.runs.resolve import Experiment, no_episode, resolve
 from graphwalk.runs.shards import Shard

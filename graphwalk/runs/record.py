@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import Scoring
 from graphwalk.errors import ConfigError, counted
 from graphwalk.models.chat import Usage, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory

@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template, pass_context
 from jinja2.runtime import Context
 
-from graphwalk.config.jinja import TextError, compiled, make_environment, rendered
+from graphwalk.config.templates import TextError, compiled, make_environment, rendered
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.graph import KEY, OUR_PREFIX
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from graphwalk.config.registry import Registry
+from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError
 from graphwalk.stores.base import Database
 from graphwalk.variables import Variables

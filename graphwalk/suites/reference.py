@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.errors import OracleError
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.scripted import Policy

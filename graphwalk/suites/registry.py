@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graphwalk.config.registry import Registry
+from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError
 from graphwalk.suites.suite import Suite
 

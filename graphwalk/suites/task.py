@@ -9,8 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.graphs.values import Scalar
 from graphwalk.models.chat import Message
 from graphwalk.models.trajectory import Trajectory

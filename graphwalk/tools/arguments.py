@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.files.resources import quote
 from graphwalk.graphs.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.graphs.temporals import read_temporal
 from graphwalk.graphs.values import SPECIAL_FLOATS, Temporal, Value, shown
+from graphwalk.sanitise import quote
 from graphwalk.stores.cypher import quotable
 from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.tool import ENUMS, Tool

@@ -12,11 +12,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from graphwalk.config.jinja import TEXT_FILTERS, TextError, check_text, render_text
-from graphwalk.config.strict import Strict, is_path
-from graphwalk.config.yaml_files import YamlFile, validate
+from graphwalk.config.resources import data_path
+from graphwalk.config.strict import Strict, YamlFile, is_path, validate
+from graphwalk.config.templates import TEXT_FILTERS, TextError, check_text, render_text
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.files.resources import data_path
 from graphwalk.stores.cypher import FILTERS, render_cypher
 
 Role = Literal["label", "relationship_type", "direction", "entity_type", "entity_name", "property", "value", "text"]

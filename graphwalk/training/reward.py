@@ -18,8 +18,7 @@ from pydantic import NonNegativeFloat
 
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.config.strict import Strict
-from graphwalk.config.yaml_files import validate
+from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import judge

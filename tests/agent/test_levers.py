@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables

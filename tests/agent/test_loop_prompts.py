@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.agent.loop import answer_now, call_tools, messages_to_send
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.graphs.graph import Node, PropertyGraph
 from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult, Turn

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.files.resources import data_path
+from graphwalk.config.resources import data_path
 from tests.cli.test_commands import graphwalk
 
 TOOL = """\

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message
 from graphwalk.models.conformance import check_model

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.report.run_report import report_of
+from graphwalk.config.resources import data_path
 from graphwalk.errors import GraphwalkError
 from graphwalk.files.json_lines import encode_line
-from graphwalk.files.resources import data_path
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import load_experiment, shipped_experiments

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from graphwalk.models.protocols import with_tools

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from graphwalk.agent.loop import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory

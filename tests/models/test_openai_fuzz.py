@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphwalk.config.calls import Price
+from graphwalk.config.agent import Price
 from graphwalk.models.prices import KnownPrice, published_price
 from graphwalk.variables import Variables
 

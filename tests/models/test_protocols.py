@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits
+from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import CallOptions, ToolSpec
 from graphwalk.models.openai import OpenAIModel
 from tests.models.player import ASK, LOOK, in_run

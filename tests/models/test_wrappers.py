@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.calls import Limits, Price
+from graphwalk.config.agent import AgentConfig, Limits, Price
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.runs.experiment import load_experiment, shipped_experiments
 
 

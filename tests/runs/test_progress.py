@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.config.calls import Price
+from graphwalk.config.agent import Price
 from graphwalk.models.chat import Usage
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.trajectory import ExitStatus, Trajectory

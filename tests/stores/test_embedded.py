@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from graphwalk.config.prompts import shipped_prompts
+from graphwalk.config.templates import shipped_prompts
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Temporal, Value

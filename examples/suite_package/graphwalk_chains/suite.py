@@ -7,9 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.jinja import render_text
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import AgentConfig, Scoring
+from graphwalk.config.templates import render_text
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import Message
 from graphwalk.models.scripted import Ask, Policy

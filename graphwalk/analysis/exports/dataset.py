@@ -13,7 +13,7 @@ import yaml
 from graphwalk.analysis.exports.tables import whole
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.jinja import render_page
+from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import Columns, Row, write_rows
 from graphwalk.files.writing import make_folder, new_folder, write_whole

@@ -13,7 +13,7 @@ import polars as pl
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.suite_analysis import score_fields
-from graphwalk.config.registry import Registry
+from graphwalk.config.resources import Registry
 from graphwalk.files.bulk import cell
 from graphwalk.files.writing import new_folder, write_whole
 from graphwalk.runs.folder import RunFolder

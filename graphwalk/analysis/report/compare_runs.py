@@ -15,9 +15,9 @@ from graphwalk.analysis.report.episodes import chosen, observe, players_of
 from graphwalk.analysis.report.suite_report import ResultRecord
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.runs.experiment import protocol_note
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences
-from graphwalk.runs.protocol_differences import protocol_note
 
 MOST_DIFFERENCES = 12
 _OF_NO_EPISODE = frozenset(

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.analysis.report.plots import Plot, Series
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError, install_hint
-from graphwalk.files.resources import data_path
 from graphwalk.files.writing import make_folder, write_whole
 
 if TYPE_CHECKING:

@@ -15,9 +15,17 @@ from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import Reference, ReportRow, ResultRecord, SuiteReport
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.config.strict import YamlFile
 from graphwalk.errors import ConfigError, RunLogError, counted
+from graphwalk.runs.experiment import (
+    DEFAULT_PROTOCOL,
+    deviations,
+    field_value,
+    load_experiment,
+    protocol_note,
+    shipped_experiments,
+)
 from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
-from graphwalk.runs.protocol_differences import deviations, protocol_note, published_differences
 from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.suites.task import setting_of
 
@@ -157,3 +165,33 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
     return None
+
+
+def published_differences(config: Mapping[str, Any]) -> list[str]:
+    """Return the dotted fields in which a run differs from the published one whose figures its `reference` names.
+
+    That is the nearest built-in experiment with this reference under the protocol `paper`. Models, seed, store and the
+    numbers of graphs are free; a run may have a part of the settings, graphs and sizes.
+    """
+    if config["protocol"] == DEFAULT_PROTOCOL:
+        return ["protocol"]
+    files = shipped_experiments().items()
+    same = [name for name, path in files if YamlFile.read(path).data.get("reference") == config["reference"]]
+    published = [load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json") for name in same]
+    return min((_differing_fields(one, config) for one in published), key=len, default=[])
+
+
+def _differing_fields(published: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    fields = ["repeats", "limit", "settings", "extractor", "scoring.extraction"]
+    fields += [f"{part}.{field}" for part in ("suite", "agent") for field in published[part]]
+    return [field for field in fields if not _is_part(field_value(config, field), field_value(published, field))]
+
+
+def _is_part(part: Any, whole: Any) -> bool:
+    """Return True if each entry of a list is in the whole one; `count` in an entry is free."""
+    if isinstance(part, list) and isinstance(whole, list):
+        return all(any(_is_part(entry, other) for other in whole) for entry in part)
+    if isinstance(part, dict) and isinstance(whole, dict):
+        names = (part.keys() | whole.keys()) - {"count"}
+        return all(_is_part(part.get(name), whole.get(name)) for name in names)
+    return bool(part == whole)

@@ -12,9 +12,9 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from graphwalk.analysis.report.text_table import FORMATS, Column, integer, two_decimals
-from graphwalk.config.yaml_files import YamlFile
+from graphwalk.config.resources import data_path
+from graphwalk.config.strict import YamlFile
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.suites.task import setting_of
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from graphwalk.config.jinja import render_page
+from graphwalk.config.templates import render_page
 from graphwalk.sanitise import escape_latex, escape_markdown, one_line
 
 UNKNOWN = "–"

@@ -22,7 +22,7 @@ from graphwalk.analysis.scene import (
 )
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
 from graphwalk.analysis.walked import scene_texts
-from graphwalk.files.resources import data_path
+from graphwalk.config.resources import data_path
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer

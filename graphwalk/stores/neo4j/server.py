@@ -18,8 +18,8 @@ import psutil
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.files.resources import data_path
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.stores.neo4j.local_server import answers_bolt, local_password, local_port
 from graphwalk.variables import Variables

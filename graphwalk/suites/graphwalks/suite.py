@@ -8,8 +8,7 @@ from random import Random
 
 from pydantic import Field
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.errors import OracleError
 from graphwalk.files.bulk import usable_rows
 from graphwalk.graphs.schema import Schema

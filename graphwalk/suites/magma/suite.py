@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import MOST, Strict, SuiteConfig
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.scripted import Policy

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.graphs.answers import parse_object
 from graphwalk.graphs.schema import Schema

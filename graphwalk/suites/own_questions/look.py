@@ -9,7 +9,7 @@ import re
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
-from graphwalk.config.jinja import with_article
+from graphwalk.config.templates import with_article
 from graphwalk.graphs.graph import KEY
 from graphwalk.graphs.values import Row
 from graphwalk.models.chat import ToolCall

@@ -12,11 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.graph_source import EXAMPLE
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.resources import data_path
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.files.resources import data_path
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.temporals import read_temporal
 from graphwalk.graphs.values import Row

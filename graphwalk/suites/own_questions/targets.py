@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Self
 from pydantic import Field, ValidationError, model_validator
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
-from graphwalk.config.strict import Strict
-from graphwalk.config.yaml_files import in_words
+from graphwalk.config.strict import Strict, in_words
 from graphwalk.errors import ConfigError, StoreAwayError, StoreError, counted
 from graphwalk.files.bulk import MOST_LISTED, usable_rows
 from graphwalk.graphs.graph import KEY, PropertyGraph

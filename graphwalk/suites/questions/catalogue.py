@@ -14,11 +14,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, cast
 
-from graphwalk.config.registry import Registry
-from graphwalk.config.strict import is_path
-from graphwalk.config.yaml_files import YamlFile, validate
+from graphwalk.config.resources import Registry, data_path
+from graphwalk.config.strict import YamlFile, is_path, validate
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.files.resources import data_path
 from graphwalk.graphs.graph import value_order
 from graphwalk.graphs.values import Scalar, Value, shown
 from graphwalk.stores.cypher import Identifiers, render_cypher

@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.graphs.values import Row, Scalar
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction, extract

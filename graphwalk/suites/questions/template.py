@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 from jinja2 import Environment, Template
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
-from graphwalk.config.jinja import check_text, compiled, make_environment, rendered, with_article
 from graphwalk.config.strict import Strict
+from graphwalk.config.templates import check_text, compiled, make_environment, rendered, with_article
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import Identifiers, render_cypher
 

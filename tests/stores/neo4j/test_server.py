@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.files.resources import data_path
 from graphwalk.graphs.files import load_graph
 from graphwalk.stores.neo4j import loads, server
 from graphwalk.stores.neo4j.connection import connect

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.config.yaml_files import validate
+from graphwalk.config.strict import validate
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.generate import Maze, MazeSpec, draw_pair, generate_maze

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.scoring import Scoring
+from graphwalk.config.agent import Scoring
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.suites.own_questions.suite import OwnQuestionTask

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.yaml_files import validate
+from graphwalk.config.strict import validate
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.values import Row

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
-from graphwalk.files.resources import data_path
 from graphwalk.graphs.values import Value
 from graphwalk.suites.questions.catalogue import load_kind, shipped_kinds
 from graphwalk.suites.questions.template import render_wording

@@ -9,8 +9,8 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.jinja import TextError
-from graphwalk.config.yaml_files import validate
+from graphwalk.config.strict import validate
+from graphwalk.config.templates import TextError
 from graphwalk.errors import OracleError
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.graphs.graph import PropertyGraph, value_order

@@ -1,12 +1,25 @@
-"""Registries of objects chosen by name: built in, or provided by other packages through entry points."""
+"""Resources by name: data files of the package, and objects that are built in or provided by other packages.
+
+Data files are `templates/` and `tools/`: beside the package in a checkout, inside it when installed.
+"""
 
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
+
+PACKAGE = Path(__file__).parent.parent
+
+
+def data_path(name: str) -> Path:
+    """Return the path of a data file or folder ("templates", "tools", "docker-compose.yml")."""
+    checkout = PACKAGE.parent
+    root = checkout if (checkout / "pyproject.toml").exists() else PACKAGE / "data"
+    return root / name
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from graphwalk.agent.names import NamesInTools
+from graphwalk.agent.levers import NamesInTools
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.schema import NodeType, PropertyType, Schema
 from graphwalk.stores.base import GraphStore

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphwalk.config.jinja import TextError, check_text, render_text
+from graphwalk.config.templates import TextError, check_text, render_text
 
 
 def test_values_of_text_are_not_templates() -> None:

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 import graphwalk
-from graphwalk.config.prompts import shipped_prompts
+from graphwalk.analysis.report.run_report import published_differences
+from graphwalk.config.templates import shipped_prompts
 from graphwalk.errors import ConfigError
-from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.protocol_differences import deviations, protocol_note, published_differences
+from graphwalk.runs.experiment import deviations, load_experiment, protocol_note
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.questions.catalogue import choose_kinds
 

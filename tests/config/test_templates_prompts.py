@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.prompts import MESSAGES, Prompts
+from graphwalk.config.templates import MESSAGES, Prompts
 from graphwalk.errors import ConfigError
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent.answer_tool import AnswerTool
+from graphwalk.agent.levers import AnswerTool
 from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.schema import Schema
