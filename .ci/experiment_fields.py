@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from graphwalk.runs.experiment import experiment_type
-from graphwalk.suites.registry import SUITES
+from graphwalk.suites.suite import SUITES
 
 _TYPES = {
     "integer": "whole number",

@@ -6,7 +6,7 @@ from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.agent import Scoring
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 from graphwalk.suites.task import Task
 
 

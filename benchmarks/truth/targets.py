@@ -10,8 +10,8 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.algorithms import check_states
 from graphwalk.suites.mazes.generate import check_path
-from graphwalk.suites.registry import suite_named
 from graphwalk.suites.rows import distinct, same_rows
+from graphwalk.suites.suite import suite_named
 
 _ODD = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
 CONFIGS: tuple[dict[str, Any], ...] = (

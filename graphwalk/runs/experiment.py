@@ -41,7 +41,7 @@ from graphwalk.config.strict import (
     validate,
 )
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.suites.registry import SUITES, suite_named
+from graphwalk.suites.suite import SUITES, suite_named
 from graphwalk.variables import server_variable
 
 C = TypeVar("C", bound=SuiteConfig)

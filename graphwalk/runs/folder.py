@@ -26,8 +26,7 @@ from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.published import unpacked
 from graphwalk.runs.record import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.sanitise import one_line
-from graphwalk.suites.registry import suite_named
-from graphwalk.suites.suite import Suite
+from graphwalk.suites.suite import Suite, suite_named
 
 _LOGGER = logging.getLogger("graphwalk")
 _LINE_CHARACTERS = 10_000

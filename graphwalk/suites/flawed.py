@@ -6,34 +6,21 @@ make the answer wrong; the others cost turns, cause errors or complicate the ext
 
 import json
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import replace
+from functools import partial
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 from graphwalk.graphs.answers import parse_answer, parse_literal
-from graphwalk.graphs.schema import Schema
 from graphwalk.models.scripted import NO_ANSWER, Ask, Policy
-from graphwalk.suites.suite import Player
-from graphwalk.suites.task import Task
 
 MOST_INVENTED = 3
 MISTAKES = 0.15
 """Share of turns of `varied` that are preceded by a wrong call."""
 
-T = TypeVar("T", bound=Task)
 Turn = Generator[list[Ask], list[str], list[str]]
 """The calls in place of those of one turn; returns the results of that turn's own calls."""
 WalkFlaw = Callable[[Policy], Policy]
 AnswerFlaw = Callable[[str, Random], str]
-
-
-def player_with(player: Player[T], change: Callable[[Policy, Random], Policy]) -> Player[T]:
-    """Return the player with a policy changed by `flawed` or `varied`."""
-
-    def policy(task: T, setting: str, schema: Schema | None, random: Random) -> Policy:
-        return change(player.policy(task, setting, schema, random), random)
-
-    return replace(player, policy=policy)
 
 
 def flawed(agent: Policy, random: Random) -> Policy:
@@ -124,7 +111,7 @@ def unknown_tool(ask: Ask) -> Ask:
     return Ask("run_cypher", {"query": "MATCH (n) RETURN count(n)"})
 
 
-def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
+def _wrong_call_first(spoil: Callable[[Ask], Ask], agent: Policy) -> Policy:
     """Make one wrong call in a turn of its own, then play correctly."""
 
     def turn(asks: list[Ask], number: int) -> Turn:
@@ -132,7 +119,7 @@ def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
             yield [spoil(asks[0])]
         return (yield asks)
 
-    return lambda agent: _relay(agent, turn)
+    return _relay(agent, turn)
 
 
 def bad_json(answer: str, random: Random) -> str:
@@ -190,7 +177,10 @@ _REFUSED = (unknown_name, missing_argument, unknown_tool)
 WALK_FLAWS: Mapping[str, WalkFlaw] = {
     "early_stop": early_stop,
     "repeated_calls": repeated_calls,
-    **{f.__name__: _wrong_call_first(f) for f in (unknown_name, missing_argument, malformed_arguments, unknown_tool)},
+    "unknown_name": partial(_wrong_call_first, unknown_name),
+    "missing_argument": partial(_wrong_call_first, missing_argument),
+    "malformed_arguments": partial(_wrong_call_first, malformed_arguments),
+    "unknown_tool": partial(_wrong_call_first, unknown_tool),
 }
 ANSWER_FLAWS: Mapping[str, AnswerFlaw] = {
     f.__name__: f for f in (bad_json, prose, fenced, invented_items, dropped_items, empty)

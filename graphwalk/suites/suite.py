@@ -1,16 +1,19 @@
 """A suite is a kind of experiment: its graphs, the tasks about them, and the scripted agents that play them.
 
-To add one, derive a task class and a suite class (docs/extending.md).
+To add one, derive a task class and a suite class (docs/extending.md). Other packages add theirs with entry points of
+the group `graphwalk.suites`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, ClassVar, Generic, TypeVar
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.resources import Registry
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.errors import ConfigError
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
@@ -38,6 +41,14 @@ class Player(Generic[T]):
     def model(self, name: str, task: T, setting: str, schema: Schema | None, random: Random) -> Model:
         """Return the model that plays one episode."""
         return ScriptedModel(name, self.policy(task, setting, schema, random))
+
+    def changed(self, change: Callable[[Policy, Random], Policy]) -> "Player[T]":
+        """Return the player with a policy changed by `flawed` or `varied` of graphwalk/suites/flawed.py."""
+
+        def policy(task: T, setting: str, schema: Schema | None, random: Random) -> Policy:
+            return change(self.policy(task, setting, schema, random), random)
+
+        return replace(self, policy=policy)
 
 
 class Suite(ABC, Generic[C, T]):
@@ -76,3 +87,27 @@ class Suite(ABC, Generic[C, T]):
     def asks(self, task: T, setting: str, config: C) -> bool:
         """Return False for a setting in which a task makes no sense."""
         return True
+
+
+SUITES = Registry(
+    "suite",
+    "graphwalk.suites",
+    {
+        "questions": "graphwalk.suites.questions.suite:QuestionsSuite",
+        "mazes": "graphwalk.suites.mazes.suite:MazesSuite",
+        "magma": "graphwalk.suites.magma.suite:MagmaSuite",
+        "graphwalks": "graphwalk.suites.graphwalks.suite:GraphwalksSuite",
+        "own_questions": "graphwalk.suites.own_questions.suite:OwnQuestionsSuite",
+    },
+)
+_REQUIRED = ("name", "settings", "config_type", "task_type", "score_type")
+
+
+def suite_named(name: str) -> Suite[Any, Any]:
+    """Return a suite. Raise ConfigError for an unknown name or an incomplete class."""
+    suite: type[Suite[Any, Any]] = SUITES.load(name)
+    if missing := [attribute for attribute in _REQUIRED if not hasattr(suite, attribute)]:
+        raise ConfigError(
+            f"the suite {name!r} lacks {', '.join(missing)}", hint="docs/extending.md has a complete example"
+        )
+    return suite()

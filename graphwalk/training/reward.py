@@ -22,7 +22,7 @@ from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import judge
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 from graphwalk.suites.task import Task, setting_of
 from graphwalk.tools.observed_values import tool_evidence, wasted_calls
 

@@ -13,8 +13,7 @@ from graphwalk.runs.plan import GraphSources, Plan, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, judge
 from graphwalk.runs.resolve import Experiment, resolve
-from graphwalk.suites.registry import SUITES, suite_named
-from graphwalk.suites.suite import Suite
+from graphwalk.suites.suite import SUITES, Suite, suite_named
 from graphwalk.variables import Variables
 from tests.analysis.report.results import build_report
 

@@ -9,7 +9,7 @@ from graphwalk.models.chat import Message
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
 from graphwalk.runs.record import judge
 from graphwalk.suites.extraction import MOST_CHARACTERS
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 
 GRAPH = graphwalk.generate_graph(nodes=20, seed=3)
 TASK = graphwalk.make_tasks(GRAPH, seed=3, questions=["node_by_property"])[0]

@@ -10,7 +10,7 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.models.chat import Reply
-from graphwalk.suites.flawed import WALK_FLAWS, player_with, with_flaws
+from graphwalk.suites.flawed import WALK_FLAWS, with_flaws
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.training.splits import check_splits, manifest_path
 from graphwalk.training.traces import TraceOptions, export_traces
@@ -76,7 +76,7 @@ async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pyte
 
 async def test_omitted_episodes_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flawed = partial(with_flaws, walk=WALK_FLAWS["malformed_arguments"])
-    monkeypatch.setitem(PLAYERS, "flawed", player_with(PLAYERS["expert"], flawed))
+    monkeypatch.setitem(PLAYERS, "flawed", PLAYERS["expert"].changed(flawed))
     run = await recorded(tmp_path / "run", QUESTIONS, "expert", "random", "flawed")
     manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True))
     assert manifest["left_out"] == {"not correct": 2, "arguments of a call are no JSON object": 2}

@@ -17,7 +17,7 @@ from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.extraction import Extraction, visible_text
-from graphwalk.suites.flawed import flawed, player_with
+from graphwalk.suites.flawed import flawed
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt
 from graphwalk.suites.graphwalks.problems import (
     COLUMNS,
@@ -143,7 +143,7 @@ def any_nodes(task: GraphwalksTask, setting: str, schema: Schema | None, random:
 EXPERT = Player(expert, default=True)
 PLAYERS: Mapping[str, Player[GraphwalksTask]] = {
     "expert": EXPERT,
-    "flawed": player_with(EXPERT, flawed),
+    "flawed": EXPERT.changed(flawed),
     "random": Player(any_nodes, default=True),
 }
 

@@ -14,7 +14,7 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
-from graphwalk.suites.flawed import flawed, player_with
+from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.algorithms import WEIGHTED, Algorithm, Instance, run_algorithm, state_before
 from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer, write_answer
@@ -174,7 +174,7 @@ EXPERT = Player(expert, _ALL, default=True)
 PLAYERS: Mapping[str, Player[MagmaTask]] = {
     "expert": EXPERT,
     "random": Player(any_state, _ALL, default=True, purpose=("magma.policy", "random")),
-    "flawed": replace(player_with(EXPERT, flawed), default=False),
+    "flawed": replace(EXPERT.changed(flawed), default=False),
 }
 
 

@@ -10,7 +10,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.suites.flawed import flawed, player_with
+from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, generate_maze, maze_graph
 from graphwalk.suites.mazes.task import MazesConfig, MazeScore, MazeTask
@@ -95,7 +95,7 @@ PLAYERS: Mapping[str, Player[MazeTask]] = {
     "expert": EXPERT,
     "depth_first": Player(lowest_first, default=True),
     "random": Player(random_walk, default=True),
-    "flawed": player_with(EXPERT, flawed),
+    "flawed": EXPERT.changed(flawed),
 }
 
 

@@ -26,8 +26,15 @@ from graphwalk.stores.search import folded
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.extraction import Extraction, extract
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt, own_graph_prompt, query_texts
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.own_graphs import OwnGraph, existing_path, file_of, own_instance, settings_left_out
+from graphwalk.suites.loaded_graph import (
+    GraphInstance,
+    LoadedGraph,
+    OwnGraph,
+    existing_path,
+    file_of,
+    own_instance,
+    settings_left_out,
+)
 from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import VALUE, find_targets
 from graphwalk.suites.rows import compare_rows, row_form, typed_rows

@@ -11,7 +11,7 @@ from graphwalk.config.strict import MOST, NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.graph_prompts import query_texts
-from graphwalk.suites.own_graphs import OwnGraph
+from graphwalk.suites.loaded_graph import OwnGraph
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds, shipped_kinds
 from graphwalk.suites.questions.template import Target, Wording
 

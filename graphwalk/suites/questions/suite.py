@@ -10,8 +10,14 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.own_graphs import file_of, own_instance, queries_left_out, settings_left_out
+from graphwalk.suites.loaded_graph import (
+    GraphInstance,
+    LoadedGraph,
+    file_of,
+    own_instance,
+    queries_left_out,
+    settings_left_out,
+)
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionedGraph, QuestionsConfig
 from graphwalk.suites.questions.task import QuestionScore, QuestionTask

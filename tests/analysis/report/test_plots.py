@@ -2,7 +2,7 @@
 
 from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import build_report, result
 
 

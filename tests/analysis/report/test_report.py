@@ -5,7 +5,7 @@ import pytest
 
 from graphwalk.analysis.report.formats import to_markdown
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import QUESTIONS, build_report, failure, result, run
 
 DECLARED = analysis_of(suite_named("questions")).report()

@@ -4,7 +4,7 @@ import pytest
 
 from graphwalk.analysis.report.suite_report import causes_of, layout
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 
 COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
 

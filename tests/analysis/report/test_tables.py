@@ -9,7 +9,7 @@ from graphwalk.analysis.report.text_table import TextTable
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.questions import baselines
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import build_report, result
 
 DECLARED = analysis_of(suite_named("questions")).report()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import QUESTIONS, build_report, failure, result, run
 
 DECLARED = analysis_of(suite_named("questions")).report()

@@ -12,7 +12,7 @@ from graphwalk.graphs.graph import KEY
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row, Value
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.suites.flawed import flawed, player_with, varied
+from graphwalk.suites.flawed import flawed, varied
 from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import has_plan, python_part
 from graphwalk.suites.questions.task import QuestionTask
@@ -142,8 +142,8 @@ def _no_plan(task: QuestionTask) -> str:
 _EXPERT = Player(_walk, why_not=_no_plan)
 PLAYERS: Mapping[str, Player[QuestionTask]] = {
     "expert": replace(_EXPERT, default=True),
-    "varied": player_with(_EXPERT, varied),
+    "varied": _EXPERT.changed(varied),
     "cypher": Player(own_cypher, ("write_cypher",)),
-    "flawed": player_with(replace(_EXPERT, default=True), flawed),
+    "flawed": replace(_EXPERT, default=True).changed(flawed),
     "random": Player(random_walk, default=True),
 }
