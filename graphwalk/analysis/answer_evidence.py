@@ -14,8 +14,7 @@ from graphwalk.graphs.graph import KEY, Node, Relationship
 from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.stores.search import folded, words_of
 from graphwalk.tools.encodings import split_notes
-from graphwalk.tools.observed import ObservedGraph, observed_graph
-from graphwalk.tools.observed_values import Evidence, shows_data, tool_evidence
+from graphwalk.tools.observed import Evidence, ObservedGraph, observed_graph, shows_data, tool_evidence
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 """Keys in square brackets, but no link of Markdown."""

@@ -12,7 +12,7 @@ from graphwalk.analysis.explained import explained
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.errors import ConfigError
-from graphwalk.own_graph.models import AnyModel, named_models
+from graphwalk.own_graph.graph_agent import AnyModel, named_models
 from graphwalk.own_graph.stores import AnyGraph, as_graph
 from graphwalk.runs.background import blocking
 from graphwalk.runs.experiment import load_experiment

@@ -22,10 +22,10 @@ from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
-    from graphwalk.cli.answer import Teller
+    from graphwalk.cli.episode_text import Teller
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.own_graph.answer import Exchange
-    from graphwalk.own_graph.config import AskConfig
+    from graphwalk.own_graph.graph_agent import AskConfig
 
 _QUIT = ("quit", "exit", ":q")
 
@@ -57,8 +57,8 @@ def ask(
     The model walks the graph with read-only tools. Every step is shown, then the answer and its evidence. The default
     graph is the last one loaded by `graphwalk db load`, else the whole Neo4j database.
     """
-    from graphwalk.cli.answer import Teller
-    from graphwalk.own_graph.config import ask_config
+    from graphwalk.cli.episode_text import Teller
+    from graphwalk.own_graph.graph_agent import ask_config
 
     variables = read_variables()
     model = model or variables.model

@@ -85,7 +85,7 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     """Check and print the capabilities of a model. Return False if one failed."""
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
-    from graphwalk.own_graph.config import ask_config
+    from graphwalk.own_graph.graph_agent import ask_config
 
     config = ask_config({}, overrides)
     opened = open_model(model, read_variables().serving(config.servers), config.model_arguments.get(model))

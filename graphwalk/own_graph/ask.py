@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.own_graph.answer import Answer
-from graphwalk.own_graph.config import ask_config
-from graphwalk.own_graph.graph_agent import GraphAgent
-from graphwalk.own_graph.models import AnyModel
+from graphwalk.own_graph.graph_agent import AnyModel, GraphAgent, ask_config
 from graphwalk.own_graph.stores import AnyGraph, Store, aopen_store
 from graphwalk.runs.background import blocking
 from graphwalk.variables import read_variables

@@ -1,31 +1,120 @@
-"""The agent over your own graph, and the questions that it answers."""
+"""The agent over your own graph: its configuration, its model, its tools and prompt, and the questions it answers."""
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import Field
 
 from graphwalk.agent.levers import tools_with_levers
 from graphwalk.agent.loop import Episode, Watcher, run_episode
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
+from graphwalk.config.resources import data_path
+from graphwalk.config.strict import LoggedSettings, Strict, YamlFile, as_typed, set_dotted, validate
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.schema import Schema
+from graphwalk.models.base import Model
 from graphwalk.models.chat import CallOptions, Message
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.wrappers import Budget, wrap
+from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
+from graphwalk.models.scripted import ScriptedChatModel
+from graphwalk.models.wrappers import Budget, Guarded, wrap
 from graphwalk.own_graph.answer import Answer, Exchange
-from graphwalk.own_graph.config import AskConfig
-from graphwalk.own_graph.models import LOOK, AnyModel, as_model
+from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import own_graph_system
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.suites.own_questions.look import look_in_words
 from graphwalk.suites.task import Prompt
-from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.variables import Variables
+
+DEFAULTS: Mapping[str, Any] = {**FOREIGN, "tools": OWN_GRAPH_TOOLS, "turn_limit": 30}
+
+
+class AskConfig(Strict):
+    """The fields of an experiment that an agent over your own graph has."""
+
+    agent: AgentConfig
+    options: ModelOptions = ModelOptions()
+    limits: Limits = Limits()
+    servers: dict[str, str] = Field(default_factory=dict)
+    model_arguments: dict[str, LoggedSettings] = Field(default_factory=dict)
+
+
+def ask_config(agent: Mapping[str, Any], overrides: Sequence[str] = (), *, small: bool = False) -> AskConfig:
+    """Return the configuration with these fields of `agent` and `key=value` overrides.
+
+    `small`: what is not set is that of templates/profiles/small.yaml. Raise ConfigError for a wrong field or value.
+    """
+    profile = YamlFile.read(data_path("templates") / "profiles" / "small.yaml").data if small else {"agent": {}}
+    data = {**profile, "agent": {**DEFAULTS, **profile["agent"], **agent}}
+    fields = [parse_override(override) for override in overrides]
+    for key, value in fields:
+        set_dotted(data, key, as_typed(value), f"-o {key}")
+    config = validate(AskConfig, data, "ask", overridden=[key for key, _ in fields])
+    for name, default in (("answer", "text"), ("nudges", 0)):
+        if getattr(config.agent, name) != default:
+            raise ConfigError(f"agent.{name}: an answer in words has no form", hint=f"leave it out, or set {default}")
+    if config.agent.tool_choice == "required" and config.agent.tool_protocol != "json":
+        raise ConfigError("agent.tool_choice: required needs tool_protocol: json", hint="docs/method.md, Levers")
+    return config
+
+
+AnyModel = Any
+"""`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
+`openai_model` makes of a client of the `openai` package."""
+LOOK = "scripted/look"
+
+
+def as_model(model: AnyModel, variables: Variables, arguments: Mapping[str, Any] | None = None) -> Model:
+    """Return any of the forms of a model, or "scripted/look", as a `Model`. ConfigError for everything else."""
+    if model == LOOK:
+        return Guarded(ScriptedChatModel(LOOK, look_in_words), variables, LOOK)
+    if isinstance(model, str):
+        return open_model(model, variables, arguments)
+    if not isinstance(model, type) and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
+        from graphwalk.models.langchain import LangchainModel
+
+        model = LangchainModel(model)
+    return Guarded(model, variables, _name_of(model), lent=True)
+
+
+def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tuple[str, ...], Mapping[str, Model]]:
+    """Return all names, and the objects by name: their `name`, else `python/CLASS`. ConfigError if two are equal."""
+    names: list[str] = []
+    objects: dict[str, Model] = {}
+    for entry in [models] if isinstance(models, str) else models:
+        if isinstance(entry, str):
+            names.append(entry)
+            continue
+        model = as_model(entry, variables)
+        if model.name in names:
+            raise ConfigError(f"two models have the name {model.name}", hint="set distinct names: provider/model")
+        names.append(model.name)
+        objects[model.name] = model
+    return tuple(names), objects
+
+
+def _name_of(model: Any) -> str:
+    if not callable(getattr(model, "complete", None)) or isinstance(model, type):
+        what = f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} object"
+        client = hasattr(model, "chat") and hasattr(model, "base_url")
+        forms = 'pass "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
+        hint = 'for a client pass graphwalk.openai_model(client, "NAME")' if client else forms
+        raise ConfigError("model is missing" if model is None else f"{what} is not a model", hint=hint)
+    name = getattr(model, "name", None)
+    if not isinstance(name, str) or not name:
+        return f"python/{type(model).__name__}"
+    if name.partition("/")[0] in EPISODE_PROVIDERS:
+        raise ConfigError(f"model name {name} is reserved")
+    return name
 
 
 async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:

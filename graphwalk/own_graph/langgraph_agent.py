@@ -14,9 +14,7 @@ from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
 from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
 from graphwalk.models.tracing import Reporting, manager_of_node
 from graphwalk.models.trajectory import ToolResult, Turn
-from graphwalk.own_graph.config import ask_config
-from graphwalk.own_graph.graph_agent import GraphAgent
-from graphwalk.own_graph.models import AnyModel
+from graphwalk.own_graph.graph_agent import AnyModel, GraphAgent, ask_config
 from graphwalk.own_graph.stores import AnyGraph, Store, open_store
 from graphwalk.variables import read_variables
 

@@ -36,8 +36,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.models.chat import ToolCall, ToolSpec
-from graphwalk.own_graph.config import ask_config
-from graphwalk.own_graph.graph_agent import toolbox_over
+from graphwalk.own_graph.graph_agent import ask_config, toolbox_over
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.errors import StoreError
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
-from graphwalk.own_graph.config import ask_config
-from graphwalk.own_graph.graph_agent import system_text, toolbox_over
+from graphwalk.own_graph.graph_agent import ask_config, system_text, toolbox_over
 from graphwalk.own_graph.stores import AnyGraph, open_store
 from graphwalk.runs.background import blocking
 

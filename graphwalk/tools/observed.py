@@ -1,23 +1,26 @@
-"""Read the part of a graph that the tool results of an episode have shown to a model.
+"""Read the part of a graph, and the values, that the tool results of an episode have shown to a model.
 
 Scores, scenes and scripted agents read results here: as data during a run, from the logged text later. The YAML of a
 tool declares what its rows are; rows of other tools, or of another form than declared, show nothing.
+
+Values match as a whole, in every result encoding: `abc` is not in `abcd`, and 3 is in `[3.0]`.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, pairwise, product, repeat
 from typing import Any
 
-from graphwalk.graphs.answers import parse_object
+from graphwalk.graphs.answers import normalise, parse_json, parse_object, value_forms
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.graphs.values import SCALARS, Row, Value
-from graphwalk.models.trajectory import ToolResult
-from graphwalk.tools.encodings import read_rows
+from graphwalk.models.chat import ToolCall
+from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.tools.encodings import read_rows, split_notes
 from graphwalk.tools.tool import shipped_declaration
 
 NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
@@ -26,6 +29,7 @@ _NAMING = ("name", "title", "label", "caption")
 """Properties that people call a node by, where it has one of them."""
 _QUERIED = (("neighbor_properties", "relationships"), ("properties", "nodes"), ("match", "nodes"), ("values", "values"))
 """Column of a query's result → what its rows are read as."""
+_TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
 
 Pair = tuple[str, str, str]
@@ -350,3 +354,84 @@ def _label_set(*labels: str) -> frozenset[str]:
 
 def _is_key(key: Any) -> bool:
     return isinstance(key, str | int) and not isinstance(key, bool)
+
+
+class Evidence:
+    """A text, or several, in which values are looked up."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._text = "\n".join(texts)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Everything between delimiters; a value without delimiters in it is one word."""
+        words = set(_TOKEN.findall(self._text))
+        return frozenset(words | {token.rstrip(".-!?*_").lstrip("*_") for token in words})  # `**f7**.` names f7
+
+    @cached_property
+    def tokens(self) -> frozenset[Hashable]:
+        """The words, with numbers and booleans as values: 3 and 3.0 are one."""
+        return frozenset(map(_token, self.words))
+
+    def holds(self, value: Any) -> bool:
+        """Return True if the text contains the value as a whole."""
+        if not isinstance(value, str):
+            return normalise(value) in self.tokens
+        forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]} if value else {value}
+        return not self.words.isdisjoint(forms) or any(map(self._holds_phrase, filter(None, forms)))
+
+    def _holds_phrase(self, phrase: str) -> bool:
+        """Find a value with delimiters in it, not adjacent to word characters."""
+        words = _TOKEN.findall(phrase)
+        if words == [phrase] or not self.words.issuperset(words):
+            return False
+        start = self._text.find(phrase)
+        while start >= 0:
+            before, after = self._text[start - 1 : start], self._text[start + len(phrase) : start + len(phrase) + 1]
+            joined = (before.isalnum() and phrase[0].isalnum()) or (phrase[-1].isalnum() and after.isalnum())
+            if not joined:
+                return True
+            start = self._text.find(phrase, start + 1)
+        return False
+
+
+@lru_cache(maxsize=1 << 16)
+def _token(word: str) -> Hashable:
+    """Return the value of a word. Cached, since episodes on a graph share most results."""
+    *_, value = value_forms(word)
+    return normalise(value)
+
+
+def tool_evidence(trajectory: Trajectory) -> Evidence:
+    """Return the data in all tool results, without their notes, which repeat arguments and count rows and pages."""
+    return Evidence(split_notes(result.content)[1] for result in trajectory.results if shows_data(result))
+
+
+def found_values(results: Iterable[ToolResult]) -> Callable[..., bool]:
+    """Return a function that is True if a result shows a value, in one of several spellings, that its call lacks.
+
+    A call about a guess shows the guess again, which finds nothing.
+    """
+    shown = filter(shows_data, results)
+    pairs = [(Evidence([result.call.arguments]), Evidence([split_notes(result.content)[1]])) for result in shown]
+    return lambda *forms: any(
+        any(map(content.holds, forms)) and not any(map(arguments.holds, forms)) for arguments, content in pairs
+    )
+
+
+def shows_data(result: ToolResult) -> bool:
+    """Return False for errors, empty results and notes, which repeat words of the model."""
+    return result.error is None and bool(result.rows)
+
+
+def wasted_calls(trajectory: Trajectory) -> tuple[int, int]:
+    """Return how many calls were identical to an earlier one, and how many were refused."""
+    results = trajectory.results
+    repeated = len(results) - len({call_signature(result.call) for result in results})
+    return repeated, sum(result.error is not None for result in results)
+
+
+def call_signature(call: ToolCall) -> tuple[str, str]:
+    """Return name and arguments; whitespace and the order of arguments are ignored."""
+    arguments = parse_json(call.arguments)
+    return call.name, call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)

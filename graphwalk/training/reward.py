@@ -24,7 +24,7 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import judge
 from graphwalk.suites.suite import suite_named
 from graphwalk.suites.task import Task, setting_of
-from graphwalk.tools.observed_values import tool_evidence, wasted_calls
+from graphwalk.tools.observed import tool_evidence, wasted_calls
 
 
 class Weights(Strict):

@@ -13,7 +13,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.observed_values import shows_data
+from graphwalk.tools.observed import shows_data
 from graphwalk.tools.tool import load_tool, load_tools
 
 DEGREE = """\

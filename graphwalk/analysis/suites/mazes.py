@@ -31,7 +31,7 @@ from graphwalk.suites.mazes.task import (
 )
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.observed_values import shows_data
+from graphwalk.tools.observed import shows_data
 
 ErrorClass = Literal[PathError, "no_answer", "unreadable"]
 

@@ -8,8 +8,7 @@ from graphwalk.analysis.scene import Scene, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
-from graphwalk.tools.observed import VALUES
-from graphwalk.tools.observed_values import found_values, tool_evidence
+from graphwalk.tools.observed import VALUES, found_values, tool_evidence
 
 _MOST_ROWS = 10_000
 """Rows of an answer whose texts are looked up in results."""

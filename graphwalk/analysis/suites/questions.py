@@ -35,8 +35,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.suites.rows import missing_fields, row_set, typed_rows
-from graphwalk.tools.observed import is_key
-from graphwalk.tools.observed_values import Evidence, shows_data, tool_evidence, wasted_calls
+from graphwalk.tools.observed import Evidence, is_key, shows_data, tool_evidence, wasted_calls
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.report import Report

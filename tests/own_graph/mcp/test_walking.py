@@ -11,7 +11,7 @@ from mcp import Client
 from graphwalk.agent.levers import tools_with_levers
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.chat import ToolCall
-from graphwalk.own_graph.config import DEFAULTS
+from graphwalk.own_graph.graph_agent import DEFAULTS
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools

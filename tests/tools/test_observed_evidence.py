@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, Trajectory
-from graphwalk.tools.observed_values import Evidence, tool_evidence, wasted_calls
+from graphwalk.tools.observed import Evidence, tool_evidence, wasted_calls
 from tests.suites.episodes import call, episode, seen, tool_turn
 
 
