@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.models.chat import CallOptions, Message
-from graphwalk.models.json_protocol import ANY_TEXT
-from graphwalk.models.protocols import protocol_of
-from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.protocols import ANY_TEXT, TextProtocol, protocol_of
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.training.stage import Stage
 from training.commands import run_module

@@ -12,8 +12,7 @@ from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.answers import parse_json
 from graphwalk.graphs.schema import NodeType, RelationshipType, Schema
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.suite import Suite

@@ -20,11 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, ToolCall, Usage
-from graphwalk.models.json_protocol import ANY_TEXT, NO_CALL, with_answer_as_text
-from graphwalk.models.langchain import tool_message
-from graphwalk.models.tracing import Reporting, manager_of_node
+from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, Usage
+from graphwalk.models.langchain import Reporting, manager_of_node, tool_message
+from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt

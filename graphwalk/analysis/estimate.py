@@ -11,12 +11,10 @@ from typing import Any
 
 from graphwalk.agent.loop import CUT_OFF, Episode, run_episode
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.base import Model, Wrapper
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.protocols import protocol_of
+from graphwalk.models.protocols import TextProtocol, protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.models.trajectory import ExitStatus, ToolResult
 from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan

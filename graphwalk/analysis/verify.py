@@ -14,8 +14,7 @@ from typing import Any
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, to_dict
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec, to_dict
 from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache

@@ -20,9 +20,8 @@ from graphwalk.api.runs import Run, amake_tasks, aplay, arun, compare, make_task
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.models.openai_servers import openai_model
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.models.registry import openai_model
 from graphwalk.own_graph.answer import Answer
 from graphwalk.own_graph.ask import aask, ask
 from graphwalk.own_graph.langgraph_agent import build_agent

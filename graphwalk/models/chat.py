@@ -1,11 +1,11 @@
-"""A conversation with a model, in the OpenAI chat format. Text of a model is kept as it came, surrogates and all."""
+"""Models and their conversations, in the OpenAI chat format. Text of a model is kept as it came, surrogates and all."""
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -196,6 +196,33 @@ class Reply:
     seconds: float = 0.0
     model: str = ""
     """The model name that the provider reports."""
+
+
+class Model(Protocol):
+    """A language model. One object serves many conversations at the same time."""
+
+    name: str
+    """`provider/model`."""
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Return the model's next message. Raise ModelError if the provider fails; `retryable`: worth a retry."""
+        ...
+
+    async def close(self) -> None:
+        """Close connections."""
+        return
+
+
+class Wrapper(Model):
+    """A model around `inner`, which has its name and is closed with it."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.streams_by_callbacks: bool = getattr(inner, "streams_by_callbacks", False)
+
+    async def close(self) -> None:
+        await self.inner.close()
 
 
 Logged = TypeVar("Logged")

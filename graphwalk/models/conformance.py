@@ -11,8 +11,7 @@ import yaml
 
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ModelError
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, json_object
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, json_object
 
 Status = Literal["ok", "failed", "absent"]
 Finding = tuple[Status, str]

@@ -1,4 +1,7 @@
-"""LangChain chat models as models; messages in both directions, each `AIMessage` kept whole as provider state."""
+"""LangChain: its messages in both directions, its chat models as models, reports to its callbacks.
+
+An `AIMessage` is kept whole as provider state. LangSmith, OpenInference and Langfuse are handlers of callbacks.
+"""
 
 import json
 import time
@@ -8,14 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.base import Model
 from graphwalk.models.chat import (
     CallOptions,
     Message,
+    Model,
     Reply,
     ToolCall,
     ToolSpec,
     Usage,
+    Wrapper,
     from_dict,
     json_object,
     sendable_arguments,
@@ -34,8 +38,10 @@ from graphwalk.models.trajectory import ToolResult
 from graphwalk.variables import Variables
 
 if TYPE_CHECKING:
+    from langchain_core.callbacks import AsyncCallbackManager
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+    from langchain_core.runnables import RunnableConfig
 
 FORMAT = "langchain"
 OURS = "graphwalk"
@@ -301,3 +307,58 @@ def _failure(error: Exception, name: str) -> ModelError:
     retryable = isinstance(error, OSError | TimeoutError)
     message = f"{name} failed: {type(error).__name__}: {error}"
     return ModelError(message, hint=TEXT_HINT if "response_format" in message else "", retryable=retryable)
+
+
+def callback_manager(config: "RunnableConfig | None" = None) -> "AsyncCallbackManager | None":
+    """Return the manager of the handlers of `config`, of a runnable around it, and of the environment; None without."""
+    from langchain_core.runnables.config import ensure_config, get_async_callback_manager_for_config
+
+    manager = get_async_callback_manager_for_config(ensure_config(config))
+    return manager if manager.handlers else None
+
+
+def manager_of_node(config: "RunnableConfig") -> "AsyncCallbackManager | None":
+    """Return the manager of the handlers that LangGraph passes to a node, None without any."""
+    return callback_manager(config) if getattr(config.get("callbacks"), "handlers", None) else None
+
+
+class Reporting(Wrapper):
+    """A model whose calls are reported. LangChain's own models report theirs."""
+
+    run_id: str | None = None
+    """The id of the last report, in the form that LangChain's models give to their messages."""
+
+    def __init__(self, inner: Model, manager: "AsyncCallbackManager") -> None:
+        super().__init__(inner)
+        self._manager = manager
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        from langchain_core.messages import AIMessageChunk
+        from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
+
+        if self.streams_by_callbacks:
+            return await self.inner.complete(messages, tools, options)
+        parameters = {"model": self.name, "tools": [tool.as_openai() for tool in tools]}
+        (run,) = await self._manager.on_chat_model_start(
+            {"name": self.name}, [list(map(to_langchain, messages))], invocation_params=parameters
+        )
+        self.run_id = run_id = f"lc_run--{run.run_id}"
+
+        async def on_text(piece: str) -> None:
+            chunk = ChatGenerationChunk(message=AIMessageChunk(content=piece, id=run_id))
+            await run.on_llm_new_token(piece, chunk=chunk)
+
+        # LangChain's models stream for these handlers too: those of LangGraph's stream mode "messages".
+        if any(hasattr(handler, "tap_output_aiter") for handler in self._manager.handlers):
+            options = replace(options, on_text=on_text)
+        try:
+            reply = await self.inner.complete(messages, tools, options)
+        except BaseException as error:
+            await run.on_llm_error(error)
+            raise
+        message = to_ai_message(reply)
+        message.id = run_id
+        if reply.model:
+            message.response_metadata.setdefault("model_name", reply.model)
+        await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=message)]]))
+        return reply

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.config.agent import Price
 from graphwalk.config.strict import Strict
-from graphwalk.models.openai_servers import SERVERS, base_url
+from graphwalk.models.registry import SERVERS, base_url
 from graphwalk.variables import Variables
 
 if TYPE_CHECKING:

@@ -1,15 +1,248 @@
-"""The tool protocol of an agent, by its name in `agent.tool_protocol`, and models that speak it."""
+"""How a model calls tools, by `agent.tool_protocol`: native calls, calls in text, or JSON held to a schema.
+
+In the last two the tools are in the prompt, and the calls are parsed from the reply.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby, takewhile
+from os.path import commonprefix
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.base import Model, Wrapper
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, json_object
-from graphwalk.models.json_protocol import JsonProtocol
-from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.config.templates import Prompts
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper, json_object
+from graphwalk.models.text_calls import find_calls, first_calls, visible
+
+CALL_PREFIX = "text_call_"
+"""Beginning of the ids of calls that were found in a text."""
+Request = tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]
+ANY_TEXT: Mapping[str, Any] = {"type": "string"}
+"""The JSON schema of an answer without a form."""
+NO_CALL = ""
+"""Name of the call that a reply becomes if it is not JSON, so that the model gets an error."""
+_ANSWER, _CALLS, _TOOL, _ARGUMENTS, _THOUGHT = "answer", "calls", "tool", "arguments", "thought"
+_MOST_CALLS = 8
+"""Calls of one reply; without a bound a small model may list calls up to its output limit."""
+_DECODER = json.JSONDecoder()
+
+
+class TextProtocol:
+    """Tools are in the system prompt, results are user messages, calls are parsed from the reply.
+
+    The reply keeps its text, calls included.
+    """
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
+        """Return the request in the form of this protocol."""
+        sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
+        stop = options.stop or self._stop(tools)
+        return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=stop)
+
+    def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
+        """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids.
+
+        It is cut after its first block of calls: small models invent a result.
+        """
+        content = reply.message.content
+        if not tools or reply.message.tool_calls or not content:
+            return reply
+        names = [tool.name for tool in tools]
+        content = first_calls(content, names)
+        calls = find_calls(content, names).calls
+        tool_calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
+        return replace(reply, message=replace(reply.message, content=content, tool_calls=tool_calls))
+
+    def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+        """Return the beginning of a result, at which a reply ends: small models invent one."""
+        heading = commonprefix([self._result_of(tool.name) for tool in tools])  # noqa: RUF071
+        return (f"\n{heading}",) if heading.strip() else ()
+
+    def _result_of(self, tool: str) -> str:
+        """Return the heading of a tool's results."""
+        results = [{"name": tool, "content": "\0"}]
+        return self._prompts.render("text_protocol_results.j2", results=results).partition("\0")[0].rstrip()
+
+    def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
+        """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
+        plain = list(self._plain(messages, parallel))
+        if description := self._description(tools, parallel):
+            system = [m.content or "" for m in plain if m.role == "system"]
+            plain = [m for m in plain if m.role != "system"]
+            plain.insert(0, Message("system", "\n\n".join([*system, description])))
+        if tools:
+            plain.append(self._reminder(messages, tools))
+        merged: list[Message] = []
+        for role, group in groupby(plain, key=lambda message: message.role):
+            same = list(group)
+            merged += [Message(role, "\n\n".join(m.content for m in same if m.content))] if role == "user" else same
+        return merged
+
+    def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
+        """Return the tools and the form of a reply for the system prompt, "" if there is nothing to describe."""
+        return self._rendered("text_protocol.j2", tools, parallel) if tools else ""
+
+    def _rendered(self, name: str, tools: Sequence[ToolSpec], parallel: bool) -> str:
+        described = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": json.dumps(tool.parameters),
+                "arguments": tool.parameters.get("properties", {}),
+                "required": tool.parameters.get("required", ()),
+            }
+            for tool in tools
+        ]
+        return self._prompts.render(name, tools=described, parallel=parallel).rstrip()
+
+    def _reminder(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
+        """Return the end of the last user message; small models forget the system prompt."""
+        last = [message.content or "" for message in takewhile(lambda m: m.role == "tool", reversed(messages))]
+        text = self._prompts.render(
+            "text_protocol_reminder.j2",
+            answered=any(message.role == "tool" for message in messages),
+            results=last[::-1],
+            tools=[tool.name for tool in tools],
+        )
+        return Message("user", text.strip())
+
+    def _plain(self, messages: Sequence[Message], parallel: bool) -> Iterator[Message]:
+        names: dict[str | None, str] = {}
+        for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
+            if is_result:
+                results = [{"name": names.get(m.tool_call_id) or "the tool", "content": m.content or ""} for m in group]
+                yield Message("user", self._prompts.render("text_protocol_results.j2", results=results).rstrip())
+                continue
+            for message in group:
+                names.update((call.id, call.name) for call in message.tool_calls)
+                yield self.written(message, parallel)
+
+    def written(self, message: Message, parallel: bool) -> Message:
+        """Return a message as a model of this protocol would write it, native calls (of an example, say) as text."""
+        if not message.tool_calls:
+            return replace(message, provider_state=None)
+        calls = [call for call in message.tool_calls if not call.id.startswith(CALL_PREFIX)]
+        blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in calls]
+        return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
+
+
+class JsonProtocol(TextProtocol):
+    """A reply is one JSON object with calls or the answer, by `response_format`. `most_calls`: calls of one reply.
+
+    Replies are not streamed, since a reader wants no JSON.
+    `tool_choice: required`: the first reply has calls, since small models answer before they have seen anything.
+    """
+
+    def __init__(self, prompts: Prompts, most_calls: int) -> None:
+        super().__init__(prompts)
+        self._most_calls = min(most_calls, _MOST_CALLS)
+
+    def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
+        most = self._most_calls if options.parallel_tool_calls is not False else None
+        answered = any(message.role == "tool" for message in messages)
+        must_call = options.tool_choice == "required" and bool(tools) and not answered
+        schema = reply_schema(tools, None if must_call else options.answer_schema or ANY_TEXT, most)
+        sent, _, in_text = super().outgoing(messages, tools, options)
+        return sent, (), replace(in_text, response_schema=schema, stop=options.stop, on_text=None)
+
+    def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
+        if not tools or reply.message.tool_calls:
+            return reply
+        calls = _calls(reply.message.content or "", tools)
+        tool_calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
+        return replace(reply, message=replace(_with_thought(reply.message), tool_calls=tool_calls))
+
+    def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
+        return self._rendered("json_protocol.j2", tools, parallel)
+
+    def written(self, message: Message, parallel: bool) -> Message:
+        """Return a message of an example, of another protocol, or with an answer in this protocol's form."""
+        if message.role != "assistant" or any(call.id.startswith(CALL_PREFIX) for call in message.tool_calls):
+            return Message(message.role, message.content)
+        calls = [{_TOOL: call.name, _ARGUMENTS: _loaded(call.arguments)} for call in message.tool_calls]
+        if not calls:
+            return Message("assistant", json.dumps({_ANSWER: _loaded(message.content or "")}, ensure_ascii=False))
+        thought = {_THOUGHT: message.content} if message.content else {}
+        called = {_CALLS: calls} if parallel else calls[0]
+        return Message("assistant", json.dumps({**thought, **called}, ensure_ascii=False))
+
+
+def reply_schema(tools: Sequence[ToolSpec], answer: Mapping[str, Any] | None, most_calls: int | None) -> dict[str, Any]:
+    """Return the JSON schema of a reply: calls or an answer, after an optional thought.
+
+    `answer` None: no answer is allowed yet. `most_calls`: a reply is a list of at most this many calls; None: it is one
+    call. llama.cpp writes properties in the order of the schema, so the thought comes first.
+    """
+    thought = {_THOUGHT: {"type": "string"}}
+    forms = [{_TOOL: {"type": "string", "enum": [tool.name]}, _ARGUMENTS: dict(tool.parameters)} for tool in tools]
+    if forms and most_calls is not None:
+        calls = {"type": "array", "items": {"anyOf": [_object(form) for form in forms]}}
+        forms = [{_CALLS: {**calls, "minItems": 1, "maxItems": most_calls}}]
+    if answer is not None and all(tool.name != _ANSWER for tool in tools):  # else the answer is a call
+        forms.append({_ANSWER: dict(answer)})
+    objects = [_object(form, thought) for form in forms]
+    return objects[0] if len(objects) == 1 else {"type": "object", "anyOf": objects}
+
+
+def with_answer_as_text(reply: Reply, write: Callable[[Any], str]) -> Reply:
+    """Return a reply whose answer in JSON is the text that the task reads."""
+    message = _with_thought(reply.message)
+    fields = _fields(message.content or "") or {}
+    if message.tool_calls or _ANSWER not in fields:
+        return reply
+    answer = fields[_ANSWER]
+    try:
+        content = answer if isinstance(answer, str) else write(answer)
+    except (TypeError, ValueError):  # of a server that ignores the schema
+        content = json.dumps(answer, ensure_ascii=False)
+    return replace(reply, message=replace(message, content=content, provider_state=None))
+
+
+def _with_thought(message: Message) -> Message:
+    """Return a message with its thought as the reasoning, where reports look for it."""
+    thought = (_fields(message.content or "") or {}).get(_THOUGHT)
+    return message if message.reasoning or not isinstance(thought, str) else replace(message, reasoning=thought)
+
+
+def _object(fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    properties = {**(optional or {}), **fields}
+    return {"type": "object", "properties": properties, "required": [*fields], "additionalProperties": False}
+
+
+def _fields(content: str) -> dict[str, Any] | None:
+    """Return the JSON object with which a reply begins, after reasoning and a fence; None if it is not whole."""
+    text = visible(content)
+    try:
+        value, _ = _DECODER.raw_decode(text, text.find("{"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _calls(content: str, tools: Sequence[ToolSpec]) -> Sequence[tuple[str, str]]:
+    """Return name and arguments of the calls in a reply: none for an answer, `NO_CALL` for a reply without a form."""
+    fields = _fields(content)
+    if fields is None:
+        return [(NO_CALL, content)]
+    items = fields.get(_CALLS) or ([fields] if _TOOL in fields else [])
+    if isinstance(items, list) and items and all(isinstance(item, dict) and _TOOL in item for item in items):
+        return [(str(item[_TOOL]), json.dumps(item.get(_ARGUMENTS) or {})) for item in items]
+    if _ANSWER in fields:
+        return []
+    return find_calls(content, [tool.name for tool in tools]).calls or [(NO_CALL, content)]
+
+
+def _loaded(text: str) -> Any:
+    """Return the object or list that a text writes as JSON, else the text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict | list) else text
 
 
 def protocol_of(agent: AgentConfig) -> TextProtocol | None:

@@ -6,15 +6,44 @@ A class takes `name`, the part after `provider/`, and the environment `variables
 episode, not the run.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import hashlib
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.request import getproxies
 
 from graphwalk.config.resources import Registry
-from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
-from graphwalk.models.base import Model
-from graphwalk.models.wrappers import Guarded
-from graphwalk.variables import Variables
+from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
+from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel
+from graphwalk.variables import Variables, server_variable
+from graphwalk.version import __version__
 
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+SERVERS = {
+    "openai": "https://api.openai.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "deepseek": "https://api.deepseek.com",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "groq": "https://api.groq.com/openai/v1",
+    "together": "https://api.together.xyz/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+    "ollama": "http://127.0.0.1:11434/v1",
+}
+"""Provider → base URL, which NAME_BASE_URL replaces; NAME_API_KEY is the key."""
+_OPENAI_HOST = "api.openai.com"
+_REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
+_CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
+"""Timeouts: connecting, between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
 _SERVERS = (
     *("openai", "openai-chat", "openai-responses", "azure", "gemini", "deepseek", "openrouter", "groq"),
     *("together", "mistral", "vllm", "ollama", "openai-api"),
@@ -22,7 +51,7 @@ _SERVERS = (
 PROVIDERS = Registry(
     "model provider",
     "graphwalk.models",
-    {name: f"graphwalk.models.openai_servers:{name.replace('-', '_')}" for name in _SERVERS}
+    {name: f"graphwalk.models.registry:{name.replace('-', '_')}" for name in _SERVERS}
     | {"langchain": "graphwalk.models.langchain:langchain"},
 )
 """Name → function that makes a model from its name, the environment variables, and keyword arguments."""
@@ -78,3 +107,223 @@ def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | N
     except Exception as error:
         cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=f"look at {PROVIDERS.origin(provider)}") from error
+
+
+class Guarded(Wrapper):
+    """A provider that raises only ModelError, and whose texts contain no secrets and no control characters.
+
+    The provider's `close` is optional. `lent`: the object is the user's and is not closed.
+    """
+
+    def __init__(self, inner: Any, variables: Variables, name: str, *, lent: bool = False) -> None:
+        self.inner, self.name = inner, name
+        self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
+        self._secrets, self._lent = variables.secrets, lent
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        try:
+            reply = await self.inner.complete(messages, tools, options)
+            if not isinstance(reply, Reply):
+                raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
+            redact, message = self._secrets.redact_certain, reply.message
+            state = message.provider_state
+            if state is not None:
+                state = json.loads(redact(json.dumps(state)))
+            clean = replace(
+                message,
+                content=None if message.content is None else redact(message.content),
+                reasoning=None if message.reasoning is None else redact(message.reasoning),
+                tool_calls=tuple(
+                    ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls
+                ),
+                provider_state=state,
+            )
+            return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
+        except ModelError as error:
+            error.args = (self._secrets.redact_error(str(error)),)
+            error.hint = self._secrets.redact(error.hint)
+            raise
+        except Exception as error:
+            cause = self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}")
+            raise ModelError(cause) from error
+
+    async def close(self) -> None:
+        close = None if self._lent else getattr(self.inner, "close", None)
+        if close is not None:
+            await close()
+
+
+def _provider(
+    name: str, about: str = "", *, server: str | None = None, responses: bool | None = False
+) -> Callable[..., OpenAIModel]:
+    """Return the function that opens models of a server in `SERVERS`; `responses` None: for reasoning models."""
+    server = server or name
+    variable = server_variable(server)
+
+    def opened_model(model: str, variables: Variables, **client: Any) -> OpenAIModel:
+        address = variables.get(f"{variable}_BASE_URL") or SERVERS[server]
+        opened = _open_client(variable, address, variables, client)
+        if responses or (responses is None and _REASONING_MODEL.match(model)):
+            return ResponsesModel(f"{name}/{model}", opened, model)
+        at_openai = urlsplit(address).hostname == _OPENAI_HOST
+        limit = "max_completion_tokens" if at_openai else "max_tokens"
+        return ChatModel(f"{name}/{model}", opened, model, limit=limit)
+
+    opened_model.__doc__ = about or f"{name}/MODEL, by {variable}_API_KEY"
+    return opened_model
+
+
+_BOTH = "OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"
+openai = _provider("openai", _BOTH, responses=None)
+openai_chat = _provider("openai-chat", "the same, always by Chat Completions", server="openai")
+openai_responses = _provider("openai-responses", "the same, always by Responses", server="openai", responses=True)
+gemini, deepseek, openrouter, groq = map(_provider, ("gemini", "deepseek", "openrouter", "groq"))
+together, mistral, vllm, ollama = map(_provider, ("together", "mistral", "vllm", "ollama"))
+
+
+def openai_api(name: str, variables: Variables, **client: Any) -> OpenAIModel:
+    """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
+    server, _, model = name.partition("/")
+    spec = f"openai-api/{name}"
+    if not model:
+        raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
+    variable = server_variable(server)
+    address = variables.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return ChatModel(spec, _open_client(variable, address, variables, client), model)
+
+
+def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
+    """azure/DEPLOYMENT by AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION, and AZURE_OPENAI_API_KEY or an Entra token"""
+    from openai import AsyncAzureOpenAI
+
+    spec = f"azure/{deployment}"
+    purpose = f"it is needed for {spec} (docs/models.md)"
+    endpoint = variables.require("AZURE_OPENAI_ENDPOINT", purpose)
+    check_address("AZURE_OPENAI_ENDPOINT", endpoint)
+    variables.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
+    token = variables.get("AZURE_OPENAI_AD_TOKEN")
+    opened = AsyncAzureOpenAI(
+        azure_endpoint=endpoint,
+        azure_deployment=deployment,
+        api_version=variables.require("OPENAI_API_VERSION", purpose),
+        api_key=None if token else variables.require("AZURE_OPENAI_API_KEY", purpose),
+        azure_ad_token=token,
+        **_common_arguments(client, local=False),
+    )
+    if "organization" not in client and "project" not in client:
+        opened.organization = opened.project = None
+    return ChatModel(spec, opened, deployment, limit="max_completion_tokens")
+
+
+def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -> OpenAIModel:
+    """Return a model that calls your own `openai.AsyncOpenAI` or `AsyncAzureOpenAI` client.
+
+    `api` is "chat" or "responses"; None: "responses" for OpenAI's reasoning models, else "chat". The client's retries
+    are not used, and it is not closed. Raise ConfigError for any other object.
+    """
+    from openai import AsyncAzureOpenAI, AsyncOpenAI
+
+    if not isinstance(client, AsyncOpenAI):
+        raise ConfigError(
+            f"{type(client).__name__} is not an AsyncOpenAI client", hint="openai_model(AsyncOpenAI(), …)"
+        )
+    if api not in (None, "chat", "responses"):
+        raise ConfigError(f"api is {api!r}", hint='"chat" or "responses"')
+    at_openai = urlsplit(str(client.base_url)).hostname == _OPENAI_HOST
+    responses = api == "responses" or (api is None and at_openai and _REASONING_MODEL.match(model) is not None)
+    kind = ResponsesModel if responses else ChatModel
+    limit = "max_completion_tokens" if at_openai or isinstance(client, AsyncAzureOpenAI) else "max_tokens"
+    opened = kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
+    if isinstance(client, AsyncAzureOpenAI) and not responses and "/deployments" not in client.base_url.path:
+        opened.path = f"/deployments/{model}{opened.path}"
+    return opened
+
+
+def server_name(spec: str) -> str | None:
+    """Return the name of a model's server, which is the prefix of its variables; None without one."""
+    provider, _, name = spec.partition("/")
+    if provider == "openai-api":
+        return name.partition("/")[0]
+    server = "openai" if provider in ("openai-chat", "openai-responses") else provider
+    return server if server in SERVERS else None
+
+
+def base_url(spec: str, variables: Variables) -> str | None:
+    """Return the address of a model's server; None without a server, or if the address is not set."""
+    if spec.startswith("azure/"):
+        return variables.get("AZURE_OPENAI_ENDPOINT")
+    server = server_name(spec)
+    return None if server is None else variables.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
+
+
+def server_of(spec: str, variables: Variables) -> str | None:
+    """Return host and path digest of a model's server, for the fingerprint; the path itself may hold a key."""
+    address = base_url(spec, variables)
+    if address is None:
+        return None
+    url = urlsplit(address)
+    rest = hashlib.sha256(url.path.rstrip("/").encode()).hexdigest()[:8]
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
+
+
+def _is_local(host: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def _open_client(variable: str, address: str, variables: Variables, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
+    """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
+    from openai import AsyncOpenAI
+
+    host = check_address(f"{variable}_BASE_URL", address)
+    name, local = f"{variable}_API_KEY", _is_local(host)
+    if local:
+        key = variables.get(name, "none")
+    else:
+        variables.check_receiver(f"{variable}_BASE_URL", name)
+        key = variables.require(name, "the server wants a key (docs/models.md)")
+    if not (key and key.isascii() and key.isprintable()):
+        raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
+    url = urlsplit(address)
+    common = _common_arguments(arguments, local=local)
+    if url.username is not None:  # aiohttp refuses an address with a user if there is a key too
+        user = f"{unquote(url.username)}:{unquote(url.password or '')}"
+        common["default_headers"].setdefault("Authorization", f"Basic {b64encode(user.encode()).decode()}")
+    client = AsyncOpenAI(
+        api_key=key,
+        base_url=url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl(),
+        default_query=dict(parse_qsl(url.query)),
+        **common,
+    )
+    if "organization" not in arguments and "project" not in arguments:
+        # Other servers do not get the account at OpenAI.
+        ours = variables if host == _OPENAI_HOST else Variables()
+        client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
+    return client
+
+
+def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str, Any]:
+    """Return the arguments of a client's constructor; `local`: no proxy."""
+    from openai import DefaultAioHttpClient, DefaultAsyncHttpxClient, Timeout
+
+    # aiohttp takes half the processor time of httpx, but has no SOCKS and deprecates logins in proxy addresses.
+    httpx = not local and any(url.startswith("socks") or "@" in url for url in getproxies().values())
+    transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
+    timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
+    http_client = transport(trust_env=not local, timeout=timeout)
+    headers = {"User-Agent": f"graphwalk/{__version__}", **arguments.get("default_headers", {})}
+    rest = {name: value for name, value in arguments.items() if name != "default_headers"}
+    return {"max_retries": 0, "timeout": timeout, "http_client": http_client, "default_headers": headers, **rest}
+
+
+def check_address(variable: str, address: str) -> str:
+    """Return the host of an address. Raise ConfigError if the address is malformed."""
+    try:
+        url = urlsplit(address)
+        good = url.scheme in ("http", "https") and (url.port or 1) < 65536
+    except ValueError:
+        good = False
+    if not (good and url.hostname and address.isprintable() and " " not in address):
+        raise ConfigError(f"{variable} is not the address of a server", hint="write it as https://host/v1")
+    return url.hostname

@@ -11,8 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ModelError
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import Trajectory
 
 OVER = "the recorded trajectory is over"

@@ -7,25 +7,23 @@ The provider itself is wrapped in `Guarded`, where its texts and exceptions are 
 
 import asyncio
 import hashlib
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.files.json_lines import LineWriter, decode_line, encode_line
-from graphwalk.models.base import Model, Wrapper
 from graphwalk.models.chat import (
     CallOptions,
     Message,
+    Model,
     Reply,
-    ToolCall,
     ToolSpec,
     Usage,
+    Wrapper,
     canonical_json,
     from_dict,
     to_dict,
@@ -33,55 +31,10 @@ from graphwalk.models.chat import (
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.seeds import stdlib_random
-from graphwalk.variables import Variables
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
 _LONG_PAUSE = 60.0
-
-
-class Guarded(Wrapper):
-    """A provider that raises only ModelError, and whose texts contain no secrets and no control characters.
-
-    The provider's `close` is optional. `lent`: the object is the user's and is not closed.
-    """
-
-    def __init__(self, inner: Any, variables: Variables, name: str, *, lent: bool = False) -> None:
-        self.inner, self.name = inner, name
-        self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
-        self._secrets, self._lent = variables.secrets, lent
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        try:
-            reply = await self.inner.complete(messages, tools, options)
-            if not isinstance(reply, Reply):
-                raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-            redact, message = self._secrets.redact_certain, reply.message
-            state = message.provider_state
-            if state is not None:
-                state = json.loads(redact(json.dumps(state)))
-            clean = replace(
-                message,
-                content=None if message.content is None else redact(message.content),
-                reasoning=None if message.reasoning is None else redact(message.reasoning),
-                tool_calls=tuple(
-                    ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls
-                ),
-                provider_state=state,
-            )
-            return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
-        except ModelError as error:
-            error.args = (self._secrets.redact_error(str(error)),)
-            error.hint = self._secrets.redact(error.hint)
-            raise
-        except Exception as error:
-            cause = self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}")
-            raise ModelError(cause) from error
-
-    async def close(self) -> None:
-        close = None if self._lent else getattr(self.inner, "close", None)
-        if close is not None:
-            await close()
 
 
 class BudgetSpentError(ModelError):

@@ -15,13 +15,12 @@ from graphwalk.config.resources import data_path
 from graphwalk.config.strict import LoggedSettings, Strict, YamlFile, as_typed, set_dotted, validate
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.schema import Schema
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message
+from graphwalk.models.chat import CallOptions, Message, Model
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
+from graphwalk.models.registry import EPISODE_PROVIDERS, Guarded, open_model
 from graphwalk.models.scripted import ScriptedChatModel
-from graphwalk.models.wrappers import Budget, Guarded, wrap
+from graphwalk.models.wrappers import Budget, wrap
 from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore

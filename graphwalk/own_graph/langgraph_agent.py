@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent.loop import Episode, Step, model_turn, tool_turn
 from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
-from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
-from graphwalk.models.tracing import Reporting, manager_of_node
+from graphwalk.models.langchain import (
+    Reporting,
+    from_langchain,
+    manager_of_node,
+    recorded,
+    to_langchain,
+    to_state,
+    tool_message,
+)
 from graphwalk.models.trajectory import ToolResult, Turn
 from graphwalk.own_graph.graph_agent import AnyModel, GraphAgent, ask_config
 from graphwalk.own_graph.stores import AnyGraph, Store, open_store

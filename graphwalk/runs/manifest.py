@@ -11,7 +11,7 @@ from typing import Any
 
 from graphwalk.config.resources import PACKAGE
 from graphwalk.errors import RunLogError
-from graphwalk.models.openai_servers import server_of
+from graphwalk.models.registry import server_of
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import Plan
 from graphwalk.runs.record import RUN_VERSION

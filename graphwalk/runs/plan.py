@@ -11,7 +11,7 @@ from typing import Any
 
 from graphwalk.agent.levers import AnswersByTool, with_levers
 from graphwalk.errors import ConfigError, StoreError, counted
-from graphwalk.models.base import Model
+from graphwalk.models.chat import Model
 from graphwalk.runs.record import EpisodeKey
 from graphwalk.runs.resolve import Experiment, can_play, no_episode
 from graphwalk.seeds import seed_for, stdlib_random

@@ -16,11 +16,10 @@ from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogError, StoreError
 from graphwalk.files.json_lines import LineWriter, encode_line
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.models.base import Model
-from graphwalk.models.chat import Reply, Usage, from_dict
+from graphwalk.models.chat import Model, Reply, Usage, from_dict
+from graphwalk.models.langchain import Reporting, callback_manager
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.tracing import Reporting, callback_manager
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 from graphwalk.runs.experiment import deviations, experiment_from, protocol_note

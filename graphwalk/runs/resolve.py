@@ -11,8 +11,7 @@ from graphwalk.agent.levers import check_levers
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions
+from graphwalk.models.chat import CallOptions, Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import check_name, open_model
 from graphwalk.runs.experiment import AnyExperiment, experiment_from

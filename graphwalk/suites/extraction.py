@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.answers import parse_answer, parse_literal
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply
+from graphwalk.models.chat import CallOptions, Message, Model, Reply
 
 _MOST_VALUES = 20_000
 _MOST_UNCLOSED = 5

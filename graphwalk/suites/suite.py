@@ -15,7 +15,7 @@ from graphwalk.config.resources import Registry
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.schema import Schema
-from graphwalk.models.base import Model
+from graphwalk.models.chat import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import Score, T, Task, Tasks

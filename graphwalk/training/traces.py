@@ -16,8 +16,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.files.bulk import Rows
 from graphwalk.models.chat import CallOptions, Message, ToolSpec
-from graphwalk.models.json_protocol import ANY_TEXT, JsonProtocol
-from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
 from graphwalk.runs.experiment import AnyExperiment, experiment_from
 from graphwalk.runs.folder import RunFolder

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig, Limits
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message
+from graphwalk.models.chat import CallOptions, Message, Model
 from graphwalk.models.conformance import check_model
 from graphwalk.models.registry import open_model
 from graphwalk.variables import Variables

@@ -8,7 +8,7 @@ import pytest
 from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.analysis.report.run_report import report_of
 from graphwalk.errors import ConfigError
-from graphwalk.models.openai_servers import openai
+from graphwalk.models.registry import openai
 from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables, read_variables
 from tests.models.server import Answer, ModelServer, Request, chat, error

@@ -4,7 +4,7 @@ import pytest
 
 from graphwalk.models import wrappers
 from graphwalk.models.openai import OpenAIModel
-from graphwalk.models.openai_servers import openai_api, openai_responses
+from graphwalk.models.registry import openai_api, openai_responses
 from graphwalk.variables import Variables
 from tests.models.server import ModelServer
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig, Limits
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, Usage
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec, Usage
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message
-from graphwalk.models.openai_servers import openai_api, openai_responses
+from graphwalk.models.chat import CallOptions, Message, Model
+from graphwalk.models.registry import openai_api, openai_responses
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer, chat, responses

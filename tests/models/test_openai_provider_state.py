@@ -9,8 +9,7 @@ import pytest
 
 from graphwalk.errors import ModelError
 from graphwalk.files.json_lines import decode_line, encode_line
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, ToolSpec, from_dict, to_dict
+from graphwalk.models.chat import CallOptions, Message, Model, ToolSpec, from_dict, to_dict
 from graphwalk.models.registry import open_model
 from tests.models.player import ASK
 from tests.models.stateful_servers import ANSWER, CALLS, SERVERS, SIGNED, TURNS, GroqServer, StatefulServer

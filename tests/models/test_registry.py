@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from graphwalk.config import registry as plugins
+from graphwalk.config import resources as plugins
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai import ChatModel, ResponsesModel
 from graphwalk.models.registry import PROVIDERS, list_providers, open_model

@@ -14,11 +14,11 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig, Limits, Price
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.prices import STATED, KnownPrice
-from graphwalk.models.wrappers import Budget, BudgetSpentError, Cached, Guarded, ReplyCache, priced
+from graphwalk.models.registry import Guarded
+from graphwalk.models.wrappers import Budget, BudgetSpentError, Cached, ReplyCache, priced
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.server import Answer, ModelServer, chat, error, in_turn

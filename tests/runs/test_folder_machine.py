@@ -36,8 +36,8 @@ from graphwalk.cli.app import _as_graphwalk_error
 from graphwalk.errors import GraphwalkError, ModelError
 from graphwalk.files import json_lines
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolSpec, Usage
+from graphwalk.models.registry import Guarded
 from graphwalk.models.trajectory import ExitStatus
-from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import resume_run, start_run

@@ -3,8 +3,7 @@
 import pytest
 
 from graphwalk.config.agent import AgentConfig, Limits
-from graphwalk.models.base import Model
-from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
+from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, ToolSpec
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import Cached
 from tests.models.player import ASK, LOOK, Player, in_run, said
