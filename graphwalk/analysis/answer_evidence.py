@@ -8,8 +8,7 @@ from typing import Any
 
 from graphwalk.analysis.report.suite_report import ResultRecord
 from graphwalk.analysis.report.text_table import plain
-from graphwalk.analysis.scene import MOST_USED, Scene, StateTable
-from graphwalk.analysis.walked import paths_to_nearest, walked_scene
+from graphwalk.analysis.scene import MOST_USED, Scene, StateTable, paths_to_nearest, walked_scene
 from graphwalk.graphs.graph import KEY, Node, Relationship
 from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.stores.search import folded, words_of

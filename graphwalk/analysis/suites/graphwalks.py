@@ -4,9 +4,8 @@ from functools import partial
 from typing import Any, Literal
 
 from graphwalk.analysis.report.suite_report import Grouping, ResultRecord, SuiteReport, expert_result
-from graphwalk.analysis.scene import Fate, Scene, trajectory_of
+from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.analysis.walked import walked_scene
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import visible_text

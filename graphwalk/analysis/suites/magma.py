@@ -18,10 +18,10 @@ from graphwalk.analysis.scene import (
     StateTable,
     marked_items,
     scene_of,
+    scene_texts,
     trajectory_of,
 )
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
-from graphwalk.analysis.walked import scene_texts
 from graphwalk.config.resources import data_path
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.suites.magma.algorithms import ALGORITHMS

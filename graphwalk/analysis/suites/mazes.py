@@ -13,9 +13,8 @@ from graphwalk.analysis.report.suite_report import (
     expert_result,
     report_file,
 )
-from graphwalk.analysis.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
+from graphwalk.analysis.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, scene_texts, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.analysis.walked import scene_texts
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.suites.extraction import strip_thinking

@@ -18,10 +18,9 @@ from graphwalk.analysis.report.suite_report import (
     if_scored,
     report_file,
 )
-from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of
+from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.analysis.suites.groundedness import RowTuple, supported_rows
-from graphwalk.analysis.walked import walked_scene
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import counted
 from graphwalk.graphs.values import Row
