@@ -18,8 +18,7 @@ import polars as pl
 from graphwalk.analysis.report.episodes import PLAYER
 from graphwalk.analysis.report.plot_files import page_svg, styles_of
 from graphwalk.analysis.report.plots import Plot, against_size, plots_of, series_of
-from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import Report, report_of
 from graphwalk.analysis.report.suite_report import BASELINE, CHANCE
 from graphwalk.analysis.statistics import estimate_means, tasks_of
 from graphwalk.runs.folder import RunFolder

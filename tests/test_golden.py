@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.report.suite_report import ResultRecord
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
+from graphwalk.runs.record import ResultRecord
 from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphwalk.analysis.report.suite_report import ResultRecord
 from graphwalk.analysis.report.text_table import plain
 from graphwalk.analysis.scene import MOST_USED, Scene, StateTable, paths_to_nearest, walked_scene
 from graphwalk.graphs.graph import KEY, Node, Relationship
 from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.runs.record import ResultRecord
 from graphwalk.stores.search import folded, words_of
 from graphwalk.tools.encodings import split_notes
 from graphwalk.tools.observed import Evidence, ObservedGraph, observed_graph, shows_data, tool_evidence

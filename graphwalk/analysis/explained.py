@@ -5,7 +5,7 @@ it has the checksum of its result and the digest of the code that made it.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import cache, partial
@@ -26,7 +26,7 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.background import run_in_background
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import GraphSources, make_plan
-from graphwalk.runs.record import Result, key_of, with_short_reply
+from graphwalk.runs.record import Result, ResultRecord, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
 from graphwalk.suites.extraction import TOO_LONG
 from graphwalk.suites.suite import suite_named
@@ -34,7 +34,6 @@ from graphwalk.suites.task import Task, setting_of
 from graphwalk.terminal.console import progress_bar
 from graphwalk.variables import Variables
 
-Record = Mapping[str, Any]
 _BATCH = 1000
 """Results that are held in memory at once."""
 _MANY = 200
@@ -73,19 +72,10 @@ def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
     )
 
 
-def joined(record: Record, explanation: Record | None, reference: Record | None = None) -> dict[str, Any]:
-    """Return a result with the fields of its explanation in its score, and the expert's figures in its task."""
-    if explanation is None:
-        return dict(record)
-    fields = {name: value for name, value in explanation.items() if name != "potentials"}
-    task = {**record["task"], **(reference or {})}
-    return {**record, "score": {**record["score"], **fields}, "potentials": explanation["potentials"], "task": task}
-
-
 def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """Yield the results of a run with their explanations, and keep those that were missing.
+    """Yield the results of a run with explanations in their scores and the expert's figures in their tasks.
 
-    A conversation has none. Raise RunLogError as `RunFolder.records`.
+    Explanations that were missing are kept. A conversation has none. Raise RunLogError as `RunFolder.records`.
     """
     if folder.is_conversation:
         yield from folder.records()
@@ -95,7 +85,7 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
     references = _reference_figures(folder) if references is None else references
     lines = [encode_line({"code": code_digest(), "references": references})]
     steps = bool(folder.read_manifest()["config"]["scoring"]["steps"])
-    results = ((_identity(crc, record), record) for crc, record in folder.checked_records())
+    results = ((f"{key_of(record).text}\x1f{crc}", record) for crc, record in folder.checked_records())
     with progress_bar("explaining", folder.planned_episodes()) as done:
         while batch := list(islice(results, _BATCH)):
             missing = {key: record for key, record in batch if record["score"] is not None and key not in kept}
@@ -105,27 +95,20 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
                 done()
             for key, record in batch:
                 explanation = kept.pop(key, None)
-                if explanation is not None:
-                    lines.append(encode_line({"of": key, "explanation": explanation}))
-                yield joined(record, explanation, references.get(record["task_id"]))
+                if explanation is None:
+                    yield record
+                    continue
+                lines.append(encode_line({"of": key, "explanation": explanation}))
+                fields = {name: value for name, value in explanation.items() if name != "potentials"}
+                score, task = {**record["score"], **fields}, {**record["task"], **references.get(record["task_id"], {})}
+                yield {**record, "score": score, "potentials": explanation["potentials"], "task": task}
     if changed:
         with suppress(GraphwalkError, OSError):  # a folder that is only read
             write_whole(folder.path / "analysis.jsonl", lines)
 
 
-def _identity(crc: str, record: Record) -> str:
-    """Return the episode of a result and the checksum of its line."""
-    return f"{key_of(record).text}\x1f{crc}"
-
-
-def with_names(folder: RunFolder, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the records with the names of models in place of the models, for reports."""
-    names = folder.read_manifest()["config"]["names"]
-    yield from ({**record, "model": names.get(record["model"], record["model"])} for record in records)
-
-
 def _kept(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the kept explanations of this code by `_identity`, and the expert's figures by task; None without any."""
+    """Return the kept explanations of this code by episode and checksum, and the expert's figures by task or None."""
     explanations: dict[str, Any] = {}
     references = None
     with suppress(GraphwalkError, LookupError, TypeError), catch_warnings(action="ignore"):  # damaged: made again
@@ -137,7 +120,7 @@ def _kept(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
     return explanations, references
 
 
-def _explanations(steps: bool, records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+def _explanations(steps: bool, records: Sequence[ResultRecord]) -> Iterator[dict[str, Any]]:
     """Yield the explanations of results, made by several processes if there are many."""
     if len(records) < _MANY or cores() == 1:
         yield from (_explanation(steps, record) for record in records)
@@ -147,7 +130,7 @@ def _explanations(steps: bool, records: Sequence[Record]) -> Iterator[dict[str, 
         yield from pool.map(partial(_explanation, steps), records, chunksize=part)
 
 
-def _explanation(steps: bool, record: Record) -> dict[str, Any]:
+def _explanation(steps: bool, record: ResultRecord) -> dict[str, Any]:
     return explain_result(Result.from_dict(dict(record)), steps=steps)
 
 

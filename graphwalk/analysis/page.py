@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.analysis.explained import explained
+from graphwalk.analysis.report.formats import text_tables
 from graphwalk.analysis.report.plot_files import can_draw, page_svg, styles_of
 from graphwalk.analysis.report.plots import plots_of
-from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.run_report import report_of
-from graphwalk.analysis.report.tables import text_tables
+from graphwalk.analysis.report.report import Report, report_of
 from graphwalk.analysis.report.text_table import Column, TextTable, legend
 from graphwalk.analysis.scene import Scene, SceneCall
 from graphwalk.analysis.suite_analysis import scene_maker
@@ -27,7 +26,7 @@ from graphwalk.errors import install_hint
 from graphwalk.files.writing import write_whole
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.folder import RunFolder, own_episodes
-from graphwalk.runs.record import EpisodeKey, key_of
+from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.tools.encodings import decode_notes
 
@@ -63,8 +62,6 @@ _LONGEST_ANSWER = 160
 """Characters of an answer that can be searched for."""
 _RAW = -15
 """Deflate without a header, which a browser inflates as "deflate-raw"."""
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ def content_of(folder: RunFolder) -> RunContent:
     return RunContent(folder.path.name, folder.suite_name, _facts(folder.read_manifest()), report, episodes)
 
 
-def _episode(record: Record, scene: Scene) -> PageEpisode:
+def _episode(record: ResultRecord, scene: Scene) -> PageEpisode:
     packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
     text = json.dumps(episode_content(record, scene), separators=(",", ":"))
     block = packer.compress(text.encode()) + packer.flush()
@@ -138,7 +135,7 @@ def _episode(record: Record, scene: Scene) -> PageEpisode:
     return PageEpisode(key_of(record), shared, _line(record), block)
 
 
-def _line(record: Record) -> dict[str, Any]:
+def _line(record: ResultRecord) -> dict[str, Any]:
     """Return the fields that episodes are searched by, besides those of their tasks."""
     score, usage = record["score"] or {}, record["usage"]
     answer = "" if record["answer"] is None else record["answer"]
@@ -245,7 +242,7 @@ def _table(table: TextTable) -> dict[str, Any]:
     return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
 
 
-def _cell(column: Column, row: Record) -> Iterator[tuple[str, Any]]:
+def _cell(column: Column, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a cell; `drawn` are low end, value and high end as shares of the scale."""
     value = row.get(column.field)
     yield from {"text": column.text(row), "interval": column.interval_text(row)}.items()

@@ -11,7 +11,6 @@ from functools import cache
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
-from graphwalk.analysis.report.suite_report import ResultRecord
 from graphwalk.config.resources import data_path
 from graphwalk.config.strict import YamlFile
 from graphwalk.errors import counted
@@ -21,6 +20,7 @@ from graphwalk.graphs.values import Row
 from graphwalk.models.chat import from_dict
 from graphwalk.models.text_calls import find_calls
 from graphwalk.models.trajectory import ToolResult, Trajectory, Turn
+from graphwalk.runs.record import ResultRecord
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import ObservedGraph, name_of
 

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Generic
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphwalk.analysis.answer_evidence import answer_scene
-from graphwalk.analysis.report.suite_report import Reader, ResultRecord, SuiteReport, declared_report
+from graphwalk.analysis.report.suite_report import Reader, SuiteReport, declared_report
 from graphwalk.analysis.scene import Scene, scene_of, trajectory_of
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.suites.suite import Suite

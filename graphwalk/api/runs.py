@@ -115,14 +115,14 @@ class Run:
 
     def report(self) -> dict[str, Any]:
         """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, …"""
-        from graphwalk.analysis.report.run_report import report_of  # brings polars and scipy
+        from graphwalk.analysis.report.report import report_of  # brings polars and scipy
 
         return report_of(self._folder).as_dict()
 
     def text(self, form: Literal["text", "markdown", "csv", "json", "latex"] = "text") -> str:
         """Return the tables as text."""
         from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_latex, to_markdown
-        from graphwalk.analysis.report.run_report import origin_of, report_of
+        from graphwalk.analysis.report.report import origin_of, report_of
 
         write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
         report = report_of(self._folder)
@@ -218,7 +218,7 @@ def compare(*runs: Run | str | Path, models: Sequence[str] = (), settings: Seque
     Raise RunLogError if a run cannot be read or the runs do not share identical tasks, ConfigError if there are fewer
     than two models and settings to compare.
     """
-    from graphwalk.analysis.report.compare_runs import compare_runs
+    from graphwalk.analysis.report.compare import compare_runs
     from graphwalk.analysis.report.formats import to_json
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]

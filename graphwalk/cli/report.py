@@ -46,7 +46,7 @@ def report(
         return
     from graphwalk.analysis.report.plot_files import save_plots
     from graphwalk.analysis.report.plots import plots_of
-    from graphwalk.analysis.report.run_report import report_of
+    from graphwalk.analysis.report.report import report_of
 
     written = save_plots(plots_of(report_of(run)), plots)
     for path in written:
@@ -69,7 +69,7 @@ def compare(
     A verdict in words comes first, then differences with intervals and tests. Runs with different tasks or scorers are
     refused. To see two models side by side on the same tasks: graphwalk view RUN RUN
     """
-    from graphwalk.analysis.report.compare_runs import compare_runs
+    from graphwalk.analysis.report.compare import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
     _print(comparison, "json" if json else "terminal", explain=explain)
@@ -102,7 +102,7 @@ def print_report(
     Return the lowest accuracy in percent, None if nothing is scored.
     """
     from graphwalk.analysis.report.formats import to_latex
-    from graphwalk.analysis.report.run_report import origin_of, report_of
+    from graphwalk.analysis.report.report import origin_of, report_of
 
     overview = format == "terminal" and tables is not None
     report = report_of(run, run.records()) if overview else report_of(run)

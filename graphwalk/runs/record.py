@@ -55,6 +55,9 @@ def with_short_reply(trajectory: Trajectory) -> Trajectory:
     return replace(trajectory, turns=(*turns, replace(last, message=message, results=results)))
 
 
+ResultRecord = Mapping[str, Any]
+"""One object of `results.jsonl`."""
+
 RUN_VERSION = 3
 """Schema version of the files of a run."""
 

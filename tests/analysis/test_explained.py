@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.suites import questions
 from graphwalk.runs.folder import RunFolder
 from tests.runs.runs import experiment, rewrite, start

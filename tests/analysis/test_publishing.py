@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.publishing import publish
-from graphwalk.analysis.report.compare_runs import compare_runs
+from graphwalk.analysis.report.compare import compare_runs
 from graphwalk.analysis.report.formats import to_json
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.config.resources import data_path
 from graphwalk.errors import GraphwalkError
 from graphwalk.files.json_lines import encode_line

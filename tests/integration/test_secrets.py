@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import openai
 from graphwalk.runs.folder import RunFolder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.runs.cluster import Play, ShardedRun, ShardWork, divided, play_shard

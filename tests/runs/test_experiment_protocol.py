@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import graphwalk
-from graphwalk.analysis.report.run_report import published_differences
+from graphwalk.analysis.report.report import published_differences
 from graphwalk.config.templates import shipped_prompts
 from graphwalk.errors import ConfigError
 from graphwalk.runs.experiment import deviations, load_experiment, protocol_note

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship

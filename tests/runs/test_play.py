@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import RunLogError
 from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.folder import RunFolder

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.analysis.estimate import estimate_run
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import ConfigError
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder

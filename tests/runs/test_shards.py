@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.listing import listed

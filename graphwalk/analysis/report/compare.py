@@ -1,20 +1,28 @@
 """Compare players on identical tasks: of one run, across runs, and on a graph against its anonymised copy."""
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from graphwalk.analysis.report.episodes import PLAYER, players_of, rows_of
+from graphwalk.analysis.explained import explained
+from graphwalk.analysis.report.episodes import PLAYER, chosen, observe, players_of, rows_of
 from graphwalk.analysis.report.suite_report import DIGITS, PERCENT, ReportRow, SuiteReport
-from graphwalk.analysis.report.tables import comparison_table
-from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, TextTable
+from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.runs.experiment import protocol_note
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.manifest import differences
+from graphwalk.runs.record import ResultRecord
 from graphwalk.version import SCHEMA_VERSION
 
 _INTERVALS: Mapping[str, str] = {
@@ -25,6 +33,13 @@ _TESTS: Mapping[str, str] = {
     "graph": "Holm p: sign-flip test over graphs (mid-p), adjusted over all pairs of its table.",
     "question": f"Holm p: sign-flip test {OVER_QUESTIONS} (mid-p), adjusted over all pairs of its table.",
 }
+MOST_DIFFERENCES = 12
+_OF_NO_EPISODE = frozenset(
+    {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "prices", "reference"}
+)
+"""Fields of the configuration that do not affect a single episode."""
+_REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"})
+"""Fields of a task that depend on the page size of the agent."""
 Player = tuple[str, str]
 _PAIR = dict.fromkeys(("first_model", "first_setting", "second_model", "second_setting"), pl.String)
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
@@ -124,21 +139,112 @@ class RunComparison:
     incomplete: str | None = None
     is_scored: bool = True
 
-    @cached_property
-    def tables(self) -> list[TextTable]:
-        """Return the table of pairs, if there are any."""
-        return [comparison_table(self.overall, self.measures)] if self.overall else []
-
     def as_dict(self) -> dict[str, Any]:
         names = ("suite", "verdict", "overall", "notes")
         return {"schema_version": SCHEMA_VERSION, **{name: getattr(self, name) for name in names}}
 
 
-def compare_players(
-    episodes: pl.DataFrame, suite: SuiteReport, *, seed: int, notes: Sequence[str] = ()
-) -> RunComparison:
-    """Compare all players that share tasks."""
-    rows = rows_of(episodes, suite)
-    overall = comparisons_of(episodes, suite, seed=seed)
-    verdict = verdict_on(episodes, suite, rows, overall)
-    return RunComparison(suite.suite, suite.compared, overall, (*notes, *method_notes((), overall)), verdict)
+@dataclass
+class _ComparedRun:
+    """A run to compare. `tasks`: task → field → digests, several if variants word a question differently."""
+
+    folder: RunFolder
+    manifest: Mapping[str, Any]
+    tasks: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+
+    def records(self) -> Iterator[ResultRecord]:
+        """Yield the results and collect the digests of their tasks."""
+        names = self.manifest["config"]["names"]
+        for result in explained(self.folder):
+            digests = self.tasks.setdefault(result["task_id"], {})
+            for name in result["task"].keys() - _REFERENCE:
+                text = json.dumps(result["task"][name], sort_keys=True)
+                digests.setdefault(name, set()).add(hashlib.sha256(text.encode()).hexdigest())
+            yield {**result, "model": names.get(result["model"], result["model"])}
+
+
+def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = ()) -> RunComparison:
+    """Compare all pairs of players, or these. RunLogError if tasks differ, ConfigError for fewer than two players."""
+    folders = [RunFolder.open(path) for path in paths]
+    names = short_names([folder.path for folder in folders])
+    runs = [_ComparedRun(folder, folder.read_manifest()) for folder in folders]
+    suites = {run.manifest["config"]["suite"]["name"] for run in runs}
+    if len(suites) > 1:
+        raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
+    declared = analysis_of(folders[0].suite).report()
+    episodes = pl.concat(
+        [
+            observe(run.records(), declared).episodes.with_columns(run=pl.lit(name))
+            for name, run in zip(names, runs, strict=True)
+        ],
+        how="vertical_relaxed",
+    )
+    protocols = [protocol_note(run.manifest["config"]) for run in runs]
+    same = len(set(protocols)) == 1
+    notes = protocols[:1] if same else [f"{name}: {note}" for name, note in zip(names, protocols, strict=True)]
+    notes += [line for other in runs[1:] for line in _differences(runs[0], other)]
+
+    name_of = {model: name for run in runs for model, name in run.manifest["config"]["names"].items()}
+    compared = chosen(episodes, [name_of.get(model, model) for model in models], settings)
+    if len(runs) > 1:
+        compared = compared.with_columns(model=pl.format("{} @ {}", "model", "run"))
+    if len(players_of(compared)) < 2:
+        played = ", ".join(map(" ".join, players_of(episodes)))
+        raise ConfigError("there are no two players to compare", hint=f"played: {played or 'nothing yet'}")
+    overall = comparisons_of(compared, declared, seed=runs[0].manifest["config"]["seed"])
+    verdict = verdict_on(compared, declared, rows_of(compared, declared), overall)
+    return RunComparison(declared.suite, declared.compared, overall, (*notes, *method_notes((), overall)), verdict)
+
+
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """Return the names of runs or logs, or whole paths if two are equal. Raise ConfigError if one is given twice."""
+    resolved = [path.resolve() for path in paths]
+    if len(set(resolved)) < len(resolved):
+        raise ConfigError("a run is compared with itself", hint="name it once: its models and settings are compared")
+    short = [path.name for path in resolved]
+    return short if len(set(short)) == len(short) else [str(path) for path in resolved]
+
+
+def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
+    """Describe the differences of two runs. Raise RunLogError if they cannot be compared."""
+    common = first.tasks.keys() & second.tasks.keys()
+    changed = {}
+    for task in sorted(common):
+        one, other = first.tasks[task], second.tasks[task]
+        if fields := sorted(name for name in one.keys() & other.keys() if one[name].isdisjoint(other[name])):
+            changed[task] = fields
+    differences = list(_configuration_differences(first.manifest, second.manifest))
+    names = f"{first.folder.path} and {second.folder.path}"
+    same = "compare runs of the same graphs and questions: the same suite settings, --seed, --graphs"
+    if not common:
+        counts = f"tasks: {len(first.tasks)} and {len(second.tasks)}, none in both"
+        raise _refusal(f"{names} share no task", [counts, *differences], same)
+    if changed:
+        lines = [f"{task}: {', '.join(fields)}" for task, fields in changed.items()]
+        what = f"{names} have {len(changed)} different tasks with the same name"
+        raise _refusal(what, [*lines, *differences], same)
+    scorers = [run.manifest["fingerprint"]["scorer"] for run in (first, second)]
+    if scorers[0] != scorers[1]:
+        again = "; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second))
+        raise _refusal(f"{names} were scored by different code", [f"{scorers[0]} → {scorers[1]}"], again)
+    left_out = len(first.tasks) + len(second.tasks) - 2 * len(common)
+    partly = [f"tasks: {len(common)} in both; {left_out} in one run only, left out"] if left_out else []
+    return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in (*partly, *differences)]
+
+
+def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
+    more = [f"… and {len(lines) - MOST_DIFFERENCES} more"] if len(lines) > MOST_DIFFERENCES else []
+    return RunLogError("\n  ".join([f"{what}:", *lines[:MOST_DIFFERENCES], *more]), hint=hint)
+
+
+def _configuration_differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
+    """Yield differences of versions, configurations and texts."""
+    versions = first.get("graphwalk_version"), second.get("graphwalk_version")
+    if versions[0] != versions[1]:
+        yield f"version: {versions[0]} → {versions[1]}"
+    configs = [{k: v for k, v in one["config"].items() if k not in _OF_NO_EPISODE} for one in (first, second)]
+    for name, (then, now) in differences(*configs).items():
+        yield f"{name}: {then} → {now}"
+    texts = [one["fingerprint"]["texts"] for one in (first, second)]
+    for name in differences(*texts):
+        yield f"text: {name}"

@@ -8,16 +8,17 @@ from typing import Any
 import polars as pl
 
 from graphwalk.analysis.report.suite_report import (
+    BASELINE,
     DIGITS,
     PERCENT,
     Grouping,
     ReportRow,
-    ResultRecord,
     SuiteReport,
     in_order,
 )
 from graphwalk.analysis.statistics import estimate_means, estimate_shares, tasks_of
 from graphwalk.errors import ConfigError
+from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
 from graphwalk.suites.task import setting_of
 
@@ -154,6 +155,8 @@ def _figures(row: Mapping[str, Any], estimate_of: Mapping[str, Any], suite: Suit
             figures[name] = None
             continue
         figures[name] = round(value) if measure.kind == "count" else round(scale * value, DIGITS)
+        if row["setting"] == BASELINE:  # is computed, not measured
+            continue
         if estimate.get("reason"):
             no_interval[name] = estimate["reason"]
         elif estimate:

@@ -1,11 +1,11 @@
-"""Reports and comparisons on a terminal, and as JSON, CSV, LaTeX and Markdown, which notebooks show too."""
+"""Reports and comparisons as tables: on a terminal, and as JSON, CSV, LaTeX and Markdown, which notebooks show too."""
 
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -13,8 +13,16 @@ from rich.text import Text
 
 from graphwalk.analysis.report.compare import RunComparison
 from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.suite_report import ESTIMATED, ReportRow
-from graphwalk.analysis.report.tables import pair_row, text_tables
+from graphwalk.analysis.report.suite_report import (
+    BASELINE,
+    ESTIMATED,
+    PLAYER,
+    SIDES,
+    Grouping,
+    Reference,
+    ReportRow,
+    layout,
+)
 from graphwalk.analysis.report.text_table import (
     Column,
     TextTable,
@@ -23,21 +31,119 @@ from graphwalk.analysis.report.text_table import (
     legend,
     markdown_table,
     rendered,
+    signed,
+    two_decimals,
 )
+from graphwalk.analysis.report.verdict import no_significance
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
 
 
+def text_tables(report: Printed) -> Iterator[TextTable]:
+    """Yield the tables overall, model against model, and by group; without empty tables."""
+    if isinstance(report, RunComparison):
+        if report.overall:
+            yield comparison_table(report.overall, report.measures)
+        return
+    suite, reference = report.suite, report.reference
+    published = [_marked(reference, row) for row in reference.rows]
+    source = " ".join([reference.explanation, *reference.notes])
+    yield _table(report, "Results", suite.columns, [*report.rows, *report.baselines, *published], note=source)
+    if report.comparisons:
+        yield comparison_table(report.comparisons, suite.compared)
+    if report.memorisation_test:
+        yield comparison_table(report.memorisation_test, suite.compared, "Memorisation test (graph − copy)")
+    for grouping in suite.groupings:
+        name = grouping.name
+        groups = {row[name] for row in report.groups.get(name, ())}
+        of_paper = [_marked(reference, row) for row in reference.groups.get(name, ()) if row[name] in groups]
+        if len(groups) > 1 or of_paper:
+            rows = [*report.groups[name], *report.baseline_groups.get(name, []), *of_paper]
+            title = f"By {grouping.title}"
+            yield _table(report, title, suite.group_columns, rows, grouping, note=reference.explanation)
+    player_tables = {
+        "Wrong answers by cause": suite.causes,
+        **suite.player_tables,
+        "Answers forced by a limit": layout("shared")["limits"],
+    }
+    for title, columns in player_tables.items():
+        if counted := [column for column in columns if any(row.get(column.field) for row in report.rows)]:
+            yield _table(report, title, counted, report.rows)
+
+
+def _marked(reference: Reference, row: ReportRow) -> ReportRow:
+    """Return a published row with a mark behind its model."""
+    return {**row, "model": one_line(row["model"]) + reference.mark, "published": True}
+
+
+def _table(
+    report: Report,
+    title: str,
+    columns: Sequence[Column],
+    rows: Sequence[ReportRow],
+    grouping: Grouping | None = None,
+    *,
+    note: str = "",
+) -> TextTable:
+    """Lay out rows, without unknown columns, and without `tasks` if every episode is one.
+
+    A group is named in its first row only. `note` is shown if a row is published.
+    """
+    whole = {"percent": 100.0, "share": 1.0}
+    scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
+    fields = {name for row in rows for name, value in row.items() if value is not None}
+    if all(row.get("tasks") == row.get("scored") for row in rows if not row.get("published")):
+        fields.discard("tasks")
+    shown = [replace(one, scale=scales.get(one.field)) for one in columns if one.field in fields]
+    names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
+    if grouping:
+        field = grouping.name
+        names = (Column(grouping.title[:1].upper() + grouping.title[1:], field, name=True), *names)
+        rows = sorted(rows, key=lambda row: grouping.sort_key(row[field]))
+        before = [None, *(row[field] for row in rows)]
+        rows = [{**row, field: "" if row[field] == last else row[field]} for row, last in zip(rows, before)]  # noqa: B905
+    is_published = any(row.get("published") for row in rows)
+    return TextTable(title, (*names, *shown), rows, note if is_published else "")
+
+
+def comparison_table(
+    pairs: Sequence[Mapping[str, Any]],
+    measures: Sequence[str],
+    title: str = "Pairwise differences on identical tasks (first − second)",
+) -> TextTable:
+    """Lay out the result of `comparisons_of`.
+
+    Counts and Holm's p are those of the first measure. Without a row that can be significant there is no p.
+    """
+    note = no_significance(pairs, measures[0])
+    rows = []
+    for pair in pairs:
+        names = {side: f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}" for side in SIDES}
+        rows.append({**pair_row(pair, measures), **names})
+    table = layout("comparisons")
+    sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
+    headline, *others = (Column(f"Δ {one.replace('_', ' ')}", one, signed, two_decimals) for one in measures)
+    columns = (*sides, headline, *(() if note else table["tests"]), *table["counts"], *others)
+    return TextTable(title, columns, rows, note or "")
+
+
+def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:
+    """Return a pair as a row: the differences by measure with `intervals`, the other fields of the first measure."""
+    of = pair["measures"]
+    return {
+        **of[measures[0]],
+        **pair,
+        **{name: of[name]["difference"] for name in measures},
+        "intervals": {name: of[name]["interval"] for name in measures if of[name]["interval"]},
+        "no_interval": {name: of[name]["no_interval"] for name in measures if of[name]["difference"] is not None},
+    }
+
+
 def to_json(report: Printed) -> str:
     """Return one JSON object, ASCII only. `rows` of a report has one object per model and setting."""
     return json.dumps(report.as_dict(), indent=2, allow_nan=False)
-
-
-def tables_of(report: Printed) -> list[TextTable]:
-    """Return the tables of a report or a comparison."""
-    return report.tables if isinstance(report, RunComparison) else list(text_tables(report))
 
 
 def to_csv(report: Report) -> str:
@@ -65,7 +171,7 @@ def to_csv(report: Report) -> str:
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
-    published = report.published
+    published = report.reference
     for kind, rows, groups in (
         ("", report.rows, report.groups),
         ("baseline ", report.baselines, report.baseline_groups),
@@ -78,18 +184,18 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
 
 def to_markdown(report: Printed, *, explain: bool = False) -> str:
     """Return GitHub tables, with intervals in parentheses. `explain`: with notes on columns, methods and sources."""
-    columns = (column for table in tables_of(report) for column in table.columns)
+    columns = (column for table in text_tables(report) for column in table.columns)
     notes = [*legend(columns), *report.notes] if explain else []
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
-    tables = (markdown_table(table if explain else replace(table, note="")) for table in tables_of(report))
+    tables = (markdown_table(table if explain else replace(table, note="")) for table in text_tables(report))
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
 def to_latex(report: Report, origin: str) -> str:
     """Return all tables for a paper. `origin`: identifies the run, in their captions."""
     head = r"% \usepackage{booktabs,graphicx}; letters beyond Latin-1: XeLaTeX or LuaLaTeX"
-    return "\n".join([head, *(latex_table(table, origin) for table in tables_of(report))])
+    return "\n".join([head, *(latex_table(table, origin) for table in text_tables(report))])
 
 
 @dataclass(frozen=True)
@@ -107,19 +213,14 @@ class OnTerminal:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report, columns = self.report, list[Column]()
         if report.incomplete:
-            yield _line(report.incomplete, style="bold yellow")
-            yield Text()
+            yield Text(one_line(report.incomplete, len(report.incomplete)) + "\n", style="bold yellow")
         if report.verdict:
-            yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
-        for table in tables_of(report)[: self.tables if report.is_scored or not report.verdict else 0]:
+            yield Text("\n".join(one_line(sentence, len(sentence)) for sentence in report.verdict) + "\n")
+        for table in islice(text_tables(report), self.tables) if report.is_scored else ():
             yield from rendered(table if self.explain else replace(table, note=""), options.max_width)
             columns += fitting_columns(table, options.max_width)
         for note in (*legend(columns), *report.notes) if self.explain else ():
-            yield _line(note, style="dim")
-
-
-def _line(text: str, style: str = "") -> Text:
-    return Text(one_line(text, len(text)), style=style)
+            yield Text(one_line(note, len(note)), style="dim")
 
 
 def as_text(report: Printed, *, width: int = 120, explain: bool = False) -> str:

@@ -75,15 +75,16 @@ def by_model(report: Report) -> Plot:
 def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy") -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
     groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
-    published = [row for row in report.published.groups.get(grouping, ()) if str(row[grouping]) in groups]
+    published = [row for row in report.reference.groups.get(grouping, ()) if str(row[grouping]) in groups]
     series = _ours_and(published, report, grouping, measure, one_line)
-    about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if report.reference else "")
+    hollow = " Hollow: published results." if report.reference.source else ""
+    about = f"Lines: 95 % intervals, clustered by graph.{hollow}"
     return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, series, "accuracy in %", about)
 
 
 def against_size(report: Report, grouping: str, title: str, x: str, baselines: Iterable[str] = ()) -> Plot:
     """Plot a line per player against a numeric grouping. `baselines` are drawn like published players."""
-    published = report.published.groups.get(grouping, ())
+    published = report.reference.groups.get(grouping, ())
     computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
     series = (
         *_ours_and(published, report, grouping, "accuracy", float),
@@ -103,7 +104,7 @@ def _ours_and(
 ) -> tuple[Series, ...]:
     """Return the players of a run, then published ones."""
     settings, ours = len({row["setting"] for row in report.rows}), report.groups.get(grouping, ())
-    others = series_of(published, grouping, measure, settings, True, x=x, mark=report.published.mark)
+    others = series_of(published, grouping, measure, settings, True, x=x, mark=report.reference.mark)
     return (*series_of(ours, grouping, measure, settings, x=x), *others)
 
 

@@ -1,11 +1,32 @@
-"""The report of a run: its figures as plain data."""
+"""The report of a run: its figures as plain data, made of a run folder or of observed results."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any
 
-from graphwalk.analysis.report.episodes import Observations
-from graphwalk.analysis.report.suite_report import Reference, ReportRow, SuiteReport
+import polars as pl
+
+from graphwalk.analysis.explained import explained
+from graphwalk.analysis.report.compare import comparisons_of, memorisation_test, method_notes
+from graphwalk.analysis.report.episodes import Observations, observe, rows_of
+from graphwalk.analysis.report.suite_report import NOT_PUBLISHED, Reference, ReportRow, SuiteReport
+from graphwalk.analysis.report.verdict import verdict_on
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.config.strict import YamlFile
+from graphwalk.errors import ConfigError, RunLogError, counted
+from graphwalk.runs.experiment import (
+    DEFAULT_PROTOCOL,
+    deviations,
+    field_value,
+    load_experiment,
+    protocol_note,
+    shipped_experiments,
+)
+from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
+from graphwalk.suites.task import setting_of
 from graphwalk.version import SCHEMA_VERSION
 
 
@@ -27,23 +48,17 @@ class Report:
     comparisons: list[dict[str, Any]]
     memorisation_test: list[dict[str, Any]]
     """Each player on graphs against their anonymised copies, as `comparisons`."""
-    reference: Reference | None
+    reference: Reference
+    """The published results beside those of this run; without a source if there are none."""
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
     """Sentences on failed episodes, differences, and causes of wrong answers (verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
+    is_scored: bool = True
+    """False if every episode failed, so that tables have nothing to show."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
-
-    @property
-    def published(self) -> Reference:
-        """Return the published results beside those of this run; without rows if there are none."""
-        return self.reference or Reference("")
-
-    @property
-    def is_scored(self) -> bool:
-        return any(row.get(self.suite.compared[0]) is not None for row in self.rows)
 
     def as_dict(self) -> dict[str, Any]:
         always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
@@ -53,9 +68,170 @@ class Report:
             "schema_version": SCHEMA_VERSION,
             "suite": self.suite.suite,
             **fields,
-            "reference": self.reference and asdict(self.reference),
+            "reference": asdict(self.reference) if self.reference.source else None,
             "verdict": list(self.verdict),
             "notes": list(self.notes),
             "incomplete": self.incomplete,
             "protocol": dict(self.protocol) or None,
         }
+
+
+def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
+    """Return the report of a run; `records`: its results, by default with their explanations.
+
+    Raise RunLogError for results of another form.
+    """
+    manifest = folder.read_manifest()
+    config, declared = manifest["config"], analysis_of(folder.suite).report()
+    names = config["names"]
+    episodes, missing = set[EpisodeKey](), Counter[str]()
+    unread = ambiguous = 0
+
+    def counted_records() -> Iterator[ResultRecord]:
+        nonlocal unread, ambiguous
+        for record in explained(folder) if records is None else records:
+            score = record["score"] or {}
+            episodes.add(key_of(record))
+            missing.update(filter(None, [score.get("missing")]))
+            unread += bool(score) and score.get("extraction_stage") is None
+            ambiguous += score.get("lossy", False)
+            yield {**record, "model": names.get(record["model"], record["model"])}
+
+    try:
+        observed = observe(counted_records(), declared)
+        extractor = config["extractor"]
+        without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
+        reference, notes = _published(declared, config, without_extractor and unread > 0)
+        report = report_on(observed, reference=reference, seed=config["seed"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise RunLogError(
+            f"{folder.path}: a result does not have the form of its suite ({cause})",
+            hint=f"to find the line: graphwalk verify {folder.quoted}",
+        ) from error
+    incomplete = _missing_part(manifest, len(episodes))
+    first = [note for note in (incomplete, protocol_note(config)) if note]
+    if names:
+        named = ", ".join(f"{name} is {model}" for model, name in names.items())
+        notes.insert(0, f"Names of models: {named}.")
+    if ambiguous:
+        hint = "" if extractor else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
+        answers = counted(ambiguous, "answer")
+        notes.append(f"Ambiguous: {answers}; the reply may mean another one, and the last one counts.{hint}")
+    if without_extractor:
+        notes.append(f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them.")
+    notes += (f"{counted(number, 'result')} with {text}." for text, number in missing.most_common())
+    every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
+    protocol = {"name": config["protocol"], "differences": deviations(config)}
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+
+
+def report_on(observed: Observations, *, reference: Reference = NOT_PUBLISHED, seed: int = 0) -> Report:
+    """Return the report of observed results. `seed` is used by randomisation tests with many graphs."""
+    declared, episodes = observed.suite, observed.episodes
+    rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
+    baselines = rows_of(observed.baselines, declared)
+    comparisons = comparisons_of(episodes, declared, seed=seed)
+    return Report(
+        suite=declared,
+        observed=observed,
+        rows=rows,
+        baselines=baselines,
+        groups=groups,
+        baseline_groups=_groups(observed.baselines, declared),
+        comparisons=comparisons,
+        memorisation_test=memorisation_test(episodes, declared, seed=seed),
+        reference=_of_settings(reference, {setting_of(row["setting"]) for row in rows}),
+        notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
+        verdict=verdict_on(episodes, declared, rows, comparisons, baselines),
+        is_scored=any(row[declared.compared[0]] is not None for row in rows),
+    )
+
+
+def _groups(episodes: pl.DataFrame, declared: SuiteReport) -> dict[str, list[ReportRow]]:
+    """Return the rows of each grouping that has groups."""
+    rows = {grouping.name: rows_of(episodes, declared, grouping) for grouping in declared.groupings}
+    return {name: of_groups for name, of_groups in rows.items() if of_groups}
+
+
+def _of_settings(reference: Reference, settings: set[str]) -> Reference:
+    """Return the published rows of these settings."""
+
+    def chosen(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
+        return tuple(row for row in rows if row["setting"] in settings)
+
+    groups = {name: chosen(rows) for name, rows in reference.groups.items()}
+    return replace(reference, rows=chosen(reference.rows), groups=groups)
+
+
+def origin_of(folder: RunFolder) -> str:
+    """Return seed, graphs, version and digest of a run, for the captions of a paper."""
+    manifest = folder.read_manifest()
+    version, seed = manifest["graphwalk_version"], manifest["config"]["seed"]
+    graphs = counted(len(manifest["fingerprint"]["graphs"]), "graph")
+    return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
+
+
+def _published(declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool) -> tuple[Reference, list[str]]:
+    """Return the published rows that belong beside those of a run, and a note if there should be some and are none.
+
+    `extractor_missed`: the run had no extractor, and some replies needed one.
+    """
+    name = config["reference"]
+    if not name:
+        return NOT_PUBLISHED, []
+    try:
+        reference = declared.reference(name)
+    except ConfigError as error:
+        return NOT_PUBLISHED, [f"Published figures are not shown: {error}."]
+    differences = published_differences(config)
+    if extractor_missed:
+        differences.append("extractor (no API key)")
+    if not differences:
+        return reference, []
+    hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
+    return NOT_PUBLISHED, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
+
+
+def published_differences(config: Mapping[str, Any]) -> list[str]:
+    """Return the dotted fields in which a run differs from the published one whose figures its `reference` names.
+
+    That is the nearest built-in experiment with this reference under the protocol `paper`. Models, seed, store and the
+    numbers of graphs are free; a run may have a part of the settings, graphs and sizes.
+    """
+    if config["protocol"] == DEFAULT_PROTOCOL:
+        return ["protocol"]
+    files = shipped_experiments().items()
+    same = [name for name, path in files if YamlFile.read(path).data.get("reference") == config["reference"]]
+    published = [load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json") for name in same]
+    return min((_differing_fields(one, config) for one in published), key=len, default=[])
+
+
+def _differing_fields(published: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    fields = ["repeats", "limit", "settings", "extractor", "scoring.extraction"]
+    fields += [f"{part}.{field}" for part in ("suite", "agent") for field in published[part]]
+    return [field for field in fields if not _is_part(field_value(config, field), field_value(published, field))]
+
+
+def _is_part(part: Any, whole: Any) -> bool:
+    """Return True if each entry of a list is in the whole one; `count` in an entry is free."""
+    if isinstance(part, list) and isinstance(whole, list):
+        return all(any(_is_part(entry, other) for other in whole) for entry in part)
+    if isinstance(part, dict) and isinstance(whole, dict):
+        names = (part.keys() | whole.keys()) - {"count"}
+        return all(_is_part(part.get(name), whole.get(name)) for name in names)
+    return bool(part == whole)
+
+
+def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
+    """Return the note for an unfinished run, None for a finished one."""
+    planned = manifest["fingerprint"]["episodes"]
+    if shard := shard_in_words(manifest):
+        own, shard = own_episodes(manifest), shard.replace("shard", "SHARD")
+        whole = f"the whole run has {planned} (see graphwalk merge)"
+        if episodes < own:
+            return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes; {whole}."
+        return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
+    if episodes < planned:
+        return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
+    return None

@@ -16,10 +16,9 @@ from graphwalk.config.resources import data_path
 from graphwalk.config.strict import YamlFile
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import ExitStatus
+from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.task import setting_of
 
-ResultRecord = Mapping[str, Any]
-"""One object of `results.jsonl`."""
 Reader = Callable[[ResultRecord], float | None]
 """Returns a number of a result; None means unknown."""
 
@@ -97,6 +96,10 @@ class Reference:
     def explanation(self) -> str:
         """Return the text below a table that explains the mark; empty without published results."""
         return f"{self.mark.strip()}: {self.source}; its number of graphs may be another." if self.source else ""
+
+
+NOT_PUBLISHED = Reference("")
+"""The published results of a run that has none beside it."""
 
 
 @dataclass(frozen=True)

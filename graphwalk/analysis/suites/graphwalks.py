@@ -3,11 +3,12 @@
 from functools import partial
 from typing import Any, Literal
 
-from graphwalk.analysis.report.suite_report import Grouping, ResultRecord, SuiteReport, expert_result
+from graphwalk.analysis.report.suite_report import Grouping, SuiteReport, expert_result
 from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import Trajectory
+from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import visible_text
 from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
 from graphwalk.suites.loaded_graph import LoadedGraph

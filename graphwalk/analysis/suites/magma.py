@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.analysis.report.plots import Plot, by_group
-from graphwalk.analysis.report.suite_report import Grouping, Reference, ResultRecord, SuiteReport, baseline_result
+from graphwalk.analysis.report.suite_report import Grouping, Reference, SuiteReport, baseline_result
 from graphwalk.analysis.scene import (
     Fate,
     Scene,
@@ -24,6 +24,7 @@ from graphwalk.analysis.scene import (
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
 from graphwalk.config.resources import data_path
 from graphwalk.models.trajectory import ExitStatus
+from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem

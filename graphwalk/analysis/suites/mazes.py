@@ -8,7 +8,6 @@ from typing import Any, Literal
 from graphwalk.analysis.report.suite_report import (
     Grouping,
     Reference,
-    ResultRecord,
     SuiteReport,
     expert_result,
     report_file,
@@ -17,6 +16,7 @@ from graphwalk.analysis.scene import Fate, Scene, SceneGrid, SceneStep, StateTab
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze

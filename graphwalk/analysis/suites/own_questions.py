@@ -3,10 +3,11 @@
 from typing import Any
 
 from graphwalk.analysis.answer_evidence import answer_scene
-from graphwalk.analysis.report.suite_report import Grouping, ResultRecord, SuiteReport
+from graphwalk.analysis.report.suite_report import Grouping, SuiteReport
 from graphwalk.analysis.scene import Scene, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.models.trajectory import Trajectory
+from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.tools.observed import VALUES, found_values, tool_evidence
 

@@ -11,7 +11,6 @@ from graphwalk.analysis.report.suite_report import (
     Grouping,
     Reader,
     Reference,
-    ResultRecord,
     SuiteReport,
     baseline_result,
     expert_result,
@@ -25,6 +24,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import counted
 from graphwalk.graphs.values import Row
 from graphwalk.models.trajectory import Trajectory
+from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphwalk.analysis.report.episodes import observe
-from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.run_report import report_on
-from graphwalk.analysis.report.suite_report import ResultRecord, SuiteReport
+from graphwalk.analysis.report.report import Report, report_on
+from graphwalk.analysis.report.suite_report import SuiteReport
+from graphwalk.runs.record import ResultRecord
 
 QUESTIONS = (("node_count", "retrieval"), ("path_finding", "traversal"), ("negation_with_connection", "logic"))
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from graphwalk.analysis.report.formats import OnTerminal, as_text, to_csv, to_json, to_latex, to_markdown
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.suites.suite import suite_named
 from tests.analysis.exports.hostile_run import copied

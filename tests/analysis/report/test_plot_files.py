@@ -6,7 +6,7 @@ import pytest
 
 from graphwalk.analysis.report.plot_files import canvas_of, styles_of
 from graphwalk.analysis.report.plots import plots_of
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[3]

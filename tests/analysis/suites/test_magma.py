@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.report.formats import text_tables
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import ReportRow
-from graphwalk.analysis.report.tables import text_tables
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.magma import case, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite

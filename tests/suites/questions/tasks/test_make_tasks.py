@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.report.run_report import report_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import graphwalk
-from graphwalk.analysis.report.compare_runs import compare_runs
+from graphwalk.analysis.report.compare import compare_runs
 from graphwalk.analysis.report.formats import to_json, to_markdown
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runs.folder import RunFolder

@@ -1,10 +1,10 @@
-"""The tables of a report of questions, with baselines and the paper's figures."""
+"""The report of questions: its tables, with baselines and the paper's figures."""
 
 from typing import Any
 
 import pytest
 
-from graphwalk.analysis.report.tables import text_tables
+from graphwalk.analysis.report.formats import text_tables
 from graphwalk.analysis.report.text_table import TextTable
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.questions import baselines
