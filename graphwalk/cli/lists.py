@@ -46,8 +46,8 @@ def questions(name: NameOrFile = None) -> None:
     from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
 
     if name is None:
-        templates = [kind.template for kind in shipped_kinds().values()]
-        print_columns((t.name, t.category, ", ".join(t.answer_fields)) for t in templates)
+        kinds = shipped_kinds().values()
+        print_columns((kind.name, kind.category, ", ".join(kind.answer_fields)) for kind in kinds)
         return
     (kind,) = choose_kinds([name])
     data(kind.file.text.rstrip())

@@ -5,9 +5,10 @@ passed. It does not keep a template from wasting time: read another author's fil
 Ctrl-C.
 """
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -47,7 +48,12 @@ def with_article(noun: str) -> str:
 _VOWEL_SOUND = re.compile(r"(?!(?i:eu|one|once|u(?:ni[^mn]|s[aeu]|ti)))(?!U[A-Z]{0,2}$)(?i:[aeiouæøœ])")
 """Not European, one, unit, URL."""
 
-TEXT_FILTERS: Mapping[str, Callable[..., str]] = {"quote": quote, "list": joined, "with_article": with_article}
+TEXT_FILTERS: Mapping[str, Callable[..., str]] = {
+    "quote": quote,
+    "list": joined,
+    "json": partial(json.dumps, ensure_ascii=False),
+    "with_article": with_article,
+}
 """Filters of prompts, tool texts and messages, in addition to Jinja's."""
 
 
@@ -95,7 +101,7 @@ def check_text(text: str, names: Collection[str], filters: Iterable[str]) -> Non
     environment = make_environment(dict.fromkeys(filters, str))
     try:
         tree = environment.parse(text)
-        environment.compile(text)
+        environment.compile(tree)
     except TemplateSyntaxError as error:
         raise TextError(f"line {error.lineno} of the text: {error.message}", error.lineno) from error
     if unknown := meta.find_undeclared_variables(tree) - set(names):

@@ -58,7 +58,7 @@ def test_texts_have_the_information_of_the_paper_and_no_more(fact: dict[str, Any
     if "tool" in fact:
         text = " ".join((TOOLS / f"{fact['tool']}.yaml").read_text(encoding="utf-8").split())
     elif "wording" in fact:
-        (text,) = next(kind for kind in choose_kinds() if kind.name == fact["wording"]).template.other_wordings["paper"]
+        (text,) = next(kind for kind in choose_kinds() if kind.name == fact["wording"]).other_wordings["paper"]
     else:
         text = prompts.files[fact["prompt"]] if "prompt" in fact else prompts.message(fact["message"], **values)
     assert [part for part in fact["has"] if not re.search(part, text)] == []
@@ -68,7 +68,7 @@ def test_texts_have_the_information_of_the_paper_and_no_more(fact: dict[str, Any
 @pytest.mark.parametrize("kind", choose_kinds(), ids=lambda kind: str(kind.name))
 def test_the_target_is_the_query_of_table_6(kind: Any) -> None:
     fact = next(fact for fact in FACTS if fact.get("question") == kind.name)
-    template = kind.template
+    template = kind
     names = {name: NAMES[name] for name in (*template.parameters, "answer_properties") if name in NAMES}
     text = render_cypher(template.cypher, {**names, "paper": True}).replace("`", "").replace("{ ", "{")
     assert " ".join(text.split()) == fact["cypher"]
@@ -76,10 +76,10 @@ def test_the_target_is_the_query_of_table_6(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", choose_kinds(), ids=lambda kind: str(kind.name))
 def test_a_question_has_a_wording_with_the_information_of_the_paper(kind: Any) -> None:
-    (wording,) = kind.template.other_wordings["paper"]
-    assert len(wording) < len(kind.template.wording.rpartition("\n\n")[0])
+    (wording,) = kind.other_wordings["paper"]
+    assert len(wording) < len(kind.wording.rpartition("\n\n")[0])
     unnamed = {"max_hops"} if kind.name == "remote_node_property" else set()  # "2 or more hops" in the paper
-    assert set(re.findall(r"{{ (\w+)", wording)) == set(kind.template.parameters) - unnamed
+    assert set(re.findall(r"{{ (\w+)", wording)) == set(kind.parameters) - unnamed
 
 
 def test_fields_of_the_experiment_override_the_protocol(tmp_path: Path) -> None:

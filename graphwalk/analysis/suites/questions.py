@@ -29,9 +29,8 @@ from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
-from graphwalk.suites.questions.catalogue import has_plan, python_part, shipped_kinds
+from graphwalk.suites.questions.catalogue import CATEGORIES, has_plan, python_part, shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.suites.rows import missing_fields, row_set, typed_rows
 from graphwalk.tools.observed import Evidence, is_key, shows_data, tool_evidence, wasted_calls
@@ -244,7 +243,7 @@ def tables_2_and_3() -> Reference:
     table_2 = [{**row, "correct": row["correct_of_120"], "scored": _OF_ALL} for row in paper["table_2_questions"]]
     overall = tuple({name: row[name] for name in row if name != "correct_of_120"} for row in table_2)
     table = paper["table_3_correct_of_10_by_question"]
-    category_of = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
+    category_of = {name: kind.category for name, kind in shipped_kinds().items() if name in table[0]}
     members = {category: [name for name in category_of if category_of[name] == category] for category in CATEGORIES}
 
     def grouped(grouping: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
@@ -283,7 +282,7 @@ def valid_rows(result: ResultRecord) -> int | None:
     if task.get("candidates"):
         return int(task["candidates"])
     kind = shipped_kinds().get(task["template"])
-    sizes = [graph.get(size) for size in kind.template.chance] if kind else []
+    sizes = [graph.get(size) for size in kind.chance] if kind else []
     return prod(sizes) if sizes and all(sizes) else None
 
 

@@ -12,8 +12,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.graph_prompts import query_texts
 from graphwalk.suites.loaded_graph import OwnGraph
-from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds, shipped_kinds
-from graphwalk.suites.questions.template import Target, Wording
+from graphwalk.suites.questions.catalogue import QuestionKind, Target, Wording, choose_kinds, shipped_kinds
 
 Drawing = Literal["nontrivial", "answerable"]
 """How the parameters of questions are drawn."""

@@ -11,8 +11,7 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction, extract
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.template import Category, Mode
+from graphwalk.suites.questions.catalogue import Category, Mode, shipped_kinds
 from graphwalk.suites.rows import compare_rows, missing_fields, row_form, unknown_fields
 from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Score, Task, rows_as_answer
 from graphwalk.tools.observed import is_key
@@ -101,7 +100,7 @@ class QuestionTask(Task):
         if self.computed is not None:
             return frozenset(self.computed)
         shipped = shipped_kinds().get(self.template)
-        return frozenset(shipped.template.computed if shipped else ())
+        return frozenset(shipped.computed if shipped else ())
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
         return await graph_prompt(self.question, about, setting, agent)

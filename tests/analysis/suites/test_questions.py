@@ -13,7 +13,7 @@ from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import build_report, result
 
 DECLARED = analysis_of(suite_named("questions")).report()
-ASKED = {kind.name: kind.template.category for kind in choose_kinds()}
+ASKED = {kind.name: kind.category for kind in choose_kinds()}
 SIZES = {"nodes": 100, "relationships": 300}
 
 

@@ -5,8 +5,9 @@ from random import Random
 
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Point, Temporal, Value
-from graphwalk.suites.questions.catalogue import Question, QuestionKind
+from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.question import Question
 
 LABELS = ("Person", "Film critic", "Ärztin", "2nd")
 TYPES = ("KNOWS", "worked with")
@@ -48,8 +49,8 @@ def any_graph(random: Random, *, bare: bool = True) -> PropertyGraph:
 
 def any_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Question:
     """Any parameters at all: absent names, values of another type, keys of another label."""
-    template, parameters = kind.template, dict[str, Value]()
-    for name, parameter in template.parameters.items():
+    parameters = dict[str, Value]()
+    for name, parameter in kind.parameters.items():
         match parameter.role:
             case "label":
                 options: Sequence[Value] = [*sorted(index.keys_by_label), "Absent"]
@@ -57,7 +58,7 @@ def any_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Quest
                 options = [*sorted(index.relationships_of), "ABSENT"]
             case "key":
                 options = [*index.nodes, "nobody"]
-            case "property" if template.parameters[str(parameter.of)].role == "label":
+            case "property" if kind.parameters[str(parameter.of)].role == "label":
                 # The embedded engine refuses a property that no node with the label has.
                 options = [*index.property_names("node", str(parameters[str(parameter.of)])), "key"]
             case "property":
@@ -65,7 +66,7 @@ def any_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Quest
             case "value":
                 options = COMPARED
             case "hops":
-                options = range(parameter.at_least if template.name == "remote_node_property" else 1, 4)
+                options = range(parameter.at_least if kind.name == "remote_node_property" else 1, 4)
         parameters[name] = random.choice(options)
     if parameters.get("key") in index.nodes and random.random() < 0.9:
         labels = index.nodes[str(parameters["key"])].labels

@@ -14,9 +14,10 @@ from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system
-from graphwalk.suites.questions.catalogue import Question, shipped_kinds
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.question import Question
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from tests.explained import explained_score
 
@@ -109,11 +110,11 @@ def task(template: str, graph: PropertyGraph = GRAPH, **parameters: Value) -> Qu
         target_size=len(target),
         seed=0,
         graph_digest=graph.digest,
-        category=kind.template.category,
+        category=kind.category,
         cypher=question.cypher,
         cypher_parameters=question.values,
         answer_fields=question.answer_fields,
-        scored_fields=kind.template.scored_fields or question.answer_fields,
-        mode=kind.template.mode,
+        scored_fields=kind.scored_fields or question.answer_fields,
+        mode=kind.mode,
         template_version=1,
     )

@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import validate
-from graphwalk.config.templates import TextError
+from graphwalk.config.templates import TextError, render_text
 from graphwalk.errors import OracleError
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.graphs.graph import PropertyGraph, value_order
@@ -21,13 +21,12 @@ from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
-from graphwalk.suites.questions.catalogue import Question, QuestionKind, has_plan, shipped_kinds
+from graphwalk.suites.questions.catalogue import QuestionKind, Target, Wording, has_plan, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
 from graphwalk.suites.questions.tasks.parameters import CannotHost, Drawn, ParameterSearch, owner_of
-from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
+from graphwalk.suites.questions.tasks.question import Question, agreed_rows, cypher_rows
 from graphwalk.suites.rows import distinct
 from graphwalk.variables import Variables
 
@@ -135,7 +134,7 @@ async def copy_tasks(
     tasks = []
     for original in originals:
         kind = by_name[original.template]
-        parameters = mapped_parameters(kind.template, original.parameters, index, copy)
+        parameters = mapped_parameters(kind, original.parameters, index, copy)
         number = int(original.task_id.rpartition("-")[2])
         task = await maker.task(kind, number, parameters)
         # They differ if the text of the query contains names or values of the original.
@@ -148,7 +147,7 @@ async def copy_tasks(
 
 
 def mapped_parameters(
-    template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
+    kind: QuestionKind, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
 ) -> dict[str, Value]:
     """Return the parameters of a task in the names of the copy; `index` is that of the original."""
     names: dict[str, Mapping[str, str]] = {
@@ -158,14 +157,14 @@ def mapped_parameters(
         "key": copy.keys,
     }
     mapped: dict[str, Value] = {}
-    for name, parameter in template.parameters.items():
+    for name, parameter in kind.parameters.items():
         value = parameters[name]
         if parameter.role in names:
             value = names[parameter.role][str(value)]
         elif parameter.role == "value":
             property_name = str(parameters[str(parameter.of)])
             # The raw value, for example a date for its text. Drawn values have distinct texts.
-            raw_values = index.values(*owner_of(template, name, parameters), property_name)
+            raw_values = index.values(*owner_of(kind, name, parameters), property_name)
             raw = next(raw for raw in raw_values if value_order(shown(raw)) == value_order(value))
             value = copy.values.of(property_name, raw)
         mapped[name] = value
@@ -199,29 +198,29 @@ class TaskMaker:
         """
         question = Question(kind, self.index, parameters)
         target = await agreed_rows(question, self.store, self.embedded, right)
-        template, fields, digest = kind.template, question.answer_fields, self.index.graph.digest
+        fields, digest = question.answer_fields, self.index.graph.digest
         shipped = shipped_kinds().get(kind.name)
-        usual = shipped is not None and shipped.template.computed == template.computed
+        usual = shipped is not None and shipped.computed == kind.computed
         values = {**question.written, "answer_properties": question.answer_properties}
         task = QuestionTask(
-            task_id=f"{digest[:12]}-{template.name}-{number}",
-            template=template.name,
-            template_version=template.version,
-            category=template.category,
-            question=_rendered(kind, template.wording, values, "wording"),
+            task_id=f"{digest[:12]}-{kind.name}-{number}",
+            template=kind.name,
+            template_version=kind.version,
+            category=kind.category,
+            question=_rendered(kind, kind.wording, values, "wording"),
             parameters=question.written,
             cypher=_with_times(question.cypher, question.values),
             cypher_parameters={name: question.written[name] for name in question.values},
             answer_fields=fields,
-            scored_fields=template.scored_fields or fields,
-            mode=template.mode,
+            scored_fields=kind.scored_fields or fields,
+            mode=kind.mode,
             target=[{field: row[field] for field in fields} for row in target],
             target_size=len(target),
             candidates=question.candidates,
             seed=self.seed,
             graph_digest=digest,
             oracles=1 if kind.python is None else 2,
-            computed=None if usual else template.computed,
+            computed=None if usual else kind.computed,
         )
         # Where nodes have no label, tools may not reach what the oracles see.
         unlabelled = any(not table.labels for table in self.index.graph.node_tables)
@@ -242,16 +241,16 @@ class TaskMaker:
 
         A query with LIMIT 1 returns one of the tied rows; only this one is correct then.
         """
-        template, fields = question.kind.template, task.answer_fields
-        cypher = render_cypher(template.cypher, {**question.identifiers, "paper": True})
+        kind, fields = question.kind, task.answer_fields
+        cypher = render_cypher(kind.cypher, {**question.identifiers, "paper": True})
         rows = await cypher_rows(question, self.store, paper=True)
         target = [{field: row[field] for field in fields} for row in distinct(rows)]
-        left_out = [row for row in task.target if row not in target] if template.mode == "ties-allowed" else []
+        left_out = [row for row in task.target if row not in target] if kind.mode == "ties-allowed" else []
         changed: dict[str, Any] = {
             "cypher": _with_times(cypher, question.values),
             "scored_fields": fields,
             "key_fields": task.scored_fields,
-            "mode": "set" if template.mode == "ties-allowed" else template.mode,
+            "mode": "set" if kind.mode == "ties-allowed" else kind.mode,
             "target": target,
             "target_size": len(target),
             "rows_left_out": left_out,
@@ -272,7 +271,7 @@ def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, see
 
     The last paragraph, which describes the answer format, stays.
     """
-    texts = kind.template.other_wordings.get(wording, ()) if wording != "standard" else ()
+    texts = kind.other_wordings.get(wording, ()) if wording != "standard" else ()
     if not texts:
         return task
     text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
@@ -286,6 +285,6 @@ def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, see
 def _rendered(kind: QuestionKind, text: str, values: Mapping[str, Any], *field: str) -> str:
     """Return the question that a model reads. Raise ConfigError with file, line and field."""
     try:
-        return render_wording(text, values)
+        return render_text(text, **values)
     except TextError as error:
         raise kind.mistake(f"cannot be rendered for {values}: {error.problem}", *field) from error

@@ -12,12 +12,10 @@ from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.graphs.graph import PropertyGraph, value_order
 from graphwalk.graphs.values import Row, Temporal, TemporalKind, Value, shown
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.questions.catalogue import Question, QuestionKind
+from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.config import Drawing
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.tasks.oracles import cypher_rows
-from graphwalk.suites.questions.template import QuestionTemplate
-from graphwalk.suites.rows import distinct
+from graphwalk.suites.questions.tasks.question import Question, known_rows
 
 MAX_HOPS = 3
 """Maximum number of hops; a generated graph may have another one."""
@@ -27,7 +25,7 @@ COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local date
 """Temporal types whose texts are equal exactly if Cypher's `=` holds; not so with time zones and durations."""
 Chosen = dict[str, Value]
 Drawn = tuple[Value, ...]
-"""The parameters of a question in the template's order."""
+"""The parameters of a question in the order of its kind."""
 
 
 class Effort(NamedTuple):
@@ -49,7 +47,7 @@ def effort_for(graph: PropertyGraph) -> Effort:
 
 
 class ParameterSpace:
-    """All parameter sets of a template on a graph, numbered 0 … `size` - 1 in an order that depends on content alone.
+    """All parameter sets of a kind on a graph, numbered 0 … `size` - 1 in an order that depends on content alone.
 
     Sets are counted, not listed. A label with many properties is in more sets than one with few.
     """
@@ -60,51 +58,51 @@ class ParameterSpace:
         self._values: dict[tuple[EntityType, str, str], list[Value]] = {}
         self._counts: dict[tuple[Value, ...], int] = {}
 
-    def size(self, template: QuestionTemplate) -> int:
-        return self._count(template, {})
+    def size(self, kind: QuestionKind) -> int:
+        return self._count(kind, {})
 
-    def at(self, template: QuestionTemplate, number: int) -> Chosen:
+    def at(self, kind: QuestionKind, number: int) -> Chosen:
         """Return parameter set `number`, 0 ≤ number < size."""
         chosen: Chosen = {}
-        for name in template.parameters:
-            options, counts = self._next(template, chosen)
+        for name in kind.parameters:
+            options, counts = self._next(kind, chosen)
             ends = list(accumulate(counts))
             place = bisect_right(ends, number)
             number -= ends[place] - counts[place]
             chosen[name] = options[place]
         return chosen
 
-    def step_by_step(self, template: QuestionTemplate, random: Random) -> Chosen | None:
+    def step_by_step(self, kind: QuestionKind, random: Random) -> Chosen | None:
         """Return parameters drawn one after another, each uniformly among its options; None if one has no options."""
         chosen: Chosen = {}
-        for name in template.parameters:
-            options = self.options(template, name, chosen)
+        for name in kind.parameters:
+            options = self.options(kind, name, chosen)
             if not options:
                 return None
             chosen[name] = random.choice(options)
         return chosen
 
-    def _count(self, template: QuestionTemplate, chosen: Chosen) -> int:
+    def _count(self, kind: QuestionKind, chosen: Chosen) -> int:
         """Return the number of choices for the parameters after the chosen ones."""
-        if len(chosen) == len(template.parameters):
+        if len(chosen) == len(kind.parameters):
             return 1
-        key = (template.name, len(chosen), *(value for name, value in chosen.items() if name in template.owners))
+        key = (kind.name, len(chosen), *(value for name, value in chosen.items() if name in kind.owners))
         if key not in self._counts:
-            self._counts[key] = sum(self._next(template, chosen)[1])
+            self._counts[key] = sum(self._next(kind, chosen)[1])
         return self._counts[key]
 
-    def _next(self, template: QuestionTemplate, chosen: Chosen) -> tuple[Sequence[Value], list[int]]:
+    def _next(self, kind: QuestionKind, chosen: Chosen) -> tuple[Sequence[Value], list[int]]:
         """Return the options of the first parameter that is not chosen, and the number of choices after each."""
-        name = list(template.parameters)[len(chosen)]
-        options = self.options(template, name, chosen)
-        if name in template.owners:
-            return options, [self._count(template, {**chosen, name: option}) for option in options]
+        name = list(kind.parameters)[len(chosen)]
+        options = self.options(kind, name, chosen)
+        if name in kind.owners:
+            return options, [self._count(kind, {**chosen, name: option}) for option in options]
         # No other parameter depends on this one.
-        return options, [self._count(template, {**chosen, name: option}) for option in options[:1]] * len(options)
+        return options, [self._count(kind, {**chosen, name: option}) for option in options[:1]] * len(options)
 
-    def options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
+    def options(self, kind: QuestionKind, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
         """Return the options of a parameter whose owners are chosen."""
-        parameter = template.parameters[name]
+        parameter = kind.parameters[name]
         match parameter.role:
             case "label":
                 other = chosen.get(parameter.differs_from or "")
@@ -114,16 +112,16 @@ class ParameterSpace:
             case "key":
                 return self._index.keys_of(str(chosen[str(parameter.of)]))
             case "property":
-                return self._index.property_names(*owner_of(template, name, chosen))
+                return self._index.property_names(*owner_of(kind, name, chosen))
             case "value":
-                return self._property_values(*owner_of(template, name, chosen), str(chosen[str(parameter.of)]))
+                return self._property_values(*owner_of(kind, name, chosen), str(chosen[str(parameter.of)]))
             case "hops":
                 return range(min(parameter.at_least, self._max_hops), self._max_hops + 1)
 
-    def _property_values(self, kind: EntityType, owner: str, name: str) -> list[Value]:
-        if (kind, owner, name) not in self._values:
-            self._values[kind, owner, name] = _unambiguous(self._index.values(kind, owner, name))
-        return self._values[kind, owner, name]
+    def _property_values(self, entity: EntityType, owner: str, name: str) -> list[Value]:
+        if (entity, owner, name) not in self._values:
+            self._values[entity, owner, name] = _unambiguous(self._index.values(entity, owner, name))
+        return self._values[entity, owner, name]
 
 
 def _unambiguous(column: Iterable[Value]) -> list[Value]:
@@ -145,11 +143,11 @@ def _can_be_asked(value: Value) -> bool:
     return isinstance(value, str) or (isinstance(value, int) and abs(value) <= _EXACT)
 
 
-def owner_of(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> tuple[EntityType, str]:
+def owner_of(kind: QuestionKind, name: str, chosen: Mapping[str, Value]) -> tuple[EntityType, str]:
     """Return the label or relationship type that a parameter is, or that a property or value belongs to."""
-    while template.parameters[name].role in ("property", "value"):
-        name = str(template.parameters[name].of)
-    return "node" if template.parameters[name].role == "label" else "relationship", str(chosen[name])
+    while kind.parameters[name].role in ("property", "value"):
+        name = str(kind.parameters[name].of)
+    return "node" if kind.parameters[name].role == "label" else "relationship", str(chosen[name])
 
 
 class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
@@ -178,9 +176,9 @@ class ParameterSearch:
         Raise CannotHost with the reason if none are found.
         """
         effort, tried = effort_for(self._index.graph), 0
-        size, ways_in_all = self._space.size(kind.template), 0
+        size, ways_in_all = self._space.size(kind), 0
         tries = effort.tries // 10 if kind.python is None else effort.tries
-        for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):
+        for parameters in islice(self._choices(kind, size, random), tries + len(taken)):
             if parameters is not None and tuple(parameters.values()) in taken:
                 continue
             tried += 1
@@ -201,13 +199,13 @@ class ParameterSearch:
         hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
         raise CannotHost(self._index.graph, kind.name, reason, hint)
 
-    def _choices(self, template: QuestionTemplate, size: int, random: Random) -> Iterator[Chosen | None]:
+    def _choices(self, kind: QuestionKind, size: int, random: Random) -> Iterator[Chosen | None]:
         """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
         if self._drawing == "nontrivial":
-            yield from (self._space.at(template, number) for number in _shuffled(size, random))
+            yield from (self._space.at(kind, number) for number in _shuffled(size, random))
             return
         while size:
-            yield self._space.step_by_step(template, random)
+            yield self._space.step_by_step(kind, random)
 
 
 def _shuffled(size: int, random: Random) -> Iterator[int]:
@@ -219,49 +217,25 @@ def _shuffled(size: int, random: Random) -> Iterator[int]:
         moved[other] = moved.pop(place, place)
 
 
-async def known_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
-    """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
-
-    Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
-    """
-    mistake, fields = question.kind.mistake, ", ".join(question.answer_fields)
-    if question.part is not None:
-        rows = question.part.right_rows(question.index, most)
-        if rows and rows[0].keys() != set(question.answer_fields):
-            raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {fields}", "answer_fields")
-        return rows
-    try:
-        rows = await cypher_rows(question, embedded)
-    except StoreError as error:
-        raise mistake(str(error), "cypher") from error
-    for row in rows:
-        if row.keys() != set(question.answer_fields):
-            raise mistake(f"the query returns {', '.join(row)}, expected {fields}", "cypher")
-        if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
-            raise mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
-    return distinct(rows)
-
-
 def has_answer(question: Question, rows: list[Row]) -> bool:
     """Return True if a row has all required values and no computed value is 0 or null."""
-    template = question.kind.template
-    required = template.drawing.required_fields
+    required = question.kind.drawing.required_fields
     complete = any(all(row[field] is not None for field in required) for row in rows)
-    return complete and all(row[field] not in (0, None) for row in rows for field in template.computed)
+    return complete and all(row[field] not in (0, None) for row in rows for field in question.kind.computed)
 
 
 async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphStore) -> bool:
-    """Return True if the answer meets the conditions in `drawing` of the template.
+    """Return True if the answer meets the conditions in `drawing` of its kind.
 
     Raise ConfigError if a query of `wider` is refused, or returns no `size`.
     """
-    kind, template = question.kind, question.kind.template
-    drawing, is_number = template.drawing, len(template.computed) == 1 and template.computed == template.answer_fields
+    kind = question.kind
+    drawing, is_number = kind.drawing, len(kind.computed) == 1 and kind.computed == kind.answer_fields
     if any(row[field] is None for row in rows for field in drawing.required_fields):
         return False
     if drawing.below_candidates and question.candidates is not None and len(rows) >= question.candidates:
         return False
-    size = rows[0][template.computed[0]] if is_number else len(rows)
+    size = rows[0][kind.computed[0]] if is_number else len(rows)
     for number, text in enumerate(drawing.wider):
         place = ("drawing", "wider", number)
         try:

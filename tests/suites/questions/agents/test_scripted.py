@@ -41,7 +41,7 @@ async def test_expert_follows_the_rules_of_cypher(
         [Node(key, (label,), {"p": key.upper()}) for key, label in labels.items()],
         [Relationship("R", *arrow, {}) for arrow in arrows.split()],
     )
-    names = shipped_kinds()[template].template.parameters
+    names = shipped_kinds()[template].parameters
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
     values = dict(zip(names, parameters, strict=True))

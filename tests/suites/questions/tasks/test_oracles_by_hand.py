@@ -12,9 +12,9 @@ from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.temporals import read_temporal
 from graphwalk.graphs.values import Value
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import Question, shipped_kinds
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
-from graphwalk.suites.questions.tasks.oracles import cypher_rows
+from graphwalk.suites.questions.tasks.question import Question, cypher_rows
 from graphwalk.suites.rows import same_rows
 
 GRAPH = PropertyGraph.from_rows(
@@ -111,7 +111,7 @@ CASES: list[tuple[str, str, list[dict[str, Any]]]] = [
 async def test_both_oracles_give_the_answer_found_by_hand(name: str, words: str, answer: list[dict[str, Any]]) -> None:
     kind = shipped_kinds()[name]
     values = [int(word) if word.isdecimal() else word for word in words.split()]
-    question = Question(kind, GraphIndex(GRAPH), dict(zip(kind.template.parameters, values, strict=True)))
+    question = Question(kind, GraphIndex(GRAPH), dict(zip(kind.parameters, values, strict=True)))
     assert question.part is not None
     rows = question.part.right_rows(question.index)
     assert len(rows) == len(answer)

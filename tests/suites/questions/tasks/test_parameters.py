@@ -12,7 +12,7 @@ from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Row, Value
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import Question, shipped_kinds
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
@@ -23,6 +23,7 @@ from graphwalk.suites.questions.tasks.parameters import (
     is_worth_asking,
     known_rows,
 )
+from graphwalk.suites.questions.tasks.question import Question
 
 
 async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:
@@ -31,7 +32,7 @@ async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:
     name = "path_from_specific_node"
     index, kind = GraphIndex(graph), shipped_kinds()[name]
     space, store = ParameterSpace(index), await EmbeddedDatabase().load(graph)
-    choices = [space.at(kind.template, number) for number in range(space.size(kind.template))]
+    choices = [space.at(kind, number) for number in range(space.size(kind))]
     likely = []
     for parameters in choices:
         question = Question(kind, index, parameters)
@@ -104,5 +105,5 @@ async def test_an_answer_that_is_simply_everything_is_not_asked_for(name: str, w
     ]
     graph = PropertyGraph.from_rows(nodes, relationships)
     values: list[Any] = [int(word) if word.isdecimal() else word for word in words.split()]
-    parameters = dict(zip(shipped_kinds()[name].template.parameters, values, strict=True))
+    parameters = dict(zip(shipped_kinds()[name].parameters, values, strict=True))
     assert (await asked(graph, name, parameters))[1] is worth

@@ -1,0 +1,171 @@
+"""A question about one graph, and its right rows by two oracles.
+
+The oracles are the question's Cypher in the store, and its evaluator on the graph in memory. Without an evaluator, the
+Cypher results of the store and of the embedded engine are compared.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from graphwalk.errors import OracleError, StoreError
+from graphwalk.graphs.graph import value_order
+from graphwalk.graphs.values import Row, Scalar, Value, shown, shown_rows
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.suites.questions.catalogue import IDENTIFIER_ROLES, QuestionKind
+from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
+from graphwalk.suites.rows import distinct, row_key, same_rows
+
+_MOST_ROWS = 20
+"""Rows listed in a message."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about one graph; `parameters` are raw values of the graph."""
+
+    kind: QuestionKind
+    index: GraphIndex
+    parameters: dict[str, Value]
+
+    @cached_property
+    def part(self) -> PythonPart | None:
+        """Return the evaluator with these parameters; None if Cypher is the only oracle."""
+        python: Any = self.kind.python
+        return None if python is None else python(**self.parameters)
+
+    @property
+    def written(self) -> dict[str, Scalar]:
+        """Return the parameters as JSON values, as a model sees them."""
+        return {name: shown(value) for name, value in self.parameters.items()}
+
+    @cached_property
+    def answer_properties(self) -> tuple[str, ...]:
+        """Return the properties that are answer fields, without names that the kind already uses."""
+        if (owner := self.kind.answer_properties_of) is None:
+            return ()
+        entity: EntityType = "node" if self.kind.parameters[owner].role == "label" else "relationship"
+        names = self.index.property_names(entity, str(self.parameters[owner]))
+        return tuple(name for name in names if name not in self.kind.answer_fields)
+
+    @property
+    def answer_fields(self) -> tuple[str, ...]:
+        """Return the columns of the query."""
+        return (*self.kind.answer_fields, *self.answer_properties)
+
+    @property
+    def identifiers(self) -> Identifiers:
+        """Return the names that the Cypher template inserts."""
+        parameters = self.kind.parameters.items()
+        named = {name: self.parameters[name] for name, p in parameters if p.role in IDENTIFIER_ROLES}
+        return {**cast("dict[str, str | int]", named), "answer_properties": self.answer_properties, "paper": False}
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """Return the parameters of the Cypher query."""
+        parameters = self.kind.parameters.items()
+        return {name: self.parameters[name] for name, p in parameters if p.role not in IDENTIFIER_ROLES}
+
+    @property
+    def cypher(self) -> str:
+        """Return the unscoped query, which runs on a database that contains only this graph."""
+        return render_cypher(self.kind.cypher, self.identifiers)
+
+    @cached_property
+    def candidates(self) -> int | None:
+        """Return the number of possible rows of an answer, or None if the kind does not define it."""
+        sizes = []
+        for name in self.kind.candidates:
+            parameter, value = self.kind.parameters[name], str(self.parameters[name])
+            if parameter.role == "label":
+                sizes.append(len(self.index.keys_of(value)))
+            elif parameter.role == "relationship_type":
+                relationships = self.index.relationships_of.get(value, ())
+                sizes.append(len({(r.source, r.target) for r in relationships}))
+            else:
+                values = self.index.values("node", str(self.parameters[parameter.of or ""]), value)
+                sizes.append(len(set(map(value_order, values))))
+        return math.prod(sizes) if sizes else None
+
+    def count_ways(self) -> int:
+        """Estimate the work of an oracle: the possible start nodes plus the walks from them."""
+        index, values, parameters = self.index, self.parameters, self.kind.parameters
+        first = {parameter.role: name for name, parameter in reversed(parameters.items())}
+        if "label" not in first:
+            relationships = index.relationships_of.get(str(values.get(first.get("relationship_type", ""))), ())
+            return len(relationships) or index.graph.node_count
+        starts = index.keys_of(str(values[first["label"]]))
+        if "key" in first:
+            starts = [str(values[first["key"]])]
+        elif "value" in first and parameters[of := str(parameters[first["value"]].of)].of == first["label"]:
+            starts = index.keys_with(str(values[first["label"]]), str(values[of]), values[first["value"]])
+        steps = 1 if self.part is None else self.part.steps
+        walks = index.walks(max(steps, int(str(values.get(first.get("hops", ""), 1)))))
+        return len(starts) + sum(walks[key] for key in starts)
+
+
+async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = False) -> list[Row]:
+    """Return the rows that the store finds with the query of the kind; `paper`: as it is in the paper."""
+    query = store.render(question.kind.cypher, {**question.identifiers, "paper": paper})
+    return shown_rows(await store.run(query, question.values))
+
+
+async def known_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
+    """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
+
+    Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
+    """
+    mistake, fields = question.kind.mistake, ", ".join(question.answer_fields)
+    if question.part is not None:
+        rows = question.part.right_rows(question.index, most)
+        if rows and rows[0].keys() != set(question.answer_fields):
+            raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {fields}", "answer_fields")
+        return rows
+    try:
+        rows = await cypher_rows(question, embedded)
+    except StoreError as error:
+        raise mistake(str(error), "cypher") from error
+    for row in rows:
+        if row.keys() != set(question.answer_fields):
+            raise mistake(f"the query returns {', '.join(row)}, expected {fields}", "cypher")
+        if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
+            raise mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
+    return distinct(rows)
+
+
+async def agreed_rows(
+    question: Question, store: GraphStore, embedded: GraphStore, right: list[Row] | None = None
+) -> list[Row]:
+    """Return the distinct correct rows if both oracles agree. `right` contains the evaluator's rows if known.
+
+    `embedded` has the same graph on the embedded engine.
+
+    Raise OracleError with the rows that only one of them finds.
+    """
+    rows = await cypher_rows(question, store)
+    if question.part is None:
+        other, expected = "the embedded engine", rows if embedded is store else await cypher_rows(question, embedded)
+    else:
+        other, expected = "the evaluator", question.part.right_rows(question.index) if right is None else right
+    if agree(question, rows, expected):
+        return distinct(expected)
+    graph, file = question.index.graph, question.kind.file.path
+    keys, expected_keys = set(map(row_key, rows)), set(map(row_key, expected))
+    only = [row for row in distinct(rows) if row_key(row) not in expected_keys]
+    only_other = [row for row in distinct(expected) if row_key(row) not in keys]
+    raise OracleError(
+        f"Cypher ({store.kind} store) and {other} differ on {question.kind.name}\n"
+        f"graph: digest {graph.digest}, seed {graph.seed}\nparameters: {question.written}\nquery: {question.cypher}\n"
+        f"only Cypher found: {only[:_MOST_ROWS]}\nonly {other} found: {only_other[:_MOST_ROWS]}",
+        hint=f"the Cypher in {file} must return every correct row in every store; else {other} or the store is wrong",
+    )
+
+
+def agree(question: Question, rows: list[Row], right: list[Row]) -> bool:
+    """Return True for equal sets of rows, or if `rows` is one of several tied rows, of which Cypher returns one."""
+    if question.part is not None and question.kind.mode == "ties-allowed" and right:
+        return len(rows) == 1 and same_rows([*right, *rows], right)
+    return same_rows(rows, right)
