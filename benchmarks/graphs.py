@@ -15,10 +15,9 @@ from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.stores.base import Database
+from graphwalk.stores.base import Database, open_database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.transfer import node_batches, relationship_batches
+from graphwalk.stores.loading import node_batches, relationship_batches
 from graphwalk.variables import Variables
 
 MEAN_DEGREE = 5.0

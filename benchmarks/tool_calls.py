@@ -16,8 +16,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.models.chat import ToolCall
-from graphwalk.stores.base import GraphStore
-from graphwalk.stores.registry import open_database
+from graphwalk.stores.base import GraphStore, open_database
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.variables import Variables

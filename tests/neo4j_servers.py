@@ -19,9 +19,8 @@ import pytest
 
 from graphwalk.errors import StoreError
 from graphwalk.files.writing import locked
-from graphwalk.stores.base import Database
+from graphwalk.stores.base import Database, open_database
 from graphwalk.stores.neo4j.server import RELEASES, await_answer, start_jars
-from graphwalk.stores.registry import open_database
 from graphwalk.variables import Variables, read_variables
 from tests.guard import start_guard
 

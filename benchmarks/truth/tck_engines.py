@@ -10,7 +10,7 @@ import neo4j
 from neo4j.graph import Node, Path, Relationship
 
 from benchmarks.truth.tck_values import node, path, relationship
-from graphwalk.stores.names import RESERVED
+from graphwalk.stores.loading import RESERVED
 from graphwalk.variables import Variables
 
 Table = tuple[list[str], list[list[Any]]]

@@ -21,7 +21,6 @@ from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.registry import queries_in_place
 from graphwalk.tools.schema_text import schema_fits
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 
@@ -196,7 +195,7 @@ async def _play_experts(
 
     Nothing is loaded into a server. `done` is called after each episode.
     """
-    variables = experiment.variables if queries_in_place(experiment.config.store) else None
+    variables = experiment.variables if experiment.config.store == "neo4j" else None
     async with GraphSources(variables=variables) as sources:
         plan = await make_plan(experiment, sources, lambda tasks: None)
         by_setting: dict[str, dict[str, PlannedEpisode]] = defaultdict(dict)

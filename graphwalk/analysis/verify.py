@@ -25,7 +25,6 @@ from graphwalk.runs.record import EpisodeKey, Result, judge
 from graphwalk.runs.resolve import Experiment, logged_experiment
 from graphwalk.sanitise import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.registry import queries_in_place
 from graphwalk.variables import Variables
 
 CHECKS: Mapping[str, str] = {
@@ -119,7 +118,7 @@ async def verify_run(
 
     # A run may come from a stranger: nothing is loaded into a database of the user because of it.
     opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in then["graphs"]) else None
-    in_place = variables if queries_in_place(experiment.config.store) else None
+    in_place = variables if experiment.config.store == "neo4j" else None
     checks = {name: VerifyCheck() for name in CHECKS}
     async with GraphSources(opened, in_place) as sources:
         plan = await make_plan(experiment, sources, lambda number: None)

@@ -56,14 +56,14 @@ def load(
     Its nodes get an additional label; other data is not modified. Remove the graph with `graphwalk db clean`.
     """
     from graphwalk.graphs.files import load_graph
-    from graphwalk.stores.neo4j import loads
+    from graphwalk.stores.neo4j.loaded import db_load
 
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
         read = load_graph(graph)
     begun = time.perf_counter()
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
-        loaded = run_async(loads.load(variables, read))
+        loaded = run_async(db_load(variables, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")
@@ -79,10 +79,10 @@ def clean(
 
     Data not loaded by GraphWalk is kept. Episodes of a run in progress end without a score if their graph is removed.
     """
-    from graphwalk.stores.neo4j import loads
+    from graphwalk.stores.neo4j.loaded import db_clean, db_list
 
     variables = read_variables()
-    removed = run_async(loads.list_loads(variables) if dry_run else loads.clean(variables))
+    removed = run_async(db_list(variables) if dry_run else db_clean(variables))
     for load in removed:
         data(f"{load.scope}  {counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}")
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")

@@ -75,9 +75,9 @@ async def _use_embedded_store() -> str:
 
 
 async def _look_at_neo4j(variables: Variables, place: str) -> str:
-    from graphwalk.stores.neo4j.loads import list_loads
+    from graphwalk.stores.neo4j.loaded import db_list
 
-    loads = await list_loads(variables)
+    loads = await db_list(variables)
     return f"{place} is running with {counted(len(loads), 'graph')} of GraphWalk"
 
 

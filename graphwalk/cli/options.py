@@ -96,7 +96,7 @@ def chosen_source(graph: Path | None, database: str | None, key: str | None = No
 
 def _default_neo4j() -> "GraphSource":
     from graphwalk.config.graph_source import GraphSource
-    from graphwalk.stores.neo4j.loads import loaded_last
+    from graphwalk.stores.neo4j.loaded import db_last
     from graphwalk.stores.neo4j.local_server import local_server
 
     variables = read_variables()
@@ -105,7 +105,7 @@ def _default_neo4j() -> "GraphSource":
             "no graph given, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
         )
-    loaded = run_async(loaded_last(variables))
+    loaded = run_async(db_last(variables))
     if loaded is not None:
         return GraphSource(loaded=loaded.scope)
     return GraphSource(neo4j=variables.neo4j_database or "neo4j")

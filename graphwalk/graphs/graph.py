@@ -114,8 +114,20 @@ class PropertyGraph:
     def relationship_count(self) -> int:
         return sum(len(table.sources) for table in self.relationship_tables)
 
+    @property
+    def has_several_labels(self) -> bool:
+        """Return True unless every node has exactly one label."""
+        return any(len(table.labels) != 1 for table in self.node_tables if len(table.numbers))
+
+    def table_of_nodes(self) -> NDArray[np.int64]:
+        """Return for every node the index of its table in `node_tables`."""
+        indexes = np.zeros(self.node_count, dtype=np.int64)
+        for index, table in enumerate(self.node_tables):
+            indexes[table.numbers] = index
+        return indexes
+
     def all_columns(self) -> list[Mapping[str, PropertyColumn]]:
-        """Yield the columns of every table, of nodes and of relationships."""
+        """Return the columns of every table, of nodes and of relationships."""
         return [*(table.columns for table in self.node_tables), *(table.columns for table in self.relationship_tables)]
 
     def nodes(self) -> Iterator[Node]:

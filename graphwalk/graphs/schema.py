@@ -1,10 +1,14 @@
 """The schema of a property graph: which labels, relationship types and properties exist."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
+import numpy as np
+
+from graphwalk.graphs.graph import PropertyColumn, PropertyGraph, value_order
 from graphwalk.graphs.values import Value, shown
 
 NO_NAME = '""'
@@ -118,3 +122,45 @@ def _alternatives(labels: Sequence[str]) -> list[str]:
 
 def _node(label: str) -> str:
     return f"(:{label})" if label else "()"
+
+
+def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
+    """Return the schema of a graph in memory, with up to `samples` values per property (0: none)."""
+    tables = defaultdict(list)
+    for table in graph.node_tables:
+        if len(table.numbers):
+            for label in table.labels or ("",):
+                tables[label].append(table)
+    nodes = []
+    for label, shared in sorted(tables.items()):
+        keys = (graph.keys[number] for table in shared for number in table.numbers.tolist())
+        nodes.append(NodeType(label, _properties([table.columns for table in shared], samples, keys)))
+    table_of = graph.table_of_nodes()
+    labels = [table.labels or ("",) for table in graph.node_tables]
+    relationships = []
+    for rel in sorted(graph.relationship_tables, key=lambda r: r.type):
+        if len(rel.sources):
+            tables_joined = np.unique(np.stack([table_of[rel.sources], table_of[rel.targets]]), axis=1)
+            pairs = {pair for s, t in tables_joined.T.tolist() for pair in product(labels[s], labels[t])}
+            relationships.append(RelationshipType(rel.type, tuple(sorted(pairs)), _properties([rel.columns], samples)))
+    columns = [column for columns in graph.all_columns() for column in columns.values()]
+    lists = any(tuple in set(map(type, column.pool)) and tuple in map(type, column.values()) for column in columns)
+    return Schema(tuple(nodes), tuple(relationships), graph.has_several_labels, lists)
+
+
+def _properties(
+    tables: Iterable[Mapping[str, PropertyColumn]], samples: int, keys: Iterable[str] | None = None
+) -> tuple[PropertyType, ...]:
+    values: dict[str, list[Value]] = {} if keys is None else {"key": list(keys)}
+    for columns in tables:
+        for name, column in columns.items():
+            if used := column.values():
+                values.setdefault(name, []).extend(used)
+    if not samples:
+        return tuple(map(PropertyType, sorted(values)))
+    properties = []
+    for name, column_values in sorted(values.items()):
+        distinct = {value_order(value): value for value in reversed(column_values)}
+        first = tuple(distinct[order] for order in sorted(distinct)[:samples])
+        properties.append(PropertyType(name, first, len(distinct) <= samples))
+    return tuple(properties)

@@ -17,8 +17,7 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
 from graphwalk.runs.background import await_in_background, in_background, run_in_background
-from graphwalk.stores.base import GraphStore
-from graphwalk.stores.registry import open_database
+from graphwalk.stores.base import GraphStore, open_database
 from graphwalk.stores.sources import open_source
 from graphwalk.variables import read_variables
 

@@ -15,9 +15,8 @@ from graphwalk.models.chat import Model
 from graphwalk.runs.record import EpisodeKey
 from graphwalk.runs.resolve import Experiment, can_play, no_episode
 from graphwalk.seeds import seed_for, stdlib_random
-from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.base import Database, GraphStore, open_database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.stores.sources import QUERY_SECONDS, open_source
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.task import Prompt, Task, setting_of
@@ -40,7 +39,7 @@ def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], objec
         run_id=run_id,
         timeout_seconds=limits.store_seconds,
     )
-    in_place = variables if queries_in_place(config.store) else None
+    in_place = variables if config.store == "neo4j" else None
     return GraphSources(open_once, in_place, limits.store_seconds, note)
 
 

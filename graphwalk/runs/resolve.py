@@ -16,7 +16,7 @@ from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import check_name, open_model
 from graphwalk.runs.experiment import AnyExperiment, experiment_from
 from graphwalk.runs.folder import RunFolder
-from graphwalk.stores.registry import STORES
+from graphwalk.stores.base import STORES
 from graphwalk.suites.suite import Suite, suite_named
 from graphwalk.suites.task import setting_of
 from graphwalk.tools.tool import Tool, load_tools

@@ -2,22 +2,32 @@
 
 Queries are Jinja templates with filters: `{{ source_label | label }}`, `{{ relationship_type | type }}`,
 `{{ property | property }}`; `({{ any_node }})` is a node without a label. The store renders them, confined to its
-graph. Values are always parameters.
+graph. Values are always parameters. Other packages add databases with entry points of the group `graphwalk.stores`.
 """
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
+from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
 from graphwalk.stores.search import SearchIndex, SearchResult
+from graphwalk.variables import Variables
 
+STORES = Registry(
+    "store",
+    "graphwalk.stores",
+    {
+        "embedded": "graphwalk.stores.embedded:open_embedded",
+        "neo4j": "graphwalk.stores.neo4j.loaded:Neo4jDatabase.open",
+    },
+)
 _NODES = (
     'MATCH (n{{ any_node }}) RETURN {{ "n" | key_of }} AS key, {{ "n" | labels_of }} AS labels, '
     '{{ "n" | properties_of }} AS properties'
@@ -160,3 +170,27 @@ class Database(Closing, ABC):
     @abstractmethod
     async def close(self) -> None:
         """Close the connections. Graphs are kept until they are dropped."""
+
+
+class OpenDatabase(Protocol):
+    async def __call__(self, variables: Variables, *, run_id: str, timeout_seconds: float) -> Database:
+        """Return a connected database. Raise StoreError if it cannot be reached or refuses the password."""
+        ...
+
+
+async def open_database(kind: str, variables: Variables, *, run_id: str, timeout_seconds: float = 30.0) -> Database:
+    """Open a database by name: "embedded" (in this process), "neo4j" (NEO4J_URI, or that of `db up`), or a plug-in.
+
+    `timeout_seconds`: limit of a query. Graphs of different `run_id`s are kept apart. Raise ConfigError for an unknown
+    kind, StoreError if the database cannot be reached or refuses the password.
+    """
+    opener: OpenDatabase = STORES.load(kind)
+    if not callable(opener):
+        raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
+    database = await opener(variables, run_id=run_id, timeout_seconds=timeout_seconds)
+    if not isinstance(database, Database):
+        raise ConfigError(
+            f"the store {kind!r} ({STORES.origin(kind)}) must return a graphwalk.stores.base.Database",
+            hint="derive its classes from Database and GraphStore: docs/extending.md",
+        )
+    return database

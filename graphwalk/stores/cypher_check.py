@@ -7,13 +7,13 @@ sign that follows names only. In doubt the query is refused.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from graphwalk.graphs.graph import OUR_PREFIX
 
 WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH", "DROP", "INSERT"})
 REACHES_OUT = frozenset({"LOAD", "CALL", "USE", "SHOW", "TERMINATE"})
+_REFUSED = WRITES | REACHES_OUT
 FIRST_WORDS = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL", "FOR", "LET", "FILTER", "WHEN"})
 """First words of a query that reads. Commands for databases, servers and users begin with others."""
 PROCEDURES = frozenset(
@@ -67,33 +67,30 @@ class CypherNotAllowedError(ValueError):
         self.kind, self.word, self.at = kind, word, at
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token of a query: its kind, its text, and its position."""
+class Token(NamedTuple):
+    """A token of a query: a group of `_TOKEN`, its text and its position.
+
+    `name`: a word, or the name within back-ticks; `upper`: the same in capitals.
+    """
 
     kind: str
     text: str
     at: int
-
-    @property
-    def name(self) -> str:
-        """Return a word, or the name within back-ticks."""
-        return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
-
-    @property
-    def upper(self) -> str:
-        """Return the name in capitals, also where an engine would change the case of ſ, ı or K."""
-        return self.name.casefold().upper() if self.kind in ("word", "quoted") else self.text
+    name: str
+    upper: str
 
 
-_END = Token("sign", "", -1)
+_END = Token("sign", "", -1, "", "")
 
 
 def tokens_in(cypher: str) -> Iterator[Token]:
-    """Yield the tokens of a text, without spaces and comments."""
+    """Yield the tokens of a text; spaces and comments too."""
     for match in _TOKEN.finditer(cypher):
-        if match.lastgroup != "space":
-            yield Token(match.lastgroup or "", match[0], match.start())
+        kind, text = match.lastgroup or "", match[0]
+        name = text[1:-1].replace("``", "`") if kind == "quoted" else text
+        # Folded first, as an engine may change the case of ſ, ı and K.
+        upper = name.casefold().upper() if kind in ("word", "quoted") else text
+        yield Token(kind, text, match.start(), name, upper)
 
 
 def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> list[Token]:
@@ -104,17 +101,17 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
     if escape := _ESCAPE.search(cypher):
         raise CypherNotAllowedError("syntax", escape[0], cypher, escape.start(), "write the character itself")
     tokens = []
-    for match in _TOKEN.finditer(cypher):
-        kind, text, at = match.lastgroup or "", match[0], match.start()
+    for token in tokens_in(cypher):
+        kind, text = token.kind, token.text
         if kind == "open":
-            raise CypherNotAllowedError("syntax", text, cypher, at, "it is not closed")
+            raise CypherNotAllowedError("syntax", text, cypher, token.at, "it is not closed")
         if (kind == "space" and _LONE_RETURN.search(text)) or (kind == "sign" and text in "\\\0"):
-            raise CypherNotAllowedError("syntax", repr(text), cypher, at, "write it inside a text only")
+            raise CypherNotAllowedError("syntax", repr(text), cypher, token.at, "write it inside a text only")
         if kind != "space":
-            tokens.append(Token(kind, text, at))
+            tokens.append(token)
     while tokens and tokens[-1].text == ";":
         tokens.pop()
-    if not tokens or tokens[0].upper not in FIRST_WORDS | WRITES | REACHES_OUT:
+    if not tokens or tokens[0].upper not in FIRST_WORDS | _REFUSED:
         word = tokens[0].text if tokens else "an empty query"
         reason = f"a query begins with one of {', '.join(sorted(FIRST_WORDS))}"
         raise CypherNotAllowedError("syntax", word, cypher, 0, reason)
@@ -122,6 +119,8 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
     called = 0
     """The place behind the name of the last procedure."""
     for place, token in enumerate(padded[3:-1], 3):
+        if token.text not in ("(", ";") and token.upper not in _REFUSED:
+            continue
         namespace, dot, before, _, after = padded[place - 3 : place + 2]
         is_name = place > 3 and _is_name(dot, before, token, after)
         if token.text == ";":

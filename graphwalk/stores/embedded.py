@@ -1,34 +1,49 @@
-"""Graphs in this process: the embedded Cypher engine kglite. No server, no files, no network."""
+"""Graphs in this process: the embedded Cypher engine kglite. No server, no files, no network.
+
+The engine holds a graph as models see it: values that JSON lacks are text (`graphwalk.graphs.values.shown`).
+"""
 
 import asyncio
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import kglite
 
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.temporals import TEMPORAL_FUNCTIONS
-from graphwalk.graphs.values import Row, shown_rows
+from graphwalk.graphs.values import Point, Row, Temporal, shown, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
-from graphwalk.stores.cypher import Identifiers
-from graphwalk.stores.cypher_check import QueryRefused, check_model_query
-from graphwalk.stores.embedded_graph import REFUSALS, EmbeddedDialect, load_engine, plain_rows, stored_parameters
-from graphwalk.stores.graph_schema import has_several_labels, schema_of
-from graphwalk.stores.names import SafeNames, with_safe_names
+from graphwalk.stores.cypher import NO_LABEL, UNSCOPED, Dialect, Identifiers, quote
+from graphwalk.stores.cypher_check import QueryRefused, Token, check_model_query, tokens_in
+from graphwalk.stores.loading import RESERVED, node_batches, relationship_batches, stored_graph, with_safe_names
 from graphwalk.variables import Variables
 
+NODE = "gw_node"
+"""The first label of every node of a graph in which not every node has one label.
+
+The engine keeps an index for the first label of a node alone; others it looks through.
+"""
+BATCH = 10_000
 GRACE_SECONDS = 0.9
 """Beyond the engine's own time limit, which it looks at now and then."""
+_REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
+"""Exceptions of kglite that mean that it refuses a query or a graph."""
 _SMALL_GRAPH, _BRIEF_MS = 5_000, 50
 """Nodes of a graph whose queries first run in the event loop, and milliseconds there: most take less than a thread."""
 _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
+_HIDDEN = frozenset({NODE, NO_LABEL})
+_ID_MARK = "\0"
+"""First character of the ids that we give to nodes, which results leave out."""
+_NODE_KEYS = {"id": 0, "labels": 0, "properties": 0}.keys()
+_RELATIONSHIP_KEYS = {"id": 0, "start": 0, "end": 0, "type": 0, "properties": 0}.keys()
 
 
 class EmbeddedDatabase(Database):
@@ -48,9 +63,8 @@ class EmbeddedDatabase(Database):
             if id(graph) not in self._stores:
                 safe = with_safe_names(graph)
                 engine = await asyncio.to_thread(load_engine, safe)
-                dialect = EmbeddedDialect(several=has_several_labels(graph), names=SafeNames.of(graph))
                 forget = partial(self._stores.pop, id(graph), None)
-                store = EmbeddedStore(safe, engine, dialect, self._timeout_seconds, forget)
+                store = EmbeddedStore(safe, engine, self._timeout_seconds, forget)
                 store.takes_queries = self._takes_queries
                 self._stores[id(graph)] = graph, store
             return self._stores[id(graph)][1]
@@ -61,8 +75,20 @@ class EmbeddedDatabase(Database):
 
 
 async def open_embedded(variables: Variables, *, run_id: str, timeout_seconds: float) -> EmbeddedDatabase:
-    """See `graphwalk.stores.registry.open_database`."""
+    """See `graphwalk.stores.base.open_database`."""
     return EmbeddedDatabase(timeout_seconds=timeout_seconds)
+
+
+@dataclass(frozen=True)
+class _SeveralLabels(Dialect):
+    several: bool = True
+
+    def label(self, name: str) -> str:
+        # The engine uses the index of the first label.
+        return f"{quote(NODE)}:{self.label_name(name)}"
+
+    def labels_of(self, variable: str) -> str:
+        return f"[name IN labels({variable}) WHERE NOT name IN ['{NODE}', '{NO_LABEL}']]"
 
 
 class EmbeddedStore(GraphStore):
@@ -73,32 +99,50 @@ class EmbeddedStore(GraphStore):
     holds_values_as_shown = True
     takes_queries = True
 
-    def __init__(
-        self, graph: PropertyGraph, engine: Any, dialect: EmbeddedDialect, timeout_seconds: float, forget: Any
-    ) -> None:
+    def __init__(self, graph: PropertyGraph, engine: Any, timeout_seconds: float, forget: Any) -> None:
+        """`graph`: with safe names."""
         self.graph = graph
+        self.dialect = _SeveralLabels() if graph.has_several_labels else UNSCOPED
         self._engine = engine
-        self.dialect: EmbeddedDialect = dialect
         self._timeout_seconds = timeout_seconds
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
+        self._reserved = RESERVED.difference(*graph.all_columns())
 
     def render(self, template: str, identifiers: Identifiers) -> str:
-        """Raise ConfigError for a path without an upper bound: kglite silently ends it after ten relationships."""
+        """Raise ConfigError for what kglite silently answers in another way than Neo4j.
+
+        It ends a path without an upper bound after ten relationships, and has values of its own for reserved names.
+        """
         cypher = super().render(template, identifiers)
-        if _is_unbounded(cypher):
+        if _UNBOUNDED.search(cypher):
             raise ConfigError(
                 f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
                 hint="give the path a longest length, for example -[*1..20]->, or use --store neo4j",
             )
+        if name := self._reserved_name(tokens_in(cypher)):
+            raise ConfigError(
+                f"the embedded engine gives the property {name!r} a meaning of its own:\n{cypher}",
+                hint=f"write {name}_, which the property is called here, or use --store neo4j",
+            )
         return cypher
+
+    def _reserved_name(self, tokens: Iterable[Token]) -> str | None:
+        """Return the first reserved property name in a query: of `p.type`, `p {.type}` or `{type: "Dr"}`."""
+        words = [token for token in tokens if token.kind != "space"]
+        for before, token, after in zip(words, words[1:], [*words[2:], None], strict=False):
+            if token.name in self._reserved and token.kind in ("word", "quoted"):
+                follows = after.text if after else ""
+                if (before.text == "." and follows != "(") or (before.text in ("{", ",") and follows == ":"):
+                    return token.name
+        return None
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
         """See `GraphStore`. The query runs as written on the read-only engine."""
         tokens = check_model_query(query)
-        if _is_unbounded(query):
+        if _UNBOUNDED.search(query):
             raise QueryRefused("query_error", "query_unbounded")
-        if name := self.dialect.reserved_name(tokens):
+        if name := self._reserved_name(tokens):
             raise QueryRefused("query_error", "query_reserved", name=name)
         for token, after in pairwise(tokens):
             if token.text.lower() in TEMPORAL_FUNCTIONS and after.text == "(":
@@ -109,7 +153,7 @@ class EmbeddedStore(GraphStore):
             raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except MemoryError as error:
             raise QueryRefused("too_large", "query_too_large") from error
-        except REFUSALS as error:
+        except _REFUSALS as error:
             problem = str(error).strip().partition("\n")[0]
             raise QueryRefused("query_error", "query_error", problem=problem) from error
         total = result.diagnostics.get("total_rows") or len(result)
@@ -129,7 +173,7 @@ class EmbeddedStore(GraphStore):
     async def _rows(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
         try:
             result = await self._finish(cypher, parameters, seconds)
-        except REFUSALS as error:
+        except _REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
         return plain_rows(result.to_list())
 
@@ -140,7 +184,7 @@ class EmbeddedStore(GraphStore):
         """
         graph, milliseconds = await self.read_graph(), max(1, int(seconds * 1000))
         run = partial(
-            self._engine.cypher, cypher, params=stored_parameters(parameters), hide_structural_keys=True, **options
+            self._engine.cypher, cypher, params=_stored_parameter(parameters), hide_structural_keys=True, **options
         )
         try:
             if graph.node_count <= _SMALL_GRAPH and "row_limit" not in options:  # else a query of a model
@@ -173,5 +217,70 @@ class EmbeddedStore(GraphStore):
         self._engine = self.graph = self._search_index = None
 
 
-def _is_unbounded(cypher: str) -> bool:
-    return "*" in cypher and _UNBOUNDED.search(cypher) is not None
+def load_engine(graph: PropertyGraph) -> Any:
+    """Load a graph with safe names into a read-only engine of its own."""
+    # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
+    kglite.set_query_warning_policy("silent")
+    engine, numbers = kglite.KnowledgeGraph(), count()
+    stored, several = stored_graph(graph, shown), graph.has_several_labels
+    try:
+        for names, rows in node_batches(stored, BATCH):
+            for row in rows:
+                # Without a title of its own a node would have one for `name` too.
+                row["id"] = f"{_ID_MARK}{next(numbers)}"
+                row.setdefault("title", None)
+            labels = ":".join(map(quote, (*([NODE] if several else []), *(names or (NO_LABEL,)))))
+            engine.cypher(f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", params={"rows": rows})
+        tables = [table for table in stored.node_tables if len(table.numbers)]
+        for first in [NODE] if several else [table.label for table in tables]:
+            engine.cypher(f"CREATE INDEX FOR (n:{quote(first)}) ON (n.key)")
+        for type_, pair, rows in relationship_batches(stored, BATCH, by_pair=not several):
+            source, target = map(quote, pair or (NODE, NODE))
+            query = (
+                "UNWIND $rows AS row "
+                f"MATCH (a:{source} {{key: row.s}}), (b:{target} {{key: row.t}}) "
+                f"CREATE (a)-[r:{quote(type_)}]->(b) SET r += row.p"
+            )
+            engine.cypher(query, params={"rows": rows})
+    except _REFUSALS as error:
+        raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
+    engine.read_only(True)
+    return engine
+
+
+def _stored_parameter(value: Any) -> Any:
+    """Return a parameter of a query in the form in which the engine holds values."""
+    if isinstance(value, list):
+        return list(map(_stored_parameter, value))
+    if isinstance(value, Mapping):
+        return {name: _stored_parameter(item) for name, item in value.items()}
+    return shown(value) if isinstance(value, float | tuple | Temporal | Point | bytes) else value
+
+
+def plain_rows(rows: list[Row]) -> list[Row]:
+    """Return the rows without what the engine adds to nodes and their properties; they are changed in place."""
+    for row in rows:
+        for name, value in row.items():
+            if value.__class__ is dict or value.__class__ is list:
+                row[name] = _plain(value)
+    return rows
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value if not isinstance(item, str) or item not in _HIDDEN]
+    if not isinstance(value, dict):
+        return value
+    if (id_ := value.get("id")).__class__ is str and id_.startswith(_ID_MARK):  # the properties of a node
+        del value["id"]
+        return value
+    if value.keys() == _NODE_KEYS:
+        properties = {
+            name: held
+            for name, held in value["properties"].items()
+            if name not in ("id", "type") and (name != "title" or held is not None)
+        }
+        return {"labels": _plain(value["labels"]), "properties": properties}
+    if value.keys() == _RELATIONSHIP_KEYS:
+        return {"type": value["type"], "properties": value["properties"]}
+    return {name: _plain(item) for name, item in value.items()}

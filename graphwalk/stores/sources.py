@@ -11,9 +11,9 @@ from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.stores.base import GraphStore
-from graphwalk.stores.names import describe_changes, with_safe_names
-from graphwalk.stores.registry import open_database
+from graphwalk.sanitise import one_line
+from graphwalk.stores.base import GraphStore, open_database
+from graphwalk.stores.loading import changed_names, with_safe_names
 from graphwalk.variables import Variables
 
 QUERY_SECONDS = 30.0
@@ -79,14 +79,17 @@ async def read_source(source: GraphSource, variables: Variables) -> PropertyGrap
 
 
 def read_file(source: GraphSource) -> PropertyGraph:
-    """Return the filtered content of `source.file` under safe names (`graphwalk.stores.names`); warn about others."""
+    """Return the filtered content of `source.file` under safe names (`graphwalk.stores.loading`); warn about others."""
     assert source.file is not None
     graph = load_graph(source.file)
     if not graph.node_count:
         raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/experiments.md shows the formats")
     graph = _filter(graph, source)
-    if changes := describe_changes(graph):
-        warnings.warn(f"{source.file.name}: names in queries: {changes}", stacklevel=2)
+    names = changed_names(graph)
+    if any(names):
+        changes = sorted(pair for changed in names for pair in changed.items())
+        listed = ", ".join(f"{one_line(name)} → {safe}" for name, safe in changes)
+        warnings.warn(f"{source.file.name}: names in queries: {listed}", stacklevel=2)
     return with_safe_names(graph)
 
 

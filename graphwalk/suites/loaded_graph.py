@@ -12,10 +12,9 @@ from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.config.strict import absolute, existing_file
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.text import graph_text
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.sources import read_file
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools

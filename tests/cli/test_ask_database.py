@@ -8,9 +8,8 @@ import pytest
 
 import graphwalk
 from graphwalk.errors import StoreError
-from graphwalk.stores.neo4j import loads
-from graphwalk.stores.neo4j.admin import remove_graph
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.stores.neo4j.loaded import db_last, db_load, remove_graph
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk as command
 
@@ -25,9 +24,9 @@ async def test_the_graph_loaded_last_is_asked(
     for name, value in neo4j_server.values.items():
         monkeypatch.setenv(name, value)
     films, other = graphwalk.read_graph(FILMS), graphwalk.generate_graph(nodes=20, seed=1)
-    loaded = [await loads.load(neo4j_server, graph) for graph in (other, films)]
+    loaded = [await db_load(neo4j_server, graph) for graph in (other, films)]
     try:
-        last = await loads.loaded_last(neo4j_server)
+        last = await db_last(neo4j_server)
         assert last is not None
         assert last.scope == max(load.scope for load in loaded)
         done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **neo4j_server.values)

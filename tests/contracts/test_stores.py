@@ -6,12 +6,11 @@ import pytest
 
 from graphwalk.errors import StoreError
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import Row
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.graph_schema import schema_of
-from graphwalk.stores.names import with_safe_names
+from graphwalk.stores.loading import with_safe_names
 
 LABELS = ("Zorep", "with space", "MATCH", "null")
 TYPES = ("RUZ", "type", "a-b")

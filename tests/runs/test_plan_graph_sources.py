@@ -10,8 +10,8 @@ import pytest
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.resolve import resolve
-from graphwalk.stores.neo4j.admin import list_loads, remove_graph
 from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.loaded import list_loads, remove_graph
 from graphwalk.variables import Variables
 from tests.runs.runs import Notes, experiment
 

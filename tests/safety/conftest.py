@@ -11,12 +11,11 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import ToolResult
-from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.base import Database, GraphStore, open_database
 from graphwalk.stores.cypher import quote
+from graphwalk.stores.loading import node_batches, relationship_batches
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.existing import ExistingStore
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.suites.mazes.generate import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox

@@ -1,6 +1,6 @@
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.stores.graph_schema import schema_of
+from graphwalk.graphs.schema import schema_of
 from graphwalk.tools.schema_text import schema_text
 
 

@@ -1,24 +1,129 @@
-"""Graphs loaded into Neo4j: many in one database, each with its own extra label on all nodes."""
+"""Graphs loaded into Neo4j: many in one database, each with its own extra label on all nodes.
+
+The label is for example `gw_3f2a90c1d77e`, and a constraint with the same name makes their keys unique. The constraint
+is created before the first node and dropped after the last: GraphWalk finds its graphs by both.
+"""
 
 import asyncio
+import hashlib
+import re
 from collections.abc import Mapping
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
-from graphwalk.errors import StoreError
-from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.schema import Schema
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.graphs.graph import OUR_PREFIX, PropertyGraph, is_reserved
+from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import Row, shown_rows
 from graphwalk.stores.base import Database, GraphStore
-from graphwalk.stores.cypher import Dialect
-from graphwalk.stores.graph_schema import has_several_labels, schema_of
-from graphwalk.stores.names import with_safe_names
-from graphwalk.stores.neo4j.admin import Load, load_graph, read_load, remove_graph, scope_of
+from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
+from graphwalk.stores.loading import node_batches, relationship_batches, stored_graph, with_safe_names
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import decoded, plain, stored_parameters
+from graphwalk.stores.neo4j.values import decoded, plain, stored, stored_parameters
 from graphwalk.variables import Variables
 
+BATCH = 10_000
+REMOVED = 2_000
+"""Nodes removed in one transaction, with all of their relationships: far fewer than are loaded in one."""
 READING_SECONDS = 300.0
 """For a query that reads a whole graph back."""
+_BY_HAND = "gw_load_"
+"""Prefix of the labels of graphs that `graphwalk db load` loads; the time follows, so that they sort by it."""
+_SCOPE = re.compile(r"gw_[0-9a-f]{12}|gw_load_\d{8}_\d{6}_\d{6}")
+_CONSTRAINTS = (
+    "SHOW CONSTRAINTS YIELD name, labelsOrTypes, properties "
+    "WHERE labelsOrTypes = [name] AND properties = ['key'] RETURN name"
+)
+
+
+class Load(NamedTuple):
+    """A loaded graph: its label, and the number of its nodes and relationships."""
+
+    scope: str
+    nodes: int
+    relationships: int
+
+
+async def db_load(variables: Variables, graph: PropertyGraph) -> Load:
+    """Load a graph into Neo4j, and keep it until `db_clean`."""
+    async with await connect(variables) as connection:
+        return await load_graph(connection, graph, f"{_BY_HAND}{datetime.now(UTC):%Y%m%d_%H%M%S_%f}")
+
+
+async def db_list(variables: Variables) -> list[Load]:
+    """Return the loaded graphs of all runs and of `graphwalk db load`, these last and in the order of their loading."""
+    async with await connect(variables) as connection:
+        return await list_loads(connection)
+
+
+async def db_last(variables: Variables) -> Load | None:
+    """Return the last graph of `graphwalk db load` that is still there."""
+    return next((load for load in reversed(await db_list(variables)) if load.scope.startswith(_BY_HAND)), None)
+
+
+async def db_clean(variables: Variables) -> list[Load]:
+    """Remove all graphs that GraphWalk loaded, and return them."""
+    async with await connect(variables) as connection:
+        loads = await list_loads(connection)
+        for load in loads:
+            await remove_graph(connection, load.scope)
+        return loads
+
+
+async def list_loads(connection: Connection) -> list[Load]:
+    """Return all loaded graphs; see `db_list`."""
+    names = [name for (name,) in await connection.rows(_CONSTRAINTS) if _SCOPE.fullmatch(name)]
+    return [await read_load(connection, name) for name in sorted(names)]
+
+
+async def read_load(connection: Connection, scope: str) -> Load:
+    """Count the nodes and relationships under a label. The server keeps these counts."""
+    label = quote(scope)
+    [counts] = await connection.rows(f"RETURN COUNT {{ (:{label}) }}, COUNT {{ (:{label})-->() }}")
+    return Load(scope, *counts)
+
+
+async def load_graph(connection: Connection, graph: PropertyGraph, scope: str) -> Load:
+    """Load a graph under a label, or find it complete.
+
+    Raise ConfigError if one of its labels is reserved, StoreError if the server does not hold all of it.
+    """
+    for name in (name for table in graph.node_tables for name in table.labels if is_reserved(name)):
+        raise ConfigError(  # it would add nodes to another graph
+            f"the graph has the label {name!r}, which GraphWalk reserves in Neo4j",
+            hint=f"rename the label (no prefix {OUR_PREFIX}), or use --store embedded",
+        )
+    complete, label = Load(scope, graph.node_count, graph.relationship_count), quote(scope)
+    if await read_load(connection, scope) == complete and graph.node_count:
+        return complete
+    await remove_graph(connection, scope)
+    await connection.write(f"CREATE CONSTRAINT {label} FOR (n:{label}) REQUIRE n.key IS UNIQUE")
+    in_neo4j = stored_graph(graph, stored)
+    for names, rows in node_batches(in_neo4j, BATCH):
+        labels = ":".join(map(quote, (*(names or (NO_LABEL,)), scope)))
+        await connection.write(f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", once=True, rows=rows)
+    for type_, _, rows in relationship_batches(in_neo4j, BATCH):
+        query = (
+            f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
+            f"CREATE (a)-[r:{quote(type_)}]->(b) SET r = row.p"
+        )
+        await connection.write(query, once=True, rows=rows)
+    if await read_load(connection, scope) != complete:
+        raise StoreError(f"the graph {scope} was changed while it was loaded", hint="run the command again")
+    return complete
+
+
+async def remove_graph(connection: Connection, scope: str) -> None:
+    """Remove the nodes with a label, batch by batch, and its constraint."""
+    batch = f"MATCH (n:{quote(scope)}) WITH n LIMIT {REMOVED} DETACH DELETE n RETURN count(n) AS removed"
+    while (await connection.write(batch))[0]["removed"]:
+        pass
+    await connection.write(f"DROP CONSTRAINT {quote(scope)} IF EXISTS")
+
+
+def scope_of(run_id: str, digest: str) -> str:
+    """Return the label of a run's graph: `gw_` and 12 hex digits."""
+    return OUR_PREFIX + hashlib.sha256(f"{run_id}\0{digest}".encode()).hexdigest()[:12]
 
 
 class Neo4jDatabase(Database):
@@ -86,7 +191,7 @@ class Neo4jStore(GraphStore):
         self.scope = load.scope
         self.load = load
         self.graph = graph
-        self.dialect = Dialect(load.scope, graph is None or has_several_labels(graph))
+        self.dialect = Dialect(load.scope, graph is None or graph.has_several_labels)
         self._database = database
         self._connection = connection
         self._timeout_seconds = timeout_seconds

@@ -10,10 +10,9 @@ import pytest
 
 from graphwalk.errors import StoreError
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.stores.graph_schema import schema_of
-from graphwalk.stores.neo4j import admin
-from graphwalk.stores.neo4j.admin import list_loads, remove_graph, scope_of
-from graphwalk.stores.neo4j.loaded import Neo4jDatabase
+from graphwalk.graphs.schema import schema_of
+from graphwalk.stores.neo4j import loaded
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, list_loads, remove_graph, scope_of
 from graphwalk.variables import Variables
 
 pytestmark = pytest.mark.neo4j
@@ -48,7 +47,7 @@ async def scope_count(neo4j: Neo4jDatabase, scope: str) -> tuple[int, int]:
 async def test_a_load_that_was_killed_half_way_is_begun_anew(
     opened: Neo4jDatabase, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin, "BATCH", 50)
+    monkeypatch.setattr(loaded, "BATCH", 50)
     graph = chain(200)
     scope = scope_of(run_id, graph.digest)
     await opened._connection.write(f"CREATE CONSTRAINT `{scope}` FOR (n:`{scope}`) REQUIRE n.key IS UNIQUE")

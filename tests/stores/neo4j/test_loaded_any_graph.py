@@ -9,9 +9,9 @@ from hypothesis import settings as hypothesis_settings
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.graph import Node, PropertyGraph
+from graphwalk.graphs.schema import schema_of
 from graphwalk.graphs.values import Temporal, Value
-from graphwalk.stores.graph_schema import schema_of
-from graphwalk.stores.names import with_safe_names
+from graphwalk.stores.loading import with_safe_names
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.variables import Variables
 from tests.stores.any_graph import any_graphs, holds_as_shown, is_found_as_shown

@@ -6,8 +6,9 @@ import yaml
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.files import load_graph
-from graphwalk.stores.neo4j import loads, server
+from graphwalk.stores.neo4j import server
 from graphwalk.stores.neo4j.connection import connect
+from graphwalk.stores.neo4j.loaded import db_clean, db_list, db_load
 from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD
 from graphwalk.stores.neo4j.server import RELEASES, server_in
 from graphwalk.variables import Variables
@@ -51,10 +52,10 @@ async def test_clean_removes_what_was_loaded_and_nothing_else(release: str) -> N
     with quiet_settings(release) as variables:
         async with await connect(variables) as owner:
             await owner.write("CREATE (:Person {name: 'mine'})")
-            loaded = await loads.load(variables, load_graph("example"))
+            loaded = await db_load(variables, load_graph("example"))
             assert (await owner.rows("MATCH (n) RETURN count(n) > 1")) == [[True]]
-            assert [load.scope for load in await loads.clean(variables)] == [loaded.scope]
-            assert await loads.list_loads(variables) == []
+            assert [load.scope for load in await db_clean(variables)] == [loaded.scope]
+            assert await db_list(variables) == []
             assert await owner.rows("MATCH (n:Person) RETURN n.name") == [["mine"]]
             await owner.write("MATCH (n:Person) DELETE n")
 

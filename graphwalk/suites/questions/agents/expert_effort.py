@@ -6,11 +6,11 @@ from functools import cache
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import schema_of
 from graphwalk.graphs.values import Row
 from graphwalk.models.chat import Message
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.graph_schema import schema_of
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask

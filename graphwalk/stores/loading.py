@@ -1,0 +1,146 @@
+"""What every store does when a graph is loaded: make names safe, and batches of rows.
+
+Safe names are taken by both engines in every query as they are. The embedded engine gives some property names a meaning
+of its own, and its patterns know few characters:
+
+    type → type_     Größe → Grosse     日本語 → RiBenYu     1st → _1st
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from anyascii import anyascii
+from numpy.typing import NDArray
+
+from graphwalk.graphs.graph import KEY, PropertyColumn, PropertyGraph, RelationshipTable, property_rows
+from graphwalk.graphs.values import Value
+
+Rows = list[dict[str, Any]]
+Pair = tuple[str, str] | None
+RESERVED = frozenset({"id", "title", "type", "label", "node_type", "updated_at"})
+"""Property names that kglite answers itself; it takes `title` for `name` where a node has no other."""
+_SAFE = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
+"""All characters were tried: kglite refuses others in patterns, in back-ticks too."""
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_ .`()/-]")
+
+
+class ChangedNames(NamedTuple):
+    """The names of a graph that are not safe → the safe ones."""
+
+    labels: Mapping[str, str]
+    types: Mapping[str, str]
+    properties: Mapping[str, str]
+
+
+def changed_names(graph: PropertyGraph) -> ChangedNames:
+    """Return the names that `with_safe_names` changes. `title` stays where the engine can tell it from `name`."""
+    properties = {name for columns in graph.all_columns() for name in columns}
+    by_label = defaultdict[str, set[str]](set)
+    for table in graph.node_tables:
+        for label in table.labels or ("",):
+            by_label[label].update(table.columns)
+    both = any({"name", "title"} <= names for names in by_label.values())
+    reserved = RESERVED if both or "title" not in properties else RESERVED - {"title"}
+    return ChangedNames(
+        _safe_names(label for table in graph.node_tables for label in table.labels),
+        _safe_names(table.type for table in graph.relationship_tables),
+        _safe_names(properties, reserved | {KEY}),
+    )
+
+
+def _safe_names(names: Iterable[str], reserved: frozenset[str] = frozenset()) -> dict[str, str]:
+    taken = {*names}
+    unsafe = sorted(name for name in taken if name in reserved or not _SAFE.fullmatch(name))
+    taken |= reserved
+    safe = {}
+    for name in unsafe:
+        new = _UNSAFE_CHARACTERS.sub("_", anyascii(name))
+        new = new if _SAFE.fullmatch(new) else f"_{new}"
+        while new in taken:
+            new += "_"
+        taken.add(new)
+        safe[name] = new
+    return safe
+
+
+def with_safe_names(graph: PropertyGraph) -> PropertyGraph:
+    """Return the graph under safe names; the same graph if all are."""
+    names = changed_names(graph)
+    if not any(names):
+        return graph
+
+    def columns(old: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
+        return {names.properties.get(name, name): column for name, column in old.items()}
+
+    return replace(
+        graph,
+        node_tables=tuple(
+            replace(
+                table,
+                labels=tuple(sorted(names.labels.get(label, label) for label in table.labels)),
+                columns=columns(table.columns),
+            )
+            for table in graph.node_tables
+        ),
+        relationship_tables=tuple(
+            replace(table, type=names.types.get(table.type, table.type), columns=columns(table.columns))
+            for table in graph.relationship_tables
+        ),
+    )
+
+
+def stored_graph(graph: PropertyGraph, stored: Callable[[Value], Any]) -> PropertyGraph:
+    """Return the graph with its keys and values in the form of an engine."""
+
+    def columns(held: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
+        return {name: PropertyColumn(column.codes, tuple(map(stored, column.pool))) for name, column in held.items()}
+
+    return PropertyGraph(
+        list(map(stored, graph.keys)),
+        tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables),
+        tuple(replace(table, columns=columns(table.columns)) for table in graph.relationship_tables),
+    )
+
+
+def node_batches(graph: PropertyGraph, size: int) -> Iterator[tuple[tuple[str, ...], Rows]]:
+    """Yield labels, and at most `size` nodes with these, in a fixed order: maps of properties, `key` among them."""
+    for table in graph.node_tables:
+        for part in _parts(np.arange(len(table.numbers)), size):
+            rows = zip(table.numbers[part].tolist(), property_rows(table.columns, part), strict=True)
+            yield table.labels, [{"key": graph.keys[number], **properties} for number, properties in rows]
+
+
+def relationship_batches(graph: PropertyGraph, size: int, *, by_pair: bool = False) -> Iterator[tuple[str, Pair, Rows]]:
+    """Yield a type, and at most `size` rows: {"s": source key, "t": target key, "p": map of properties}.
+
+    With `by_pair` each batch joins nodes of two tables, whose first labels come second.
+    """
+    for table in graph.relationship_tables:
+        groups = _by_pair(graph, table) if by_pair else [(None, np.arange(len(table.sources)))]
+        for pair, group in groups:
+            for part in _parts(group, size):
+                sources, targets = table.sources[part].tolist(), table.targets[part].tolist()
+                rows = [
+                    {"s": graph.keys[source], "t": graph.keys[target], "p": properties}
+                    for source, target, properties in zip(
+                        sources, targets, property_rows(table.columns, part), strict=True
+                    )
+                ]
+                yield table.type, pair, rows
+
+
+def _parts(positions: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    return (positions[start : start + size] for start in range(0, len(positions), size))
+
+
+def _by_pair(graph: PropertyGraph, table: RelationshipTable) -> Iterator[tuple[Pair, NDArray[np.int64]]]:
+    """Yield first labels of both ends, and the positions of the relationships that join nodes of these tables."""
+    codes = graph.table_of_nodes()
+    pairs = codes[table.sources] * len(graph.node_tables) + codes[table.targets]
+    for pair in np.unique(pairs).tolist():
+        source, target = divmod(pair, len(graph.node_tables))
+        yield (graph.node_tables[source].label, graph.node_tables[target].label), np.flatnonzero(pairs == pair)
