@@ -14,7 +14,6 @@ from graphwalk.cli.options import (
     Labels,
     RelationshipTypes,
     chosen_source,
-    part_of,
 )
 from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stderr
@@ -68,13 +67,14 @@ def ask(
         raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
     if out is not None and no_log:
         raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
-    source = part_of(chosen_source(graph, database, key), labels, relationship_types)
+    source = chosen_source(graph, database, key, labels, relationship_types)
     config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)
     try:
         run_async(_talk(source, model, config, teller, question, logged=not no_log, out=out), "stopping")
     finally:
-        teller.name_log()
+        if teller.log is not None and not json:
+            say(f"run folder: {teller.log.path}   (graphwalk view {teller.log.quoted})")
     if teller.exit_code:
         raise typer.Exit(teller.exit_code)
 

@@ -340,8 +340,3 @@ class Teller(Watcher):
         if written:
             stdout().print()
         return written
-
-    def name_log(self) -> None:
-        """Print the path of the run folder, if there is one."""
-        if self.log is not None and not self._json:
-            say(f"run folder: {self.log.path}   (graphwalk view {self.log.quoted})")

@@ -17,7 +17,6 @@ from graphwalk.cli.options import (
     RunOrFile,
     SettingNames,
     chosen_source,
-    part_of,
 )
 from graphwalk.errors import ConfigError, counted
 from graphwalk.terminal.console import data, progress_bar, say
@@ -188,7 +187,7 @@ def graph(
         if sources:
             read = load_graph(sources[0], undirected)
         else:
-            source = part_of(chosen_source(None, database), labels, relationship_types)
+            source = chosen_source(None, database, None, labels, relationship_types)
             read = run_async(read_source(source, variables))
     with progress_bar(f"writing {target}"):
         form.write(read, target)

@@ -12,7 +12,6 @@ from graphwalk.cli.options import (
     Labels,
     RelationshipTypes,
     chosen_source,
-    part_of,
 )
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.terminal.console import say
@@ -48,7 +47,7 @@ def mcp(
 
     Clients over http need a token: GRAPHWALK_MCP_TOKEN, or one that is generated and printed once.
     """
-    source = part_of(chosen_source(graph, database, key), labels, relationship_types)
+    source = chosen_source(graph, database, key, labels, relationship_types)
     try:
         from graphwalk.own_graph.mcp import serve
     except ModuleNotFoundError as error:

@@ -59,22 +59,17 @@ KeyProperty = Annotated[
 ]
 
 
-def part_of(source: "GraphSource", labels: list[str] | None, relationship_types: list[str] | None) -> "GraphSource":
-    """Return the source restricted to labels and types. A name that contains a comma needs double quotes."""
-    chosen = {"labels": labels, "relationship_types": relationship_types}
-    return source.model_copy(
-        update={
-            field: tuple(name.strip() for line in csv.reader(names, skipinitialspace=True) for name in line)
-            for field, names in chosen.items()
-            if names
-        }
-    )
-
-
-def chosen_source(graph: Path | None, database: str | None, key: str | None = None) -> "GraphSource":
+def chosen_source(
+    graph: Path | None,
+    database: str | None,
+    key: str | None = None,
+    labels: list[str] | None = None,
+    relationship_types: list[str] | None = None,
+) -> "GraphSource":
     """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
-    Raise ConfigError if both are given, the file does not exist, or no Neo4j is known. Raise StoreError if Neo4j
+    `labels` and `relationship_types` restrict it; a name that contains a comma needs double quotes. Raise ConfigError
+    if both a file and a database are given, the file does not exist, or no Neo4j is known. Raise StoreError if Neo4j
     cannot be reached.
     """
     from graphwalk.config.graph_source import EXAMPLE, GraphSource
@@ -84,14 +79,22 @@ def chosen_source(graph: Path | None, database: str | None, key: str | None = No
     if graph is not None and database is not None:
         raise ConfigError("--graph and --database cannot be combined", hint="pass one of them")
     if graph is not None:
-        if str(graph) == EXAMPLE and not graph.exists():
-            return GraphSource(file=graph)
-        if not graph.exists():
+        included = str(graph) == EXAMPLE and not graph.exists()
+        if not included and not graph.exists():
             raise ConfigError(f"no file {graph}", hint="check the path; --graph example is the included graph")
-        return GraphSource(file=graph.resolve())
-    if database is not None:
-        return GraphSource(neo4j=database, key=key)
-    return _default_neo4j()
+        source = GraphSource(file=graph if included else graph.resolve())
+    elif database is not None:
+        source = GraphSource(neo4j=database, key=key)
+    else:
+        source = _default_neo4j()
+    restrictions = {"labels": labels, "relationship_types": relationship_types}
+    return source.model_copy(
+        update={
+            field: tuple(name.strip() for line in csv.reader(names, skipinitialspace=True) for name in line)
+            for field, names in restrictions.items()
+            if names
+        }
+    )
 
 
 def _default_neo4j() -> "GraphSource":

@@ -92,7 +92,12 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
     """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
     identifiers: dict[str, Any] = {}
     kinds: dict[str, str] = {}
-    for name in tool.resolution:
+    owners_first = (
+        *tool.with_role("entity_type"),
+        *tool.with_role("label", "relationship_type", "direction", "entity_name"),
+        *tool.with_role("property"),
+    )
+    for name in owners_first:
         parameter, argument = tool.parameters[name], arguments.get(name, "")
         owner = parameter.of or ""
         unlabelled = parameter.role == "label" and name in arguments and schema.node("") is not None

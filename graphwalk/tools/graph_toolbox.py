@@ -74,7 +74,8 @@ class GraphToolbox:
     ) -> None:
         """`tools`: default the four of the paper. `whole_values`: pages are not kept short by cutting values."""
         self._store = store
-        self._schema = schema
+        self.schema = schema
+        """What the names in calls are checked with."""
         self._agent = agent or AgentConfig()
         self._whole_values = whole_values
         self._say = self._agent.texts.message
@@ -86,21 +87,12 @@ class GraphToolbox:
             "no_label": schema.node("") is not None,
             "search": any(tool.operation == "search" for tool in offered),
         }
-        self._tools = {t.name: t.offered(self._switches) for t in offered}
+        self.tools: Mapping[str, Tool] = {tool.name: tool.offered(self._switches) for tool in offered}
+        """The tools that are offered, by name."""
         self._own_declarations = {
-            name: tool.declared for name, tool in self._tools.items() if tool.declared != shipped_declaration(name)
+            name: tool.declared for name, tool in self.tools.items() if tool.declared != shipped_declaration(name)
         }
-        self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
-
-    @property
-    def tools(self) -> Mapping[str, Tool]:
-        """Return the tools that are offered, by name."""
-        return self._tools
-
-    @property
-    def schema(self) -> Schema:
-        """Return the schema that the names in calls are checked with."""
-        return self._schema
+        self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self.tools.values())
 
     @property
     def searches(self) -> bool:
@@ -113,7 +105,7 @@ class GraphToolbox:
         try:
             result = await self._run(call)
         except QueryRefused as mistake:
-            values = {**mistake.values, "get_schema": GET_SCHEMA in self._tools}
+            values = {**mistake.values, "get_schema": GET_SCHEMA in self.tools}
             result = ToolResult(call, self._say(mistake.message, **values), mistake.kind)
         except QueryLimitError as limit:
             if self._agent.call_seconds is None:
@@ -124,30 +116,28 @@ class GraphToolbox:
 
     async def _run(self, call: ToolCall) -> ToolResult:
         """Return the result with the number of all rows (None of a note) and those of a page. Raise ToolMistake."""
-        tool = self._tools.get(call.name)
+        tool = self.tools.get(call.name)
         if tool is None:
-            close = close_names(call.name, list(self._tools))
-            raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self._tools), close=close)
+            close = close_names(call.name, list(self.tools))
+            raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self.tools), close=close)
         arguments = parse_arguments(tool, call.arguments)
-        check_shape(tool, arguments, ("page",) if self._has_pages(tool) else (), lists=self._schema.lists)
+        check_shape(tool, arguments, ("page",) if self._has_pages(tool) else (), lists=self.schema.lists)
         page = arguments.pop("page", 1)
-        checked = check_names(tool, arguments, self._schema)
+        checked = check_names(tool, arguments, self.schema)
         text = "\n".join(str(arguments[name]) for name in tool.with_role("text"))
         match tool.operation:
             case "note":
                 return ToolResult(call, text)
             case "describe":
-                return ToolResult(call, self._describe(tool, checked), rows=1)
+                (name,) = tool.with_role("entity_name")
+                kind = str(checked.identifiers[tool.parameters[name].of or ""])
+                text = entity_text(self.schema, kind, str(checked.identifiers[name]), self._agent)
+                return ToolResult(call, text, rows=1)
             case "search":
                 return await self._search(call, tool, text, checked.identifiers.get("label"), page)
             case "query":
                 return await self._answer_query(call, tool, text, page)
         return await self._look_up(call, tool, checked, page)
-
-    def _describe(self, tool: Tool, checked: CheckedArguments) -> str:
-        (name,) = tool.with_role("entity_name")
-        kind = str(checked.identifiers[tool.parameters[name].of or ""])
-        return entity_text(self._schema, kind, str(checked.identifiers[name]), self._agent)
 
     async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
         """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""
@@ -206,7 +196,10 @@ class GraphToolbox:
         values = used or checked.values
         shown_values = {name: shown(value) for name, value in values.items()}
         retried = [name for name, value in checked.values.items() if shown_values[name] != shown(value)]
-        notes = [self._retried(checked.values[name], values[name]) for name in retried]
+        notes = []
+        for name in retried:
+            kinds = {"asked_kind": kind_of_value(checked.values[name]), "tried_kind": kind_of_value(values[name])}
+            notes.append(self._say("retried", asked=shown(checked.values[name]), tried=shown_values[name], **kinds))
         if not rows:
             field = "empty" if used and tool.empty else "no_match"
             notes.append(tool.say(field, **{**self._switches, **checked.identifiers, **shown_values}))
@@ -238,10 +231,6 @@ class GraphToolbox:
         cypher = self._store.render(_EXISTS, {"label": label, "name": checked.identifiers[name]})
         return bool((await self._query(cypher, {"value": parameters[value]}, 1))[0])
 
-    def _retried(self, value: Value, tried: Value) -> str:
-        kinds = {"asked_kind": kind_of_value(value), "tried_kind": kind_of_value(tried)}
-        return self._say("retried", asked=shown(value), tried=shown(tried), **kinds)
-
     def _has_pages(self, tool: Tool) -> bool:
         return self._agent.result_tokens is not None and tool.operation in (None, "search", "query")
 
@@ -250,7 +239,7 @@ class GraphToolbox:
         for name in tool.arguments:
             parameter = tool.parameters[name]
             form: dict[str, Any] = {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
-            if parameter.role == "value" and self._schema.lists:
+            if parameter.role == "value" and self.schema.lists:
                 form = {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
             properties[name] = {**form, "description": parameter.description} if parameter.description else form
             if parameter.role in ENUMS:
@@ -274,7 +263,7 @@ class GraphToolbox:
         example = tool.example
         if example is None:
             return text
-        examples = example.several_labels if self._schema.several_labels and example.several_labels else example.rows
+        examples = example.several_labels if self.schema.several_labels and example.several_labels else example.rows
         rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in examples]
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)

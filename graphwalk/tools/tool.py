@@ -4,7 +4,7 @@ A file `tools/NAME.yaml` with a Cypher query is all that a new tool needs. Its t
 below; its Cypher sees them and the identifiers that the model chose.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -135,25 +135,22 @@ class Tool(Strict):
             raise ValueError("shows: only the rows of cypher and search are known")
         if self.empty and not (len(self.with_role("property")) == len(self.with_role("value")) == 1):
             raise ValueError("empty: is for a tool with one property and one value")
-        if self.example is not None:
-            arguments = self.example.arguments.keys()
-            required = {name for name, parameter in self.parameters.items() if not parameter.optional}
-            if not required <= arguments <= self.parameters.keys():
-                raise ValueError("example: its arguments must be all parameters and nothing else")
-            self._check_columns(self.example)
-        return self
-
-    def _check_columns(self, example: Example) -> None:
-        """Raise ValueError if the rows of the example lack a column that `shows` declares."""
-        required = () if self.shows is None else COLUMNS[self.shows]
-        if self.shows == "nodes" and not all("properties" in row for row in example.rows):
-            required = (*required, "key")
+        if self.example is None:
+            return self
+        arguments = self.example.arguments.keys()
+        required = {name for name, parameter in self.parameters.items() if not parameter.optional}
+        if not required <= arguments <= self.parameters.keys():
+            raise ValueError("example: its arguments must be all parameters and nothing else")
+        columns = () if self.shows is None else COLUMNS[self.shows]
+        if self.shows == "nodes" and not all("properties" in row for row in self.example.rows):
+            columns = (*columns, "key")
         if self.shows == "relationships" and "label" not in self.parameters:
-            required = (*required, "center_label")
-        for name in required:
-            columns = {name, f"{name}s"} if name.endswith("label") else {name}
-            if not all(columns & row.keys() for row in example.rows):
-                raise ValueError(f"shows: {self.shows} needs a column `{name}` in each row of the example")
+            columns = (*columns, "center_label")
+        for column in columns:
+            names = {column, f"{column}s"} if column.endswith("label") else {column}
+            if not all(names & row.keys() for row in self.example.rows):
+                raise ValueError(f"shows: {self.shows} needs a column `{column}` in each row of the example")
+        return self
 
     @property
     def declared(self) -> str | None:
@@ -176,15 +173,6 @@ class Tool(Strict):
     def arguments(self) -> list[str]:
         """Return the names of the parameters that are offered."""
         return [name for name, parameter in self.parameters.items() if not parameter.hidden]
-
-    @cached_property
-    def resolution(self) -> tuple[str, ...]:
-        """Return the names of the parameters that are checked against the schema, owners first."""
-        return (
-            *self.with_role("entity_type"),
-            *self.with_role("label", "relationship_type", "direction", "entity_name"),
-            *self.with_role("property"),
-        )
 
     def say(self, field: str, /, **values: Any) -> str:
         """Render a text ("empty"). Raise ConfigError with file and field of an error in it."""
@@ -220,11 +208,22 @@ def load_tool(path: Path) -> Tool:
     tool = validate(Tool, file.data, str(path), file.tree)
     if tool.name != path.stem:
         raise ConfigError(f"{path}: name: the tool is called {tool.name}, its file {path.name}")
-    for field, text, names, filters in _texts(tool):
+    switches, identifiers = (
+        {*SWITCHES, *GRAPH_SWITCHES},
+        {*tool.parameters} - {*tool.with_role("value", "text", "direction")},
+    )
+    seconds = {QUERY_SECONDS} if tool.operation == "query" else set()
+    texts: dict[str, tuple[set[str], Collection[str]]] = {
+        "description": (switches | seconds, TEXT_FILTERS),
+        "cypher": (identifiers | switches | _PATTERNS, FILTERS),
+        "no_match": ({*tool.parameters} | switches, TEXT_FILTERS),
+        "empty": ({*tool.parameters} | switches, TEXT_FILTERS),
+    }
+    for field, (names, filters) in texts.items():
         try:
-            check_text(text, names, filters)
-            if field == "cypher" and text:
-                render_cypher(text, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
+            check_text(getattr(tool, field) or "", names, filters)
+            if field == "cypher" and tool.cypher:
+                render_cypher(tool.cypher, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
         except (TextError, ConfigError) as error:
             raise ConfigError(f"{file.where(field)}: {error}") from error
     return tool.model_copy(update={"file_text": file.text, "path": str(path)})
@@ -245,14 +244,3 @@ def _shipped(name: str) -> Tool:
 def shipped_declaration(name: str) -> str | None:
     """Return what the rows of a tool that ships are; None for other tools, and for one that declares nothing."""
     return _shipped(name).declared if name in tool_names() else None
-
-
-def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
-    """Yield field, text, and the names and filters that it may use."""
-    switches = {*SWITCHES, *GRAPH_SWITCHES}
-    limits = {QUERY_SECONDS} if tool.operation == "query" else set()
-    identifiers = {*tool.parameters} - {*tool.with_role("value", "text", "direction")}
-    yield "description", tool.description, switches | limits, TEXT_FILTERS
-    yield "cypher", tool.cypher or "", identifiers | switches | _PATTERNS, FILTERS
-    yield "no_match", tool.no_match, {*tool.parameters} | switches, TEXT_FILTERS
-    yield "empty", tool.empty, {*tool.parameters} | switches, TEXT_FILTERS

@@ -21,7 +21,8 @@ NODE = re.compile(r"(?<!\w)\(\w*(?::`[^`]+`)*\)")
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.cypher is not None], ids=lambda tool: tool.name)
 def test_queries_quote_every_name_and_stay_in_their_graph(tool: Tool) -> None:
     for entity_type, switch in product(("node", "relationship"), (True, False)):
-        names = dict.fromkeys(tool.resolution, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
+        named = tool.with_role("label", "relationship_type", "direction", "entity_name", "property")
+        names = dict.fromkeys(named, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
         switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), switch)
         cypher = render_cypher(tool.cypher or "", {**names, **switches}, Dialect("gw_1"))
         assert cypher.count("x y") == cypher.count("`x y`"), cypher

@@ -50,7 +50,7 @@ class MazeToolbox(GraphToolbox):
         """Key of each visited cell, in the order of first visits → adjacent open cells."""
 
     async def _run(self, call: ToolCall) -> ToolResult:
-        tool = self._tools.get(ALIASES.get(call.name, call.name))
+        tool = self.tools.get(ALIASES.get(call.name, call.name))
         if tool is None or tool.name not in MAZE_TOOLS:
             return await super()._run(call)
         arguments = parse_arguments(tool, call.arguments)
