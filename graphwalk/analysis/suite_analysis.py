@@ -12,7 +12,17 @@ from typing import Any, ClassVar, Generic
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphwalk.analysis.answer_evidence import answer_scene
-from graphwalk.analysis.report.suite_report import Reader, SuiteReport, declared_report
+from graphwalk.analysis.report.suite_report import (
+    Grouping,
+    Reader,
+    SuiteReport,
+    causes_of,
+    layout,
+    measures_of,
+    own_measures,
+    report_file,
+)
+from graphwalk.analysis.report.text_table import Column, integer, two_decimals
 from graphwalk.analysis.scene import Scene, scene_of, trajectory_of
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import Trajectory
@@ -51,11 +61,32 @@ class SuiteAnalysis(Generic[T]):
         return self.declared()
 
     def declared(self, readers: Mapping[str, Reader] = {}, **behaviour: Any) -> SuiteReport:
-        """Return the report of templates/reports (`declared_report`) with the fields of score and explanation."""
-        own = {**self.suite.score_type.model_fields, **self.explanation_type.model_fields}
-        shared = {*Score.model_fields, *Explanation.model_fields}
-        fields = {name: field for name, field in own.items() if name not in shared}
-        return declared_report(self.suite.name, fields, readers, **behaviour)
+        """Return the report of templates/reports/SUITE.yaml; without this file, one that fits any suite.
+
+        The latter has outcome, quality and effort, overall and by `template`. Of the fields that a suite adds to scores
+        and explanations, numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of
+        wrong answers are counted.
+
+        `readers`: further functions that read measures. `behaviour`: fields of the report in place of these.
+        """
+        fields = {**self.suite.score_type.model_fields, **self.explanation_type.model_fields}
+        for name in (*Score.model_fields, *Explanation.model_fields):
+            del fields[name]
+        own, shared = report_file(self.suite.name), report_file("shared")
+        tables, plain = layout(self.suite.name), layout("shared")["plain"]
+        own_columns = (Column(measure.name, measure.name, two_decimals) for measure in own_measures(fields))
+        causes = (Column(name.replace("_", " ").capitalize(), name, integer) for name in causes_of(fields))
+        declared: dict[str, Any] = {
+            "measures": tuple(measures_of(own.get("measures", shared["plain"]), fields, readers)),
+            "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
+            "columns": tables.get("results", (*plain, *own_columns)),
+            "group_columns": tables.get("groups", plain[:8]),
+            "compared": tuple(own.get("compared", ("accuracy", "f1"))),
+            "causes": tables.get("causes", tuple(causes)),
+            "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},
+            "notes": tuple(own.get("notes", ())),
+        }
+        return SuiteReport(suite=self.suite.name, **declared | behaviour)
 
     def explain(self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> Explanation:
         """Return the evidence of an answer, and why it is wrong."""

@@ -49,8 +49,9 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
         return
     suite, reference = report.suite, report.reference
     published = [_marked(reference, row) for row in reference.rows]
-    source = " ".join([reference.explanation, *reference.notes])
-    yield _table(report, "Results", suite.columns, [*report.rows, *report.baselines, *published], note=source)
+    note = f"{reference.mark.strip()}: {reference.source}; its number of graphs may be another."
+    rows = [*report.rows, *report.baselines, *published]
+    yield _table(report, "Results", suite.columns, rows, note=" ".join([note, *reference.notes]))
     if report.comparisons:
         yield comparison_table(report.comparisons, suite.compared)
     if report.memorisation_test:
@@ -62,7 +63,7 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
         if len(groups) > 1 or of_paper:
             rows = [*report.groups[name], *report.baseline_groups.get(name, []), *of_paper]
             title = f"By {grouping.title}"
-            yield _table(report, title, suite.group_columns, rows, grouping, note=reference.explanation)
+            yield _table(report, title, suite.group_columns, rows, grouping, note=note)
     player_tables = {
         "Wrong answers by cause": suite.causes,
         **suite.player_tables,

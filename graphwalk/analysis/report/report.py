@@ -141,7 +141,7 @@ def report_on(observed: Observations, *, reference: Reference = NOT_PUBLISHED, s
         baseline_groups=_groups(observed.baselines, declared),
         comparisons=comparisons,
         memorisation_test=memorisation_test(episodes, declared, seed=seed),
-        reference=_of_settings(reference, {setting_of(row["setting"]) for row in rows}),
+        reference=reference,
         notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
         verdict=verdict_on(episodes, declared, rows, comparisons, baselines),
         is_scored=any(row[declared.compared[0]] is not None for row in rows),
@@ -152,16 +152,6 @@ def _groups(episodes: pl.DataFrame, declared: SuiteReport) -> dict[str, list[Rep
     """Return the rows of each grouping that has groups."""
     rows = {grouping.name: rows_of(episodes, declared, grouping) for grouping in declared.groupings}
     return {name: of_groups for name, of_groups in rows.items() if of_groups}
-
-
-def _of_settings(reference: Reference, settings: set[str]) -> Reference:
-    """Return the published rows of these settings."""
-
-    def chosen(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
-        return tuple(row for row in rows if row["setting"] in settings)
-
-    groups = {name: chosen(rows) for name, rows in reference.groups.items()}
-    return replace(reference, rows=chosen(reference.rows), groups=groups)
 
 
 def origin_of(folder: RunFolder) -> str:
@@ -188,7 +178,11 @@ def _published(declared: SuiteReport, config: Mapping[str, Any], extractor_misse
     if extractor_missed:
         differences.append("extractor (no API key)")
     if not differences:
-        return reference, []
+        settings = set(map(setting_of, config["settings"]))
+        rows = tuple(row for row in reference.rows if row["setting"] in settings)
+        every = reference.groups.items()
+        groups = {name: tuple(row for row in group if row["setting"] in settings) for name, group in every}
+        return replace(reference, rows=rows, groups=groups), []
     hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
     return NOT_PUBLISHED, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
 

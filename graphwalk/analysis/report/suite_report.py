@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, get_args, get_origin
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from graphwalk.analysis.report.text_table import FORMATS, Column, integer, two_decimals
+from graphwalk.analysis.report.text_table import FORMATS, Column
 from graphwalk.config.resources import data_path
 from graphwalk.config.strict import YamlFile
 from graphwalk.errors import ConfigError
@@ -91,11 +91,6 @@ class Reference:
     groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
     mark: ClassVar[str] = " (paper)"
     """The text behind the model of a published row."""
-
-    @property
-    def explanation(self) -> str:
-        """Return the text below a table that explains the mark; empty without published results."""
-        return f"{self.mark.strip()}: {self.source}; its number of graphs may be another." if self.source else ""
 
 
 NOT_PUBLISHED = Reference("")
@@ -190,43 +185,19 @@ _READERS: Mapping[str, Reader] = {
 }
 
 
-def declared_report(
-    suite: str, fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader] = {}, **behaviour: Any
-) -> SuiteReport:
-    """Return the report of templates/reports/SUITE.yaml; without this file, one that fits any suite.
-
-    The latter has outcome, quality and effort, overall and by `template`. Of the `fields` that a suite adds to scores
-    and explanations, numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of wrong
-    answers are counted.
-
-    `readers`: further functions that read measures. `behaviour`: fields of the report in place of these.
-    """
-    own, shared = report_file(suite), report_file("shared")
-    tables, plain = layout(suite), layout("shared")["plain"]
-    own_columns = (Column(m.name, m.name, two_decimals) for m in _own_measures(fields))
-    plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer) for name in causes_of(fields))
-    declared: dict[str, Any] = {
-        "measures": tuple(_measures(own.get("measures", shared["plain"]), fields, {**_READERS, **readers})),
-        "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
-        "columns": tables.get("results", (*plain, *own_columns)),
-        "group_columns": tables.get("groups", plain[:8]),
-        "compared": tuple(own.get("compared", ("accuracy", "f1"))),
-        "causes": tables.get("causes", tuple(plain_causes)),
-        "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},
-        "notes": tuple(own.get("notes", ())),
-    }
-    return SuiteReport(suite=suite, **declared | behaviour)
-
-
-def _measures(
+def measures_of(
     declared: Sequence[str | Mapping[str, str]], fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader]
 ) -> Iterator[Measure]:
-    """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`."""
+    """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`.
+
+    `fields`: those that a suite adds to scores and explanations. `readers`: further functions that read measures.
+    """
+    readers = {**_READERS, **readers}
     for part in declared:
         if part == "causes":
             yield from (Measure(cause, "count", _caused_by(cause)) for cause in causes_of(fields))
         elif part == "own":
-            yield from _own_measures(fields)
+            yield from own_measures(fields)
         else:
             measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
             for name, text in measures.items():
@@ -240,7 +211,7 @@ def _field(source: str) -> Reader:
     return lambda result: (result.get(part or "score") or {}).get(name)
 
 
-def _own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
+def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
     """Yield a measure for each of the fields that is a number or a boolean."""
     for name, info in fields.items():
         types = {*get_args(info.annotation)} - {NoneType} or {info.annotation}

@@ -15,7 +15,8 @@ from graphwalk.sanitise import escape_latex, escape_markdown, one_line
 
 UNKNOWN = "–"
 """Text of an unknown value."""
-_SPACES_BETWEEN = 2
+_SPACE = 2
+"""Blanks behind a column."""
 _NARROWEST_NAME = 24
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _PAGE = 110
@@ -150,8 +151,8 @@ def latex_table(table: TextTable, about: str) -> str:
 
 def fitting_columns(table: TextTable, width: int) -> tuple[Column, ...]:
     """Return the columns that fit: the last ones are left out first, but never names nor the first figures."""
-    columns = table.columns
-    while not _fits(columns, table, width) and sum(not column.name for column in columns) > FEWEST_FIGURES:
+    columns, rooms = table.columns, [_room(column, table) for column in table.columns]
+    while sum(rooms[: len(columns)]) > width + _SPACE and sum(not column.name for column in columns) > FEWEST_FIGURES:
         columns = columns[:-1]
     return columns
 
@@ -162,14 +163,15 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     Names are wrapped at spaces; figures are not, if the table fits.
     """
     columns = fitting_columns(table, width)
-    fits = _fits(columns, table, width)
+    rooms = {column: _room(column, table) for column in columns}
+    fits = sum(rooms.values()) <= width + _SPACE
     grid = plain_grid(title=Text(table.title, style="bold"), title_justify="left")
     for column in columns:
         grid.add_column(
             Text(column.title),
             justify="left" if column.name else "right",
             overflow="fold",
-            min_width=_least_width(column, table) if fits else None,
+            min_width=rooms[column] - _SPACE if fits else None,
             no_wrap=fits and not column.name,
         )
     for row in table.rows:
@@ -182,20 +184,15 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     yield Text(table.note + "\n" if table.note else "", style="dim")
 
 
-def _fits(columns: Sequence[Column], table: TextTable, width: int) -> bool:
-    """Return True if the columns fit with names wrapped at spaces."""
-    return sum(_least_width(column, table) + _SPACES_BETWEEN for column in columns) - _SPACES_BETWEEN <= width
-
-
-def _least_width(column: Column, table: TextTable) -> int:
-    """Return the smallest width of a column: that of its longest line, or of the longest word of names."""
+def _room(column: Column, table: TextTable) -> int:
+    """Return the smallest width of a column with its space: of its longest line, or of the longest word of names."""
     texts = [column.title, *(f"{column.text(row)}\n{column.interval_text(row)}" for row in table.rows)]
     lines = "\n".join(texts).split("\n")
     widest = max(map(cell_len, lines))
     if not column.name:
-        return widest
+        return widest + _SPACE
     longest_word = max((cell_len(word) for line in lines for word in line.split()), default=0)
-    return max(longest_word, min(widest, _NARROWEST_NAME))
+    return max(longest_word, min(widest, _NARROWEST_NAME)) + _SPACE
 
 
 def plain_grid(**how: Any) -> Table:

@@ -9,7 +9,6 @@ from graphwalk.analysis.report.suite_report import (
     CHANCE,
     REFERENCE,
     Grouping,
-    Reader,
     Reference,
     SuiteReport,
     baseline_result,
@@ -39,21 +38,15 @@ if TYPE_CHECKING:
     from graphwalk.analysis.report.report import Report
 
 
-def _with_paper_target(read: Reader) -> Reader:
-    """Return a reader of results with the paper's target; None for others, whose tasks have no key fields."""
-    return if_scored(lambda result: read(result) if result["task"].get("key_fields") else None)
+def _tied(result: ResultRecord) -> float | None:
+    """Return 1 for one of several tied rows; None for a target that is not the paper's, without key fields."""
+    return float(bool(result["task"].get("rows_left_out"))) if result["task"].get("key_fields") else None
 
 
-def _any_tied(result: ResultRecord) -> float | None:
-    score = result["score"]
-    correct = score.get("any_tied_correct") if result["task"].get("rows_left_out") else score["correct"]
-    return None if correct is None else float(correct)
-
-
-READERS: Mapping[str, Reader] = {
-    "tied": _with_paper_target(lambda result: float(bool(result["task"].get("rows_left_out")))),
-    "any_tied_accuracy": _with_paper_target(_any_tied),
-}
+def _any_tied_correct(result: ResultRecord) -> float | None:
+    score, tied = result["score"], _tied(result)
+    correct = score.get("any_tied_correct") if tied else score["correct"]
+    return None if tied is None or correct is None else float(correct)
 
 
 def remark(result: ResultRecord) -> str | None:
@@ -105,7 +98,7 @@ class Analysis(SuiteAnalysis[QuestionTask]):
     def report(self) -> SuiteReport:
         """Return the report of questions, with groups in the order of the built-in questions."""
         return self.declared(
-            READERS,
+            {"tied": if_scored(_tied), "any_tied_accuracy": if_scored(_any_tied_correct)},
             groupings=(
                 Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
                 Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
