@@ -54,18 +54,13 @@ def with_levers(prompt: Prompt, task: Task, setting: str, agent: AgentConfig) ->
     form: AnswerForm | None = None
     if agent.answer == "tool" or agent.tool_protocol == "json":
         form = task.answer_form()
-    if isinstance(prompt.toolbox, GraphToolbox):
-        toolbox = tools_with_levers(prompt.toolbox, agent)
+    if agent.names_in_tools and isinstance(prompt.toolbox, GraphToolbox):
+        toolbox = NamesInTools(prompt.toolbox, agent)
     if toolbox is not None and form is not None and agent.answer == "tool":
         toolbox = AnswerTool(toolbox, form, agent)
     if agent.nudges and setting in GRAPH_SETTINGS:
         prompt = replace(prompt, nudge=lambda reply: nudge_for(reply, task, toolbox, agent))
     return replace(prompt, toolbox=toolbox, answer=form)
-
-
-def tools_with_levers(graph: GraphToolbox, agent: AgentConfig) -> Toolbox:
-    """Return the tools with the levers that need no task."""
-    return NamesInTools(graph, agent) if agent.names_in_tools else graph
 
 
 def nudge_for(reply: str, task: Task, toolbox: Toolbox | None, agent: AgentConfig) -> str | None:

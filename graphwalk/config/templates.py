@@ -67,15 +67,6 @@ class TextError(ValueError):
         self.file = file
 
 
-class _Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox without global functions."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(optimized=False, **options)  # expressions are evaluated while rendering, not while reading
-        self.globals.clear()
-        del self.filters["random"]  # same seed, same text
-
-
 def make_environment(
     filters: Mapping[str, Callable[..., Any]],
     *,
@@ -84,14 +75,17 @@ def make_environment(
     trim: bool = False,
 ) -> Environment:
     """Return an environment with additional filters. `trim`: lines with only a block produce no output line."""
-    environment = _Sandbox(
+    environment = ImmutableSandboxedEnvironment(
         loader=loader,
         finalize=finalize,
         undefined=StrictUndefined,
         trim_blocks=trim,
         lstrip_blocks=trim,
         autoescape=False,
+        optimized=False,  # expressions are evaluated while rendering, not while reading
     )
+    environment.globals.clear()
+    del environment.filters["random"]  # same seed, same text
     environment.filters.update(filters)
     return environment
 
@@ -121,9 +115,10 @@ def included_in(text: str) -> set[str]:
 
 def render_text(text: str, /, **values: Any) -> str:
     """Render a text of a data file. Raise TextError if that fails."""
-    return rendered(_compiled(text), values)
+    return rendered(compiled(_texts(), text), values)
 
 
+@lru_cache(maxsize=1024)
 def compiled(environment: Environment, text: str) -> Template:
     """Compile a text. Raise TextError if it is malformed."""
     try:
@@ -173,18 +168,11 @@ def _pages() -> Environment:
     return make_environment(TEXT_FILTERS, loader=FileSystemLoader(data_path("templates")), trim=True)
 
 
-@lru_cache(maxsize=256)
-def _compiled(text: str) -> Template:
-    return compiled(_texts(), text)
-
-
 MESSAGES = "tool_messages.yaml"
 """Messages about failed tool calls, many in one file."""
 _MESSAGE_FILES = (MESSAGES, "lever_messages.yaml")
 PROMPT_SETS = ("short", "paper")
 """Built-in sets: the files of templates/prompts-NAME/ replace those of templates/prompts/."""
-_NOT_PLAYED = ("conformance.yaml",)
-"""Texts of `graphwalk doctor`, which are not part of an experiment."""
 
 
 class Prompts:
@@ -195,28 +183,37 @@ class Prompts:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        own = {} if folder is None else _files(folder)
-        ours = _defaults()
-        self._paths = {**ours, **own}
-        self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
+        shipped_folder = data_path("templates") / "prompts"
+        shipped, own = _texts_in(shipped_folder), {} if folder is None else _texts_in(folder)
+        self.files: Mapping[str, str] = {**shipped, **own}
         """Name → text."""
         self._messages = {
-            name: (text, ours[file]) for file in _MESSAGE_FILES for name, text in _messages(ours[file]).items()
+            message: (text, shipped_folder / name)
+            for name in _MESSAGE_FILES
+            for message, text in YamlFile.read(shipped_folder / name).data.items()
         }
-        for name, path in own.items():
-            if name not in ours:
-                hint = f"prompts: {', '.join(ours)}"
-                raise ConfigError(f"{path}: no prompt has this name{did_you_mean(name, ours)}", hint=hint)
+        for name, text in own.items():
+            assert folder is not None
+            path = folder / name
+            if name not in shipped:
+                hint = f"prompts: {', '.join(shipped)}"
+                raise ConfigError(f"{path}: no prompt has this name{did_you_mean(name, shipped)}", hint=hint)
             if name in _MESSAGE_FILES:
-                self._messages |= {message: (text, path) for message, text in _own_messages(path, ours[name]).items()}
+                messages = _own_messages(path, YamlFile.read(shipped_folder / name).data)
+                self._messages |= {message: (text, path) for message, text in messages.items()}
                 continue
             try:
-                check_text(self.files[name], _names_of(name), TEXT_FILTERS)
+                check_text(text, _names_of(name), TEXT_FILTERS)
             except TextError as error:
-                raise ConfigError(f"{path}:{error.line}: {error.problem}", hint=f"ours: {ours[name]}") from error
-            if missing := included_in(self.files[name]) - self.files.keys():
+                raise ConfigError(
+                    f"{path}:{error.line}: {error.problem}", hint=f"ours: {shipped_folder / name}"
+                ) from error
+            if missing := included_in(text) - self.files.keys():
                 raise ConfigError(f"{path}: there is no {', '.join(sorted(missing))} to include")
-        sources = {name: (text, str(self._paths[name]), None) for name, text in self.files.items()}
+        sources = {
+            name: (text, str((folder if folder and name in own else shipped_folder) / name), None)
+            for name, text in self.files.items()
+        }
         self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(sources.get), trim=True)
 
     def render(self, name: str, /, **values: Any) -> str:
@@ -241,47 +238,37 @@ def shipped_prompts(name: str | None = None) -> Prompts:
     return Prompts(None if name is None else data_path("templates") / f"prompts-{name}")
 
 
-def _defaults() -> dict[str, Path]:
-    files = _files(data_path("templates") / "prompts")
-    return {name: path for name, path in files.items() if name not in _NOT_PLAYED}
-
-
-def _files(folder: Path) -> dict[str, Path]:
-    """Return name → file, without hidden files."""
-    return {path.name: path for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+def _texts_in(folder: Path) -> dict[str, str]:
+    """Return file name → text, without hidden files. Raise ConfigError for a file that is no text in UTF-8."""
+    texts = {}
+    for path in sorted(folder.iterdir()):
+        if not path.name.startswith("."):
+            try:
+                texts[path.name] = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise ConfigError(f"{path}: cannot be read: {error}") from error
+    return texts
 
 
 @cache
 def _names_of(name: str) -> frozenset[str]:
     """Return the variables of the built-in prompts of this name, with those of the files that they include."""
-    folders = [_files(data_path("templates") / f"prompts-{chosen}") for chosen in PROMPT_SETS]
-    texts = [_read(files[name]) for files in (_defaults(), *folders) if name in files]
+    folders = [data_path("templates") / folder for folder in ("prompts", *(f"prompts-{one}" for one in PROMPT_SETS))]
+    texts = [(folder / name).read_text(encoding="utf-8") for folder in folders if (folder / name).exists()]
     included = {other for text in texts for other in included_in(text)}
     return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
 
 
-def _messages(path: Path) -> dict[str, str]:
-    data = YamlFile.read(path).data
-    if not isinstance(data, dict) or not all(isinstance(text, str) for text in data.values()):
-        raise ConfigError(f"{path}: not a list of messages, each a name with its text")
-    return data
-
-
-def _own_messages(path: Path, ours: Path) -> dict[str, str]:
+def _own_messages(path: Path, shipped: Mapping[str, str]) -> dict[str, str]:
     """Return the user's messages in the file `path`, checked against the built-in ones."""
-    messages, built_in = _messages(path), _messages(ours)
-    for name, text in messages.items():
-        if name not in built_in:
-            raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(built_in)}")
+    file = YamlFile.read(path)
+    if not isinstance(file.data, dict) or not all(isinstance(text, str) for text in file.data.values()):
+        raise ConfigError(f"{path}: not a list of messages, each a name with its text")
+    for name, text in file.data.items():
+        if name not in shipped:
+            raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(shipped)}")
         try:
-            check_text(text, names_in(built_in[name]), TEXT_FILTERS)
+            check_text(text, names_in(shipped[name]), TEXT_FILTERS)
         except TextError as error:
-            raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
-    return messages
+            raise ConfigError(f"{file.where(name)}: {error.problem}") from error
+    return file.data

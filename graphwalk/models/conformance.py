@@ -109,7 +109,7 @@ async def _usage(model: Model) -> Finding:
 
 @cache
 def _requests() -> dict[str, Any]:
-    text = (data_path("templates") / "prompts" / "conformance.yaml").read_text(encoding="utf-8")
+    text = (data_path("templates") / "conformance.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(text)  # type: ignore[no-any-return]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from graphwalk.agent.levers import tools_with_levers
+from graphwalk.agent.levers import NamesInTools
 from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
 from graphwalk.config.resources import data_path
@@ -120,7 +120,8 @@ async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
     """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool, StoreError."""
     schema, tools = await store.schema(agent.schema_samples), load_tools(agent.tools or ())
     if not {tool.name for tool in tools} & set(MAZE_TOOLS):
-        return tools_with_levers(GraphToolbox(store, schema, tools, agent), agent)
+        toolbox = GraphToolbox(store, schema, tools, agent)
+        return NamesInTools(toolbox, agent) if agent.names_in_tools else toolbox
     from graphwalk.suites.mazes.generate import CELL  # brings networkx
 
     if schema.node(CELL) is None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template, pass_context
+from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
 from graphwalk.config.templates import TextError, compiled, make_environment, rendered
@@ -161,7 +161,9 @@ def _render(
 ) -> str:
     try:
         any_names = {"any_node": _Safe(dialect.any_node), "any_relationship": _Safe(dialect.any_relationship)}
-        cypher = dialect.finished(rendered(_compile(template), {_DIALECT: dialect, **any_names, **dict(identifiers)}))
+        cypher = dialect.finished(
+            rendered(compiled(_environment(), template), {_DIALECT: dialect, **any_names, **dict(identifiers)})
+        )
         check_cypher(cypher)
         return cypher
     except CypherNotAllowedError as error:
@@ -170,11 +172,6 @@ def _render(
         ) from error
     except TextError as error:
         raise ConfigError(f"the Cypher template cannot be rendered: {error.problem}\n{template}") from error
-
-
-@lru_cache(maxsize=1024)
-def _compile(template: str) -> Template:
-    return compiled(_environment(), template)
 
 
 @cache

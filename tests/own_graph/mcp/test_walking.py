@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from graphwalk.agent.levers import tools_with_levers
+from graphwalk.agent.levers import NamesInTools
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.chat import ToolCall
 from graphwalk.own_graph.graph_agent import DEFAULTS
@@ -37,7 +37,7 @@ async def toolbox() -> AsyncIterator[Toolbox]:
     store = await database.load(ODD_GRAPH)
     agent = AgentConfig(**DEFAULTS, names_in_tools=200)
     tools = GraphToolbox(store, await store.schema(agent.schema_samples), load_tools(OWN_GRAPH_TOOLS), agent)
-    yield tools_with_levers(tools, agent)
+    yield NamesInTools(tools, agent)
     await database.close()
 
 
