@@ -106,8 +106,8 @@ def _neo4j_row(runner: asyncio.Runner, graph: PropertyGraph, server: Variables, 
     """Both are loaded and removed once for nothing, since a server that has just started is slow."""
     from neo4j import AsyncGraphDatabase
 
-    auth = (server.neo4j_username, server.neo4j_password or "")
-    driver = AsyncGraphDatabase.driver(server.neo4j_uri or "", auth=auth)
+    auth = (server.get("NEO4J_USERNAME") or "neo4j", server.get("NEO4J_PASSWORD") or "")
+    driver = AsyncGraphDatabase.driver(server.get("NEO4J_URI") or "", auth=auth)
     database = runner.run(open_database("neo4j", server, run_id="bench"))
     warm_up = generate_graph(spec_of(1_000), SEED, 0)
     seconds = Pair()

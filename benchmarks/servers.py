@@ -17,7 +17,7 @@ def neo4j_server() -> Iterator[Variables | str]:
     """The environment of NEO4J_URI if it is set, else of a throw-away server, or the reason why there is none."""
     server: Variables | str = read_variables()
     with ExitStack() as stack:
-        if isinstance(server, Variables) and not server.neo4j_uri:
+        if isinstance(server, Variables) and not server.get("NEO4J_URI"):
             try:
                 server = stack.enter_context(throw_away_server())
             except StoreError as error:

@@ -65,7 +65,8 @@ def _neo4j_row(runner: asyncio.Runner, graph: PropertyGraph, server: Variables, 
     database = runner.run(open_database("neo4j", server, run_id="bench"))
     store = runner.run(database.load(graph))
     driver = AsyncGraphDatabase.driver(
-        server.neo4j_uri or "", auth=(server.neo4j_username, server.neo4j_password or "")
+        server.get("NEO4J_URI") or "",
+        auth=(server.get("NEO4J_USERNAME") or "neo4j", server.get("NEO4J_PASSWORD") or ""),
     )
 
     async def raw(query: Query) -> object:

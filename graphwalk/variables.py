@@ -15,6 +15,9 @@ from graphwalk.errors import ConfigError
 from graphwalk.sanitise import Secrets
 
 TOKEN_VARIABLE = "GRAPHWALK_MCP_TOKEN"
+"""The token that clients of `graphwalk mcp --transport http` must send."""
+MODEL_VARIABLE = "GRAPHWALK_MODEL"
+"""The default model."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Variables:
     callbacks: Sequence[Any] = field(default=(), repr=False)
     """Handlers of LangChain that episodes are reported to, beside those of the environment."""
 
-    def get(self, name: str, default: str | None = None) -> str | None:
-        return self.values.get(name) or default
+    def get(self, name: str) -> str | None:
+        return self.values.get(name) or None
 
     def serving(self, servers: Mapping[str, str]) -> "Variables":
         """Return a copy with the base URLs of these servers in place of NAME_BASE_URL."""
@@ -56,32 +59,6 @@ class Variables:
                 f"{secret} would be sent to {address}, which is set by the .env file of this folder",
                 hint=f"to allow it, export {address} too, or set {secret} in .env",
             )
-
-    @property
-    def model(self) -> str | None:
-        """The default model."""
-        return self.get("GRAPHWALK_MODEL")
-
-    @property
-    def neo4j_uri(self) -> str | None:
-        return self.get("NEO4J_URI")
-
-    @property
-    def neo4j_username(self) -> str:
-        return self.values.get("NEO4J_USERNAME") or "neo4j"
-
-    @property
-    def neo4j_password(self) -> str | None:
-        return self.get("NEO4J_PASSWORD")
-
-    @property
-    def neo4j_database(self) -> str | None:
-        return self.get("NEO4J_DATABASE")
-
-    @property
-    def mcp_token(self) -> str | None:
-        """The token that clients of `graphwalk mcp --transport http` must send."""
-        return self.get(TOKEN_VARIABLE)
 
     @cached_property
     def secrets(self) -> Secrets:

@@ -87,11 +87,11 @@ class Kglite(Engine):
 class Neo4j(Engine):
     def __init__(self, variables: Variables, name: str) -> None:
         self.name = name
-        account = (variables.neo4j_username, variables.neo4j_password or "")
+        account = (variables.get("NEO4J_USERNAME") or "neo4j", variables.get("NEO4J_PASSWORD") or "")
         self._driver = neo4j.GraphDatabase.driver(
-            variables.neo4j_uri or "", auth=account, notifications_min_severity="OFF"
+            variables.get("NEO4J_URI") or "", auth=account, notifications_min_severity="OFF"
         )
-        self._session = self._driver.session(database=variables.neo4j_database)
+        self._session = self._driver.session(database=variables.get("NEO4J_DATABASE"))
 
     def clear(self) -> None:
         self.run("MATCH (n) DETACH DELETE n", {})

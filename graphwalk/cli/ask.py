@@ -18,7 +18,7 @@ from graphwalk.cli.options import (
 from graphwalk.errors import ConfigError
 from graphwalk.terminal.console import say, stderr
 from graphwalk.terminal.signals import run_async
-from graphwalk.variables import read_variables
+from graphwalk.variables import MODEL_VARIABLE, read_variables
 
 if TYPE_CHECKING:
     from graphwalk.cli.episode_text import Teller
@@ -60,7 +60,7 @@ def ask(
     from graphwalk.own_graph.graph_agent import ask_config
 
     variables = read_variables()
-    model = model or variables.model
+    model = model or variables.get(MODEL_VARIABLE)
     if model is None:
         raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
     if question is not None and not question.strip():

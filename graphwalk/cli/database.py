@@ -27,8 +27,8 @@ def up(
     variables = read_variables()
     version = server.up(variables, release=release, tell=lambda step: say(f"{step} …"))
     data(f"Neo4j {version} is running at bolt://127.0.0.1:{local_port(variables)}")
-    if variables.neo4j_uri:
-        elsewhere = variables.secrets.redact(variables.neo4j_uri)
+    if address := variables.get("NEO4J_URI"):
+        elsewhere = variables.secrets.redact(address)
         say(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
 

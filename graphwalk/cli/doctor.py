@@ -41,8 +41,8 @@ def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
     yield "ok", "python", sys.version.split()[0]
     yield _check("embedded store", _use_embedded_store())
     server = local_server(variables)
-    if variables.neo4j_uri or server:
-        yield _check("neo4j", _look_at_neo4j(variables, variables.neo4j_uri or (server or ("",))[0]))
+    if variables.get("NEO4J_URI") or server:
+        yield _check("neo4j", _look_at_neo4j(variables, variables.get("NEO4J_URI") or (server or ("",))[0]))
     else:
         yield "off", "neo4j", "none known (not needed by the embedded store)\n→ graphwalk db up"
     if docker_answers():

@@ -103,7 +103,7 @@ def _default_neo4j() -> "GraphSource":
     from graphwalk.stores.neo4j.local_server import local_server
 
     variables = read_variables()
-    if not (variables.neo4j_uri or local_server(variables)):
+    if not (variables.get("NEO4J_URI") or local_server(variables)):
         raise ConfigError(
             "no graph given, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
@@ -111,4 +111,4 @@ def _default_neo4j() -> "GraphSource":
     loaded = run_async(db_last(variables))
     if loaded is not None:
         return GraphSource(loaded=loaded.scope)
-    return GraphSource(neo4j=variables.neo4j_database or "neo4j")
+    return GraphSource(neo4j=variables.get("NEO4J_DATABASE") or "neo4j")

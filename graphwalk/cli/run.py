@@ -14,7 +14,7 @@ from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, GraphwalkError, counted
 from graphwalk.terminal.console import progress_bar, say
 from graphwalk.terminal.signals import Interrupted, run_async
-from graphwalk.variables import read_variables
+from graphwalk.variables import MODEL_VARIABLE, read_variables
 
 if TYPE_CHECKING:
     from graphwalk.runs.folder import NewRun, RunFolder
@@ -188,7 +188,7 @@ def run(
     from graphwalk.runs.shards import Shard
 
     part = None if shard is None else Shard.parse(shard)
-    if not config.models and not variables.model:
+    if not config.models and not variables.get(MODEL_VARIABLE):
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     summary = _play(new.folder, partial(start_run, experiment, new, shard=part), new=True)
     _conclude(new.folder, summary, fail_under, json)

@@ -279,7 +279,7 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
     host = check_address(f"{variable}_BASE_URL", address)
     name, local = f"{variable}_API_KEY", _is_local(host)
     if local:
-        key = variables.get(name, "none")
+        key = variables.get(name) or "none"
     else:
         variables.check_receiver(f"{variable}_BASE_URL", name)
         key = variables.require(name, "the server wants a key (docs/models.md)")

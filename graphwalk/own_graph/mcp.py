@@ -212,7 +212,7 @@ async def serve_http(
             timeout_graceful_shutdown=PARTING_SECONDS,
         )
         say(f"listening at http://{names[0]}{PATH}")
-        token_text = f"${TOKEN_VARIABLE}" if variables.mcp_token else token
+        token_text = f"${TOKEN_VARIABLE}" if variables.get(TOKEN_VARIABLE) else token
         say(f"clients must send the header  Authorization: Bearer {token_text}")
         await _until_cancelled(_Uvicorn(config), listener)
 
@@ -256,7 +256,7 @@ async def _until_cancelled(serving: _Uvicorn, listener: socket.socket) -> None:
 
 
 def _token(variables: Variables) -> str:
-    token = variables.mcp_token
+    token = variables.get(TOKEN_VARIABLE)
     if token is None:
         return secrets.token_urlsafe(32)
     if len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable()):

@@ -20,7 +20,7 @@ from graphwalk.stores.base import STORES
 from graphwalk.suites.suite import Suite, suite_named
 from graphwalk.suites.task import setting_of
 from graphwalk.tools.tool import Tool, load_tools
-from graphwalk.variables import Variables
+from graphwalk.variables import MODEL_VARIABLE, Variables
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,10 @@ def resolve(
     tools = _tools(config.agent, suite)
     _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)
-    own = (
-        (variables.model,)
-        if variables.model
-        else tuple(f"scripted/{name}" for name, player in suite.players.items() if player.default)
-    )
-    models, opened = config.models or own, dict(objects or {})
+    default_model = variables.get(MODEL_VARIABLE)
+    scripted = [f"scripted/{name}" for name, player in suite.players.items() if player.default]
+    models = config.models or ((default_model,) if default_model else tuple(scripted))
+    opened = dict(objects or {})
     if not models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
     extractor = None if config.extractor is None else config.extractor.model

@@ -123,7 +123,7 @@ def schema_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def allows(schema: Mapping[str, Any], value: Any) -> bool:
-    return Draft202012Validator(schema).is_valid(value)
+    return bool(Draft202012Validator(schema).is_valid(value))
 
 
 class ModelServer:

@@ -47,7 +47,7 @@ async def test_a_killed_server_ends_episodes_without_a_score(release: str, tmp_p
         right, wrong, failed = counts(tmp_path / "run")
         assert (wrong, right >= 10, failed > 0) == (0, True, True)
 
-        port = int((settings.neo4j_uri or "").rpartition(":")[2])
+        port = int((settings.get("NEO4J_URI") or "").rpartition(":")[2])
         variables = read_variables()
         start_jars(server, RELEASES[release], port, PASSWORD, variables=variables, heap="512m", conf=SMALL)
         await_answer(port, PASSWORD)

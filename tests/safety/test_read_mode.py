@@ -68,9 +68,9 @@ async def would_be_written(place: Place, cypher: str, parameters: Mapping[str, A
     """The statement is a right one: in WRITE mode, in a transaction that is rolled back, it creates a node."""
     assert place.variables is not None
     own_variables = place.variables
-    auth = (own_variables.neo4j_username, own_variables.neo4j_password or "")
+    auth = (own_variables.get("NEO4J_USERNAME") or "neo4j", own_variables.get("NEO4J_PASSWORD") or "")
     async with (
-        AsyncGraphDatabase.driver(own_variables.neo4j_uri or "", auth=auth) as driver,
+        AsyncGraphDatabase.driver(own_variables.get("NEO4J_URI") or "", auth=auth) as driver,
         driver.session() as session,
     ):
         transaction = await session.begin_transaction()

@@ -121,7 +121,7 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
     if urlsplit(uri).scheme.partition("+")[0] not in ("bolt", "neo4j"):
         hint = "NEO4J_URI=bolt://127.0.0.1:7687"
         raise StoreError("NEO4J_URI is not the address of a Neo4j, which begins with bolt:// or neo4j://", hint=hint)
-    database = database or variables.neo4j_database
+    database = database or variables.get("NEO4J_DATABASE")
     # Lost connections are reported as errors; the driver would log each of them again.
     logging.getLogger("neo4j").addHandler(_NOWHERE)
     try:
@@ -151,11 +151,11 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
 
 def _address(variables: Variables) -> tuple[str, Any]:
     """Return the address and the driver's `auth`."""
-    if variables.neo4j_uri:
+    if address := variables.get("NEO4J_URI"):
         variables.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
-        password = variables.neo4j_password
-        auth = (variables.neo4j_username, password) if password else None
-        return variables.neo4j_uri, variables.neo4j_auth or auth
+        password = variables.get("NEO4J_PASSWORD")
+        auth = (variables.get("NEO4J_USERNAME") or "neo4j", password) if password else None
+        return address, variables.neo4j_auth or auth
     if server := local_server(variables):
         uri, password = server
         return uri, variables.neo4j_auth or ("neo4j", password)

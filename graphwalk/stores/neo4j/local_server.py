@@ -21,7 +21,7 @@ def local_port(variables: Variables) -> int:
 
 def local_password(variables: Variables) -> str:
     """Return NEO4J_PASSWORD, else the default."""
-    return variables.neo4j_password or DEFAULT_PASSWORD
+    return variables.get("NEO4J_PASSWORD") or DEFAULT_PASSWORD
 
 
 def local_server(variables: Variables) -> tuple[str, str] | None:

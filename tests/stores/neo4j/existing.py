@@ -55,7 +55,7 @@ class OwnDatabase:
         self, labels: list[str] | None = None, types: list[str] | None = None, key: str | None = None
     ) -> ExistingStore:
         """Open the nodes of this test, or those with other labels."""
-        database = self.variables.neo4j_database or "neo4j"
+        database = self.variables.get("NEO4J_DATABASE") or "neo4j"
         source = GraphSource(neo4j=database, labels=labels or [self.mark], relationship_types=types, key=key)  # type: ignore[arg-type]
         store = await ExistingStore.open(source, self.variables)
         self._stores.append(store)

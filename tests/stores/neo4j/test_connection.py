@@ -44,9 +44,9 @@ def test_a_server_elsewhere_cannot_be_reached() -> None:
 
 
 async def test_an_object_of_the_driver_signs_in(neo4j_server: Variables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.neo4j_uri or "")
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.get("NEO4J_URI") or "")
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong-password")
-    auth = neo4j.basic_auth("neo4j", neo4j_server.neo4j_password or "")
+    auth = neo4j.basic_auth("neo4j", neo4j_server.get("NEO4J_PASSWORD") or "")
     async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=auth) as store:
         assert await store.run("RETURN 1 AS one") == [{"one": 1}]
     with pytest.raises(StoreError, match="refuses the user name or password"):

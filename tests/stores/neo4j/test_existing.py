@@ -202,7 +202,7 @@ async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase
 
 
 async def test_the_limit_of_a_query_is_that_of_the_experiment(neo4j_server: Variables) -> None:
-    source = GraphSource(neo4j=neo4j_server.neo4j_database or "neo4j")
+    source = GraphSource(neo4j=neo4j_server.get("NEO4J_DATABASE") or "neo4j")
     async with open_source(source, neo4j_server, timeout_seconds=0.5) as opened:
         with pytest.raises(QueryLimitError):
             await opened.store.run("UNWIND range(1, 1000000000000) AS n WITH n WHERE n < 0 RETURN n")

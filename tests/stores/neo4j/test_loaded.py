@@ -96,7 +96,7 @@ async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
 
 
 async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Variables, run_id: str) -> None:
-    uri = f"neo4j://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
+    uri = "neo4j://" + (neo4j_server.get("NEO4J_URI") or "").partition("://")[2]
     routed = replace(neo4j_server, values={**neo4j_server.values, "NEO4J_URI": uri})
     async with await Neo4jDatabase.open(routed, run_id=run_id) as neo4j:
         store = await neo4j.load(chain(10))
