@@ -25,7 +25,7 @@ from graphwalk.variables import Variables, read_variables
 from tests.guard import start_guard
 
 GIVEN = "given"
-RELEASE_NAMES = (GIVEN,) if read_variables().neo4j_uri else tuple(RELEASES)
+RELEASE_NAMES = (GIVEN,) if read_variables().get("NEO4J_URI") else tuple(RELEASES)
 HOME = "GRAPHWALK_TEST_SERVERS"
 """The folder of the servers of one test run; xdist workers inherit it."""
 SMALL = {"server.memory.pagecache.size": "32m"}

@@ -100,7 +100,10 @@ class LineWriter:
         self._timer: asyncio.TimerHandle | None = None
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
-            _cut_torn_tail(self._file)
+            if size := os.fstat(self._file).st_size:
+                with mmap(self._file, size, access=ACCESS_READ) as content:
+                    end = content.rfind(b"\n") + 1
+                os.ftruncate(self._file, end)  # drops a torn last line
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
         sync_folder(path.parent)
@@ -146,17 +149,6 @@ class LineWriter:
             self.sync()
         finally:
             os.close(self._file)
-
-
-def _cut_torn_tail(file: int) -> None:
-    """Truncate the file to its last newline."""
-    size = os.fstat(file).st_size
-    if size == 0:
-        return
-    with mmap(file, size, access=ACCESS_READ) as content:
-        end = content.rfind(b"\n") + 1
-    if end < size:
-        os.ftruncate(file, end)
 
 
 def _finite(value: Any) -> Any:

@@ -35,15 +35,16 @@ def write_whole(
     """
     if parents:
         make_folder(path.parent, private=private, error=error)
+    chunks = (part.encode() if isinstance(part, str) else part for part in parts)
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.exists() and not path.is_file():
             with path.open("wb") as device:
-                device.writelines(map(_as_bytes, parts))
+                device.writelines(chunks)
         else:
             with _replacing(path.resolve(), 0o600 if private else 0o666) as file:
-                file.writelines(map(_as_bytes, parts))
+                file.writelines(chunks)
     except (OSError, UnicodeEncodeError) as cause:
         raise cannot_write(path, cause, error) from cause
 
@@ -137,10 +138,6 @@ def _replacing(path: Path, mode: int) -> Iterator[BinaryIO]:
     finally:
         scratch.unlink(missing_ok=True)
     sync_folder(path.parent)
-
-
-def _as_bytes(part: str | bytes) -> bytes:
-    return part.encode("utf-8") if isinstance(part, str) else part
 
 
 def sync_folder(folder: Path) -> None:

@@ -158,21 +158,6 @@ class RunFolder:
         return suite_named(self.suite_name)
 
     @classmethod
-    def create(cls, path: Path) -> "RunFolder":
-        """Make an empty folder. Raise RunLogError if it exists and is not empty."""
-        folder = cls(path)
-        try:
-            taken = folder.manifest_path.exists()
-        except OSError as error:
-            raise cannot_write(path, error, RunLogError) from error
-        if taken:
-            raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
-        make_folder(path, error=RunLogError)
-        if {entry.name for entry in path.iterdir()} - _OF_KILLED_START:
-            raise RunLogError(f"{path} is not empty", hint="choose another --out, or remove what a killed merge left")
-        return folder
-
-    @classmethod
     def open(cls, path: Path, *, conversations: bool = False) -> "RunFolder":
         """Open the folder of a run or a published run, or if `conversations` that of `graphwalk ask`.
 
@@ -300,9 +285,19 @@ class NewRun:
 
     @classmethod
     def make(cls, name: str, out: Path | None = None) -> "NewRun":
-        """Make the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError as `RunFolder.create`."""
+        """Make the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError if it exists and is not empty."""
         now, run_id = datetime.now(UTC), secrets.token_hex(4)
-        folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
+        path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}"
+        folder = RunFolder(path)
+        try:
+            taken = folder.manifest_path.exists()
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
+        if taken:
+            raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
+        make_folder(path, error=RunLogError)
+        if {entry.name for entry in path.iterdir()} - _OF_KILLED_START:
+            raise RunLogError(f"{path} is not empty", hint="choose another --out, or remove what a killed merge left")
         return cls(folder, run_id, now.isoformat(timespec="seconds"))
 
 

@@ -124,12 +124,6 @@ def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then:
     )
 
 
-def write_texts(folder: RunFolder, experiment: Experiment) -> None:
-    """Write the texts that models can read, and the experiment, into the folder of its run."""
-    texts = {name: experiment.variables.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
-    folder.write_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
-
-
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Return dotted name → (value then, value now) of all differences; a missing value is "absent"."""
     before, after = dict(_leaves(then)), dict(_leaves(now))

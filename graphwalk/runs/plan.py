@@ -43,48 +43,47 @@ def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], objec
     return GraphSources(open_once, in_place, limits.store_seconds, note)
 
 
-@dataclass
-class GraphSources:
-    """The database of a run, opened when the first graph is loaded, and existing databases."""
+class GraphSources(AsyncExitStack):
+    """The database of a run, opened when the first graph is loaded, and existing databases.
 
-    open_database: Callable[[], Awaitable[Database]] | None = None
-    """Opens the database of loaded graphs; None: the embedded engine."""
-    variables: Variables | None = None
-    """Those of existing databases; None: load copies of them."""
-    timeout_seconds: float = QUERY_SECONDS
-    """Limit of a query of an existing database."""
-    note: Callable[[str], object] = _LOGGER.warning
-    """Gets a message if graphs are left in the database."""
-    _half_loaded: bool = False
-    _database: Database | None = None
-    _memory: EmbeddedDatabase = field(default_factory=EmbeddedDatabase)
-    _loaded: list[GraphStore] = field(default_factory=list)
-    _opened: AsyncExitStack = field(default_factory=AsyncExitStack)
+    `open_database` opens the database of loaded graphs; None: the embedded engine. `variables` are those of existing
+    databases, whose queries end after `timeout_seconds`; None: load copies of them. `note` gets a message if graphs are
+    left in the database.
+    """
+
+    def __init__(
+        self,
+        open_database: Callable[[], Awaitable[Database]] | None = None,
+        variables: Variables | None = None,
+        timeout_seconds: float = QUERY_SECONDS,
+        note: Callable[[str], object] = _LOGGER.warning,
+    ) -> None:
+        super().__init__()
+        self._open_database, self._variables = open_database, variables
+        self._timeout_seconds, self._note = timeout_seconds, note
+        self._half_loaded = False
+        self._database: Database | None = None
+        self._memory = EmbeddedDatabase()
+        self._loaded: list[GraphStore] = []
 
     async def store_of(self, instance: GraphInstance) -> GraphStore | None:
         """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
         if instance.graph is None:
             return None
-        if instance.existing_database is not None and self.variables is not None:
-            source = open_source(instance.existing_database, self.variables, timeout_seconds=self.timeout_seconds)
-            opened = await self._opened.enter_async_context(source)
+        if instance.existing_database is not None and self._variables is not None:
+            source = open_source(instance.existing_database, self._variables, timeout_seconds=self._timeout_seconds)
+            opened = await self.enter_async_context(source)
             return opened.store
-        if self.open_database is None or (instance.in_memory and self.variables is not None):
+        if self._open_database is None or (instance.in_memory and self._variables is not None):
             return await self._memory.load(instance.graph)
         if self._database is None:
-            self._database = await self.open_database()
+            self._database = await self._open_database()
         self._half_loaded = not isinstance(self._database, EmbeddedDatabase)
         self._loaded.append(await self._database.load(instance.graph))
         self._half_loaded = False
         return self._loaded[-1]
 
-    async def __aenter__(self) -> "GraphSources":
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def __aexit__(self, *error: Any) -> None:
         """Drop the loaded graphs and close the connections; of an interrupted run within seconds."""
         task = asyncio.current_task()
         try:
@@ -93,7 +92,7 @@ class GraphSources:
                     for store in self._loaded:
                         await store.drop()
                 finally:
-                    await self._opened.aclose()
+                    await super().__aexit__(*error)
                     await self._memory.close()
                     if self._database is not None:
                         await self._database.close()
@@ -101,7 +100,7 @@ class GraphSources:
                 raise StoreError("a load was interrupted")
         except (StoreError, TimeoutError) as failure:
             cause = (str(failure) or "time out").splitlines()[0]
-            self.note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
+            self._note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
 
 
 @dataclass(frozen=True)
@@ -152,8 +151,8 @@ class Plan:
     graphs: list[PlannedGraph] = field(default_factory=list)
     tasks: list[tuple[Task, PlannedGraph]] = field(default_factory=list)
     episodes: list[PlannedEpisode] = field(default_factory=list)
-    unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Model and reason → number of episodes that a scripted agent cannot play."""
+    unplayed: list[str] = field(default_factory=list)
+    """A line for each scripted agent that cannot play some episodes."""
     task_notes: list[str] = field(default_factory=list)
     """The notes of the suite on the tasks."""
 
@@ -164,12 +163,7 @@ class Plan:
             instance = graph.about.instance
             name = instance.facts.get("name", instance.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in graph.left_out.items())
-        yield from self.unplayed_notes()
-
-    def unplayed_notes(self) -> Iterator[str]:
-        """Yield a line for each scripted agent that cannot play some episodes."""
-        for (model, reason), number in self.unplayed.items():
-            yield f"{counted(number, 'episode')} of {model} left out: {reason}."
+        yield from self.unplayed
 
 
 def episodes_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
@@ -194,7 +188,7 @@ def _possible_episodes(
 async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
     """Return the whole plan of an experiment, which is deterministic. `on_tasks` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
-    plan = Plan()
+    plan, unplayed = Plan(), Counter[tuple[str, str]]()
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.variables):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
@@ -219,12 +213,15 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
                 model, setting = planned.key.model, setting_of(planned.key.setting)
                 player = suite.players[model.partition("/")[2]]
                 cannot = f"this scripted agent cannot play {setting}"
-                plan.unplayed[model, player.why_not(task) if setting in player.settings else cannot] += 1
+                unplayed[model, player.why_not(task) if setting in player.settings else cannot] += 1
         plan.graphs.append(graph)
         plan.tasks += [(task, graph) for task in tasks]
         plan.task_notes += notes
         on_tasks(len(plan.tasks))
         await asyncio.sleep(0)
+    plan.unplayed = [
+        f"{counted(number, 'episode')} of {model} left out: {reason}." for (model, reason), number in unplayed.items()
+    ]
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
     return plan

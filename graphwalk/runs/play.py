@@ -24,7 +24,7 @@ from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 from graphwalk.runs.experiment import deviations, experiment_from, protocol_note
 from graphwalk.runs.folder import NewRun, RunFolder, run_log
-from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, write_texts
+from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, texts_of
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, Result, judge, key_of, read_answer
@@ -65,7 +65,7 @@ async def start_run(
     def begin(plan: Plan) -> dict[str, Any]:
         manifest = new_manifest(experiment, plan, new.run_id, new.created)
         if plan.unplayed:
-            manifest["unplayed"] = list(plan.unplayed_notes())
+            manifest["unplayed"] = plan.unplayed
         if shard is not None:
             manifest |= {"shard": str(shard), "shard_episodes": len(shard.part(plan))}
         return manifest
@@ -126,7 +126,9 @@ async def _play_run(
             plan = await make_plan(experiment, sources, progress.planning)
             manifest = manifest_of(plan)
             folder.write_manifest(manifest)
-            write_texts(folder, experiment)
+            redact = experiment.variables.secrets.redact_certain
+            texts = {name: redact(text) for name, text in texts_of(experiment).items()}
+            folder.write_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
             finished = FinishedEpisodes.of(folder, plan)
             planned = Shard.parse(manifest["shard"]).part(plan) if "shard" in manifest else plan.episodes
             waiting = [episode for episode in planned if episode.key not in finished.status_of]

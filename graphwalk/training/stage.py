@@ -66,13 +66,13 @@ class Stage:
         try:
             plan = await make_plan(resolved, sources, lambda number: None)
         except BaseException:
-            await sources.close()
+            await sources.aclose()
             raise
         return cls(resolved, plan.episodes, weights or {}, sources)
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
-        await self._sources.close()
+        await self._sources.aclose()
 
     def __len__(self) -> int:
         return len(self.planned)

@@ -140,8 +140,7 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
         tasks.setdefault(record["task"]["graph_digest"], {}).setdefault(record["setting"], record["task"])
     tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
 
-    sources = GraphSources()
-    try:
+    async with GraphSources() as sources:
         async for instance in suite.read_graphs(config.suite, config.seed, variables):
             here = tasks.pop(instance.digest, {})
             store = await sources.store_of(instance) if here else None
@@ -156,8 +155,6 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
                 await store.drop()
             if not tasks:
                 break
-    finally:
-        await sources.close()
 
     def results() -> Iterator[Result]:
         """Yield the episodes in the order of the log; of a repeated episode, the last one."""
