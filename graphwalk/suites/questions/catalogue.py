@@ -148,11 +148,19 @@ class QuestionKind(Strict):
         return drawing
 
     @cached_property
-    def owners(self) -> frozenset[str | None]:
-        """Return the parameters on which others depend."""
-        return frozenset(
-            name for parameter in self.parameters.values() for name in (parameter.of, parameter.differs_from)
-        )
+    def owners(self) -> Mapping[str, frozenset[str]]:
+        """Return each parameter → the earlier ones on which its options, or those of later parameters, depend."""
+        owners: dict[str, frozenset[str]] = {}
+        needed: set[str] = set()
+        for name in reversed(self.parameters):
+            names = [self.parameters[name].of, self.parameters[name].differs_from]
+            while names:
+                if (owner := names.pop()) is not None:
+                    needed.add(owner)
+                    names.append(self.parameters[owner].of)
+            needed.discard(name)
+            owners[name] = frozenset(needed)
+        return owners
 
     @property
     def file(self) -> YamlFile:

@@ -194,7 +194,7 @@ class TaskMaker:
     ) -> QuestionTask:
         """Return the task with its target. Raise OracleError if two oracles differ.
 
-        `right` contains the evaluator's rows if they are known.
+        `right` contains the correct rows if they were computed before.
         """
         question = Question(kind, self.index, parameters)
         target = await agreed_rows(question, self.store, self.embedded, right)

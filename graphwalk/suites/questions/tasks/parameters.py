@@ -15,7 +15,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.config import Drawing
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.tasks.question import Question, known_rows
+from graphwalk.suites.questions.tasks.question import Question, correct_rows
 
 MAX_HOPS = 3
 """Maximum number of hops; a generated graph may have another one."""
@@ -59,17 +59,18 @@ class ParameterSpace:
         self._counts: dict[tuple[Value, ...], int] = {}
 
     def size(self, kind: QuestionKind) -> int:
-        return self._count(kind, {})
+        return self._count(kind, list(kind.parameters), {})
 
     def at(self, kind: QuestionKind, number: int) -> Chosen:
         """Return parameter set `number`, 0 ≤ number < size."""
         chosen: Chosen = {}
-        for name in kind.parameters:
-            options, counts = self._next(kind, chosen)
+        names = list(kind.parameters)
+        while names:
+            options, counts = self._next(kind, names, chosen)
             ends = list(accumulate(counts))
             place = bisect_right(ends, number)
             number -= ends[place] - counts[place]
-            chosen[name] = options[place]
+            chosen[names.pop(0)] = options[place]
         return chosen
 
     def step_by_step(self, kind: QuestionKind, random: Random) -> Chosen | None:
@@ -82,23 +83,23 @@ class ParameterSpace:
             chosen[name] = random.choice(options)
         return chosen
 
-    def _count(self, kind: QuestionKind, chosen: Chosen) -> int:
-        """Return the number of choices for the parameters after the chosen ones."""
-        if len(chosen) == len(kind.parameters):
+    def _count(self, kind: QuestionKind, names: Sequence[str], chosen: Chosen) -> int:
+        """Return the number of choices for these parameters, which follow the chosen ones."""
+        if not names:
             return 1
-        key = (kind.name, len(chosen), *(value for name, value in chosen.items() if name in kind.owners))
+        owners = kind.owners[names[0]]
+        key = (kind.name, names[0], *(value for name, value in chosen.items() if name in owners))
         if key not in self._counts:
-            self._counts[key] = sum(self._next(kind, chosen)[1])
+            self._counts[key] = sum(self._next(kind, names, chosen)[1])
         return self._counts[key]
 
-    def _next(self, kind: QuestionKind, chosen: Chosen) -> tuple[Sequence[Value], list[int]]:
-        """Return the options of the first parameter that is not chosen, and the number of choices after each."""
-        name = list(kind.parameters)[len(chosen)]
+    def _next(self, kind: QuestionKind, names: Sequence[str], chosen: Chosen) -> tuple[Sequence[Value], list[int]]:
+        """Return the options of the first of these parameters, and the number of choices for the others after each."""
+        name, *later = names
         options = self.options(kind, name, chosen)
-        if name in kind.owners:
-            return options, [self._count(kind, {**chosen, name: option}) for option in options]
-        # No other parameter depends on this one.
-        return options, [self._count(kind, {**chosen, name: option}) for option in options[:1]] * len(options)
+        if later and name in kind.owners[later[0]]:
+            return options, [self._count(kind, later, {**chosen, name: option}) for option in options]
+        return options, [self._count(kind, later, chosen)] * len(options)
 
     def options(self, kind: QuestionKind, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
         """Return the options of a parameter whose owners are chosen."""
@@ -171,7 +172,7 @@ class ParameterSearch:
     async def draw(
         self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), most_rows: int | None = None
     ) -> tuple[dict[str, Value], list[Row]]:
-        """Return drawn parameters that are not in `taken`, and the rows of `known_rows`, at most `most_rows`.
+        """Return drawn parameters that are not in `taken`, and the rows of `correct_rows`, at most `most_rows`.
 
         Raise CannotHost with the reason if none are found.
         """
@@ -189,7 +190,7 @@ class ParameterSearch:
                 continue
             if (ways_in_all := ways_in_all + ways) > 4 * effort.ways:
                 break
-            rows = await known_rows(question, self._embedded, most_rows)
+            rows = await correct_rows(question, self._embedded, most_rows)
             fits = has_answer(question, rows) and (most_rows is None or len(rows) <= most_rows)
             if fits and (self._drawing == "answerable" or await is_worth_asking(question, rows, self._embedded)):
                 return parameters, rows

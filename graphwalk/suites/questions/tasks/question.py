@@ -113,7 +113,7 @@ async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = Fa
     return shown_rows(await store.run(query, question.values))
 
 
-async def known_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
+async def correct_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
     """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
 
     Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
@@ -139,19 +139,15 @@ async def known_rows(question: Question, embedded: GraphStore, most: int | None 
 async def agreed_rows(
     question: Question, store: GraphStore, embedded: GraphStore, right: list[Row] | None = None
 ) -> list[Row]:
-    """Return the distinct correct rows if both oracles agree. `right` contains the evaluator's rows if known.
+    """Return the correct rows if both oracles agree. `right`: those of `correct_rows`, if they were computed before.
 
-    `embedded` has the same graph on the embedded engine.
-
-    Raise OracleError with the rows that only one of them finds.
+    `embedded` has the same graph on the embedded engine. Raise OracleError with the rows that only one of them finds.
     """
     rows = await cypher_rows(question, store)
-    if question.part is None:
-        other, expected = "the embedded engine", rows if embedded is store else await cypher_rows(question, embedded)
-    else:
-        other, expected = "the evaluator", question.part.right_rows(question.index) if right is None else right
+    expected = await correct_rows(question, embedded) if right is None else right
     if agree(question, rows, expected):
-        return distinct(expected)
+        return expected
+    other = "the embedded engine" if question.part is None else "the evaluator"
     graph, file = question.index.graph, question.kind.file.path
     keys, expected_keys = set(map(row_key, rows)), set(map(row_key, expected))
     only = [row for row in distinct(rows) if row_key(row) not in expected_keys]

@@ -19,9 +19,9 @@ from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.suites.questions.tasks.parameters import (
     ParameterSearch,
     ParameterSpace,
+    correct_rows,
     has_answer,
     is_worth_asking,
-    known_rows,
 )
 from graphwalk.suites.questions.tasks.question import Question
 
@@ -36,7 +36,7 @@ async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:
     likely = []
     for parameters in choices:
         question = Question(kind, index, parameters)
-        rows = await known_rows(question, store)
+        rows = await correct_rows(question, store)
         if rows and await is_worth_asking(question, rows, store):
             likely.append(tuple(parameters.values()))
     random, search = stdlib_random(0, "uniform", name), ParameterSearch(index, store)
@@ -70,7 +70,7 @@ async def asked(graph: PropertyGraph, name: str, parameters: dict[str, Value]) -
     index = GraphIndex(graph)
     store = await EmbeddedDatabase().load(graph)
     question = Question(shipped_kinds()[name], index, parameters)
-    rows = await known_rows(question, store)
+    rows = await correct_rows(question, store)
     return rows, has_answer(question, rows) and await is_worth_asking(question, rows, store)
 
 
