@@ -35,14 +35,6 @@ def distinct_integers(rng: np.random.Generator, total: int, count: int) -> NDArr
             return np.sort(values[np.argsort(first)[:count]])
 
 
-def counts_with_mean(rng: np.random.Generator, mean: float, length: int) -> list[int]:
-    """Return `length` counts of at least one, whose sum is the whole number nearest to mean · length."""
-    spare = max(0, round(mean * length) - length)
-    counts: list[int] = (1 + np.bincount(rng.integers(0, length, spare), minlength=length)).tolist()
-    return counts
-
-
-_DICTIONARY = Path(__file__).with_name("english.txt.gz")
 _VOWELS = np.frombuffer(b"aeiou", dtype=np.uint8)
 _CONSONANTS = np.frombuffer(b"bcdfghjkmnpqrstvwxyz", dtype=np.uint8)
 """Without l, which looks like 1."""
@@ -56,16 +48,12 @@ SHORT_WORDS = {"any": 1700, "train": 1350, "held_out": 350}
 
 
 @cache
-def cypher_words() -> frozenset[str]:
-    """Return the reserved words of Cypher and other words that mean something in it, in lower case."""
-    return frozenset(Path(__file__).with_name("cypher_words.txt").read_text(encoding="ascii").split())
-
-
-@cache
-def english_words() -> frozenset[str]:
-    """Return English words of 3 to 8 letters, lower case. Source: english.NOTICE.txt."""
-    with gzip.open(_DICTIONARY, "rt", encoding="ascii") as file:
-        return frozenset(file.read().split())
+def real_words() -> frozenset[str]:
+    """Return words that mean something in Cypher, and English words of 3 to 8 letters; lower case."""
+    folder = Path(__file__).parent
+    with gzip.open(folder / "english.txt.gz", "rt", encoding="ascii") as file:  # source: english.NOTICE.txt
+        english = file.read().split()
+    return frozenset([*(folder / "cypher_words.txt").read_text(encoding="ascii").split(), *english])
 
 
 NamePool = Literal["any", "train", "held_out"]
@@ -97,7 +85,7 @@ class WordMaker:
         words: list[str] = []
         while len(words) < count:
             for word in self._draw(count - len(words)):
-                if word not in self._taken and word not in cypher_words() and word not in english_words():
+                if word not in self._taken and word not in real_words():
                     self._taken.add(word)
                     if self._pool in ("any", pool_of(word)):
                         words.append(word)
@@ -237,10 +225,6 @@ class GraphSpec(Spec):
                 f"the properties would have about {values:,.0f} different values, the limit is {_MAX_POOL_VALUES:,}; "
                 "give fewer properties, values or classes"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _check_words(self) -> Self:
         classes = self.labels + self.relationship_types
         words = classes + (classes * self.properties + 1) * (self.values + 1)
         if self.short_names and words > (most := SHORT_WORDS[self.names]):
@@ -318,11 +302,14 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
 
 
 def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> list[Pools]:
-    """Draw property names and pools of every label, then of every relationship type; the mean holds for both."""
-    counts = [
-        *counts_with_mean(rng, spec.properties, spec.labels),
-        *counts_with_mean(rng, spec.properties, spec.relationship_types),
-    ]
+    """Draw property names and pools of every label, then of every relationship type; the mean holds for both.
+
+    Every one has a property. Their number is the whole number nearest to the mean times that of labels or types.
+    """
+    counts: list[int] = []
+    for classes in (spec.labels, spec.relationship_types):
+        spare = max(0, round(spec.properties * classes) - classes)
+        counts += (1 + np.bincount(rng.integers(0, classes, spare), minlength=classes)).tolist()
     return [{name: _draw_pool(rng, words, spec.values) for name in words.words(count)} for count in counts]
 
 

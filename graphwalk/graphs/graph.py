@@ -62,7 +62,12 @@ class PropertyColumn:
     def canonical(self) -> "PropertyColumn":
         """Return the column with a sorted pool of used values only."""
         used = np.unique(self.codes[self.codes != MISSING])
-        order = sorted(used.tolist(), key=lambda code: _pool_order(self.pool[code]))
+
+        def tells_apart(code: int) -> tuple[Any, ...]:  # 1 and 1.0 too, alone or in lists
+            value = self.pool[code]
+            return (value_order(value), type(value).__name__, repr(value) if isinstance(value, tuple) else "")
+
+        order = sorted(used.tolist(), key=tells_apart)
         lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
         lookup[order] = np.arange(len(order), dtype=np.int32)
         return PropertyColumn(lookup[self.codes], tuple(self.pool[code] for code in order))
@@ -243,11 +248,6 @@ def value_order(value: Value) -> tuple[int, Any]:
     if isinstance(value, tuple | list):
         return (4, tuple(map(value_order, value)))
     return (3, (type(value).__name__, shown(value)))
-
-
-def _pool_order(value: Value) -> tuple[tuple[int, Any], str, str]:
-    """Return a sort key that tells apart 1 and 1.0, alone or in lists."""
-    return (value_order(value), type(value).__name__, repr(value) if isinstance(value, tuple) else "")
 
 
 def identity(value: Value) -> Any:

@@ -86,13 +86,9 @@ class Dialect:
         """Return the part that confines a relationship pattern without types."""
         return ""
 
-    def label_name(self, name: str) -> str:
-        """Return the stored form of a label; "" for nodes without labels."""
-        return quote(name or NO_LABEL)
-
     def label(self, name: str) -> str:
-        """Return the text after the colon in a node pattern."""
-        return self.label_name(name) + self.any_node
+        """Return the text after the colon in a node pattern; "" is the name for nodes without labels."""
+        return quote(name or NO_LABEL) + self.any_node
 
     def type(self, name: str) -> str:
         return quote(name)

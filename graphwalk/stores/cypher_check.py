@@ -26,14 +26,13 @@ _TOKEN = re.compile(
     r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)"
     r"|(?P<text>'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\")"
     r"|(?P<quoted>`(?:[^`]++|``)*+`)"
-    r"|(?P<open>['\"`]|/\*)"
+    r"|(?P<open>['\"`\\\0]|/\*)"
     r"|(?P<word>[^\W\d]\w*)|(?P<number>\d+)|(?P<sign>\.\.|.)",
     re.DOTALL,
 )
-_LONE_RETURN = re.compile(r"\r(?!\n)")
-"""The end of a comment for one engine, and not for another."""
-_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
-"""Neo4j reads the character that it encodes, which may end a text."""
+_AMBIGUOUS = re.compile(r"\\u[0-9a-fA-F]{4}|\r(?!\n)")
+"""An escape, which Neo4j reads as the character it encodes and may end a text, and a return, which ends a comment for
+one engine and not for another."""
 _AFTER_NAMES = (".", ",", ")", "]", "}", ":", "=", "<", ">", "")
 """Signs that follow a name and never the first word of a clause; "": the end."""
 _BEFORE_QUOTED = ("|", "&", "!", "(")
@@ -84,9 +83,11 @@ _END = Token("sign", "", -1, "", "")
 
 
 def tokens_in(cypher: str) -> Iterator[Token]:
-    """Yield the tokens of a text; spaces and comments too."""
+    """Yield the tokens of a text, without spaces and comments."""
     for match in _TOKEN.finditer(cypher):
         kind, text = match.lastgroup or "", match[0]
+        if kind == "space":
+            continue
         name = text[1:-1].replace("``", "`") if kind == "quoted" else text
         # Folded first, as an engine may change the case of ſ, ı and K.
         upper = name.casefold().upper() if kind in ("word", "quoted") else text
@@ -98,17 +99,14 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
 
     `procedures`: those that it may call.
     """
-    if escape := _ESCAPE.search(cypher):
-        raise CypherNotAllowedError("syntax", escape[0], cypher, escape.start(), "write the character itself")
-    tokens = []
-    for token in tokens_in(cypher):
-        kind, text = token.kind, token.text
-        if kind == "open":
-            raise CypherNotAllowedError("syntax", text, cypher, token.at, "it is not closed")
-        if (kind == "space" and _LONE_RETURN.search(text)) or (kind == "sign" and text in "\\\0"):
-            raise CypherNotAllowedError("syntax", repr(text), cypher, token.at, "write it inside a text only")
-        if kind != "space":
-            tokens.append(token)
+    if match := _AMBIGUOUS.search(cypher):
+        reason = "write the character itself, and \\n for the end of a line"
+        raise CypherNotAllowedError("syntax", repr(match[0]), cypher, match.start(), reason)
+    tokens = list(tokens_in(cypher))
+    for token in tokens:
+        if token.kind == "open":
+            reason = "it is not closed, or has a meaning inside of a text only"
+            raise CypherNotAllowedError("syntax", repr(token.text), cypher, token.at, reason)
     while tokens and tokens[-1].text == ";":
         tokens.pop()
     if not tokens or tokens[0].upper not in FIRST_WORDS | _REFUSED:

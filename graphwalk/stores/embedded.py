@@ -85,7 +85,7 @@ class _SeveralLabels(Dialect):
 
     def label(self, name: str) -> str:
         # The engine uses the index of the first label.
-        return f"{quote(NODE)}:{self.label_name(name)}"
+        return f"{quote(NODE)}:{super().label(name)}"
 
     def labels_of(self, variable: str) -> str:
         return f"[name IN labels({variable}) WHERE NOT name IN ['{NODE}', '{NO_LABEL}']]"
@@ -129,8 +129,8 @@ class EmbeddedStore(GraphStore):
 
     def _reserved_name(self, tokens: Iterable[Token]) -> str | None:
         """Return the first reserved property name in a query: of `p.type`, `p {.type}` or `{type: "Dr"}`."""
-        words = [token for token in tokens if token.kind != "space"]
-        for before, token, after in zip(words, words[1:], [*words[2:], None], strict=False):
+        all_tokens = list(tokens)
+        for before, token, after in zip(all_tokens, all_tokens[1:], [*all_tokens[2:], None], strict=False):
             if token.name in self._reserved and token.kind in ("word", "quoted"):
                 follows = after.text if after else ""
                 if (before.text == "." and follows != "(") or (before.text in ("{", ",") and follows == ":"):

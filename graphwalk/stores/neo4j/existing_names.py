@@ -54,10 +54,7 @@ class ExistingDialect(Dialect):
         return "" if self.types is None else ":" + "|".join(map(quote, self.types))
 
     def label(self, name: str) -> str:
-        return "&".join([self.label_name(name), *self._terms(name)])
-
-    def label_name(self, name: str) -> str:
-        return quote(name) if name else "!%"
+        return "&".join([quote(name) if name else "!%", *self._terms(name)])
 
     def property(self, name: str) -> str:
         return quote(KEY if name == self.key_title else name)
