@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from graphwalk.runs.experiment import experiment_type
-from graphwalk.suites.suite import SUITES
+from graphwalk.runs.experiment import ExperimentConfig
+from graphwalk.suites.suite import SUITES, suite_named
 
 _TYPES = {
     "integer": "whole number",
@@ -30,7 +30,8 @@ def experiment_fields() -> dict[str, list[FieldRow]]:
     """Return all fields: common ones under "", those of each suite under its name."""
     found: dict[str, list[FieldRow]] = {}
     for name in SUITES.names():
-        schema = experiment_type({"suite": {"name": name}}).model_json_schema()
+        config_type: Any = suite_named(name).config_type
+        schema = ExperimentConfig[config_type].model_json_schema()
         rows = list(_rows(schema, schema.get("$defs", {}), ""))
         found.setdefault("", [row for row in rows if not row.name.startswith("suite.")])
         found[name] = [row for row in rows if row.name.startswith("suite.")]

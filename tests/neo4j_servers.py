@@ -16,9 +16,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from graphwalk.errors import StoreError
-from graphwalk.files.writing import locked
 from graphwalk.stores.base import Database, open_database
 from graphwalk.stores.neo4j.server import RELEASES, await_answer, start_jars
 from graphwalk.variables import Variables, read_variables
@@ -115,7 +115,7 @@ def server_settings(home: Path, release: str) -> Variables:
     home.mkdir(parents=True, exist_ok=True)
     port = home / "port"
     try:
-        with locked(home / "lock", StoreError):
+        with FileLock(home / "lock"):
             if not port.exists():
                 number = free_port()
                 start_jars(
@@ -150,5 +150,5 @@ def quiet_settings(release: str) -> Iterator[Variables]:
         return
     home = Path(os.environ[HOME]) / f"quiet-{release}"
     settings = server_settings(home, release)
-    with locked(home / "turn", StoreError):
+    with FileLock(home / "turn"):
         yield settings

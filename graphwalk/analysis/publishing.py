@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from graphwalk.config.templates import render_page
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
-from graphwalk.files.writing import check_links, new_file
+from graphwalk.files.writing import new_file
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.published import DIGESTS, TEXTS
 from graphwalk.sanitise import Secrets, one_line
@@ -22,7 +22,6 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
     Raise RunLogError if a log is damaged, or if one of the secrets is in the run; no file is left then.
     """
     with folder.lock():
-        check_links(folder.path, RunLogError)
         manifest = folder.read_manifest()
         names = manifest["config"]["names"]
         readme = render_page(

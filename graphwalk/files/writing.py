@@ -82,13 +82,6 @@ def new_folder(path: Path) -> Path:
     return path
 
 
-def check_links(folder: Path, error: type[GraphwalkError]) -> None:
-    """Raise `error` for a link in `folder`, at any depth, that leads out of it."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            raise error(f"{path} is a link to a place outside its folder", hint="put a copy of the file in its place")
-
-
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
     """Return the error for a file or folder that cannot be written, with a hint; StoreError for a full disk."""
     if not isinstance(cause, OSError):
@@ -99,29 +92,6 @@ def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[Graphwal
     if cause.errno in FULL_DISK and error.exit_code < StoreError.exit_code:
         error = StoreError
     return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
-
-
-@contextmanager
-def locked(path: Path, error: type[GraphwalkError], busy: GraphwalkError | None = None) -> Iterator[None]:
-    """Hold the lock of a file while the block runs; the lock also ends with the process.
-
-    Raise `busy` if another process works with it, without `busy` wait. Raise `error` if the file cannot be locked.
-    """
-    from filelock import FileLock, Timeout  # slow to import
-
-    lock = FileLock(path, thread_local=False)
-    try:
-        lock.acquire(0 if busy else -1)
-    except Timeout:
-        assert busy is not None
-        raise busy from None
-    except OSError as cause:
-        hint = _HINTS.get(cause.errno or 0, _ANOTHER_PLACE)
-        raise error(f"{path} cannot be locked: {cause.strerror}", hint=hint) from cause
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, install_hint
 from graphwalk.files.bulk import cores
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.models.chat import Usage
-from graphwalk.runs.experiment import experiment_from
+from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import RunSummary, resume_run, start_run
 from graphwalk.runs.progress import Progress
@@ -79,7 +79,7 @@ async def _start_or_resume(work: ShardWork) -> RunSummary:
     variables = read_variables(work.working_folder)
     if (work.folder / "run.json").exists():
         return await resume_run(RunFolder.open(work.folder), variables, Progress())
-    experiment = resolve(experiment_from(work.config, "the experiment"), variables)
+    experiment = resolve(load_experiment(work.config), variables)
     new = NewRun.make(experiment.config.name, work.folder)
     return await start_run(experiment, new, Progress(), shard=work.shard)
 

@@ -270,19 +270,6 @@ class ExperimentConfig(Strict, Generic[C]):
 AnyExperiment = ExperimentConfig[Any]
 
 
-def experiment_type(data: Any, source: str = "the experiment") -> type[AnyExperiment]:
-    """Return the class of experiments of the suite that `data` names. Raise ConfigError if there is no such suite."""
-    suite = data.get("suite") if isinstance(data, dict) else None
-    name = suite.get("name") if isinstance(suite, dict) else None
-    if not isinstance(name, str):
-        raise ConfigError(f"{source}: suite: name: a suite must be named", hint=f"suites: {', '.join(SUITES.names())}")
-    try:
-        config_type: Any = suite_named(name).config_type
-    except ConfigError as error:
-        raise ConfigError(f"{source}: {error}", hint=error.hint) from error
-    return ExperimentConfig[config_type]
-
-
 def experiment_groups() -> dict[str, list[str]]:
     """Return title → names of the built-in experiments."""
     text = (data_path("templates") / "experiments" / "groups.json").read_text(encoding="utf-8")
@@ -316,17 +303,18 @@ def load_experiment(
     *,
     graphs: int | None = None,
     graph: GraphSource | None = None,
+    name: str = "the experiment",
 ) -> AnyExperiment:
     """Load an experiment and apply `key=value` overrides, then `flags`; keys are dotted, values YAML.
 
-    `source` is a name, the path of a YAML file, or the content of one. `*` in a dotted key is every element of a list:
-    `suite.graphs.*.count=3`. `graphs` sets the number of graphs, mazes or traces of each kind; `graph` is your own in
-    place of the experiment's graphs, of which `twin` is kept. Paths in a file are relative to it, those in overrides
-    and flags to the working directory.
+    `source` is a name, the path of a YAML file, or the content of one, which errors call `name`. `*` in a dotted key
+    is every element of a list: `suite.graphs.*.count=3`. `graphs` sets the number of graphs, mazes or traces of each
+    kind; `graph` is your own in place of the experiment's graphs, of which `twin` is kept. Paths in a file are relative
+    to it, those in overrides and flags to the working directory.
     Raise ConfigError with the file and line of an error; only with the field, if an override or a flag set it.
     """
     if isinstance(source, Mapping):
-        name, data, folder, tree = "the experiment", deepcopy(dict(source)), Path.cwd(), None
+        data, folder, tree = deepcopy(dict(source)), Path.cwd(), None
     else:
         path = find_experiment(source)
         file = YamlFile.read(path)
@@ -339,26 +327,25 @@ def load_experiment(
         set_dotted(data, key, as_typed(fields[key]), f"-o {key}")
     for key, value in (flags or {}).items():
         set_dotted(data, key, as_typed(value), key)
-    config_type = experiment_type(data, name)
-    suite = data["suite"]
+    suite = data.get("suite")
+    if not isinstance(suite, dict) or not isinstance(suite.get("name"), str):
+        raise ConfigError(f"{name}: suite: name: a suite must be named", hint=f"suites: {', '.join(SUITES.names())}")
+    try:
+        suite_config: Any = suite_named(suite["name"]).config_type
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}", hint=error.hint) from error
     if graph is not None:
         first = next((one for one in suite.get("graphs") or () if isinstance(one, dict)), {})
         twin = {"twin": first["twin"]} if "twin" in first else {}
         suite["graphs"] = [{**twin, **graph.model_dump(mode="json", exclude_none=True)}]
     if graphs is not None:
-        suite_config: Any = config_type.model_fields["suite"].annotation
         field = suite_config.graphs_field
         if field not in suite:
             default = suite_config.model_fields[field].get_default(call_default_factory=True)
             suite[field] = [entry.model_dump(exclude_unset=True) for entry in default]
         set_dotted(suite, f"{field}.*.count", graphs, "graphs")
     apply_protocol(data)
-    return validate(config_type, data, name, tree, [*fields, *(flags or {})], folder=folder)
-
-
-def experiment_from(data: Mapping[str, Any], source: str) -> AnyExperiment:
-    """Return an experiment from data that was read elsewhere. Raise ConfigError with `source` if it is wrong."""
-    return validate(experiment_type(data, source), data, source, folder=Path.cwd())
+    return validate(ExperimentConfig[suite_config], data, name, tree, [*fields, *(flags or {})], folder=folder)
 
 
 def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
@@ -382,9 +369,8 @@ def deviations(config: Mapping[str, Any]) -> list[str]:
     named = protocols()[protocol].get(suite)
     if named is None:
         return []
-    plain: dict[str, Any] = {"name": protocol, "protocol": protocol, "suite": {"name": suite}}
-    apply_protocol(plain)
-    expected = experiment_from(plain, protocol).model_dump(mode="json")
+    plain = {"name": protocol, "protocol": protocol, "suite": {"name": suite}}
+    expected = load_experiment(plain).model_dump(mode="json")
     fields = {*named, "scoring.extraction", *(f"agent.{field}" for field in expected["agent"])}
     return [field for field in sorted(fields) if field_value(config, field) != field_value(expected, field)]
 

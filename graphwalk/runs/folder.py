@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graphwalk.config.strict import in_words
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import RESTORE, checked_lines, read_lines
-from graphwalk.files.writing import SCRATCH, cannot_write, locked, make_folder, write_whole
+from graphwalk.files.writing import SCRATCH, cannot_write, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.published import unpacked
@@ -36,15 +36,13 @@ _FORMATTER = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"
 class _LogFile(logging.FileHandler):
     """A log without secrets and control characters; records are left out while it cannot be written (a full disk)."""
 
-    def __init__(self, path: Path, redact: Callable[[str], str]) -> None:
-        super().__init__(path, encoding="utf-8", errors="backslashreplace")
-        self._redact = redact
+    redact: Callable[[str], str]
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record on one line; only tracebacks have several."""
         record = copy(record)
-        record.msg, record.args = one_line(self._redact(record.getMessage()), _LINE_CHARACTERS), ()
-        return self._redact(_FORMATTER.format(record))
+        record.msg, record.args = one_line(self.redact(record.getMessage()), _LINE_CHARACTERS), ()
+        return self.redact(_FORMATTER.format(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- the name is that of the library
         pass
@@ -54,10 +52,11 @@ class _LogFile(logging.FileHandler):
 def run_log(path: Path, redact: Callable[[str], str]) -> Iterator[None]:
     """Log the block, and an error that ends it, without secrets (`redact`); go without a log that cannot be written."""
     try:
-        handler = _LogFile(path, redact)
+        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     except OSError:
         yield
         return
+    handler.redact = redact
     level, propagated = _LOGGER.level, _LOGGER.propagate
     _LOGGER.addHandler(handler)
     _LOGGER.setLevel(logging.INFO)
@@ -237,9 +236,21 @@ class RunFolder:
                 f"{self.archive} is a published run, which is read-only",
                 hint=f"unzip {self.quoted} -d FOLDER, and use the folder",
             )
-        busy = RunLogError(f"another process is working on {self.path}", hint="wait for it or stop it, then resume")
-        with locked(self.path / "run.lock", RunLogError, busy):
+        from filelock import FileLock, Timeout  # slow to import
+
+        path = self.path / "run.lock"
+        lock = FileLock(path, thread_local=False)
+        try:
+            lock.acquire(0)
+        except Timeout:
+            hint = "wait for it or stop it, then resume"
+            raise RunLogError(f"another process is working on {self.path}", hint=hint) from None
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
+        try:
             yield
+        finally:
+            lock.release()
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the records in the order of the file: failed tries of an episode, then at most one result of it.

@@ -22,7 +22,7 @@ from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
-from graphwalk.runs.experiment import deviations, experiment_from, protocol_note
+from graphwalk.runs.experiment import deviations, load_experiment, protocol_note
 from graphwalk.runs.folder import NewRun, RunFolder, run_log
 from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, texts_of
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
@@ -90,7 +90,7 @@ async def resume_run(
         manifest = folder.read_manifest()
         data = {**manifest["config"], "limits": {**manifest["config"]["limits"], **(changes or {})}}
         try:
-            config = experiment_from(data, str(folder.manifest_path))
+            config = load_experiment(data, name=str(folder.manifest_path))
         except ConfigError as error:
             error.hint = error.hint or f"the original texts of the run are in {folder.texts_path}"
             raise

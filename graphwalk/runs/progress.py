@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from graphwalk.errors import counted
 from graphwalk.models.chat import Usage
@@ -13,13 +14,12 @@ _ENOUGH = 5
 """Episodes after which the total cost is extrapolated."""
 
 
+@dataclass
 class Progress:
-    """An observer of a run, called in its event loop; must not block. `on_result` gets each finished episode."""
+    """An observer of a run, called in its event loop; must not block."""
 
-    _on_result: Callable[[Result], None] | None = None
-
-    def __init__(self, on_result: Callable[[Result], None] | None = None) -> None:
-        self._on_result = on_result
+    on_result: Callable[[Result], None] | None = None
+    """Gets each finished episode."""
 
     def planning(self, tasks: int) -> None:
         """Take the number of tasks made so far."""
@@ -35,28 +35,31 @@ class Progress:
 
     def finished(self, result: Result) -> None:
         """Take an episode that is on disk."""
-        if self._on_result is not None:
-            self._on_result(result)
+        if self.on_result is not None:
+            self.on_result(result)
 
     def note(self, text: str) -> None:
         """Take a message for the user."""
 
 
+@dataclass
 class RunProgress(Progress):
     """Progress counters of a run, shown in a bar: episodes, correct answers, calls, tokens, cost."""
 
-    def __init__(self, bar: ProgressBar, on_result: Callable[[Result], None] | None = None) -> None:
-        super().__init__(on_result)
-        self.bar = bar
-        self.tasks = 0
-        self.episodes = 0
-        """Episodes of the complete plan; 0 during planning."""
-        self.done = self.scored = self.correct = self.failed = self.calls = 0
-        self.resumed = False
-        self.usage = Usage()
-        """Usage of all finished episodes, with those of earlier processes."""
-        self._unpriced = False
-        self._source = "its provider"
+    bar: ProgressBar = field(kw_only=True)
+    tasks: int = 0
+    episodes: int = 0
+    """Episodes of the complete plan; 0 during planning."""
+    done: int = 0
+    scored: int = 0
+    correct: int = 0
+    failed: int = 0
+    calls: int = 0
+    resumed: bool = False
+    usage: Usage = Usage()
+    """Usage of all finished episodes, with those of earlier processes."""
+    _unpriced: bool = False
+    _source: str = "its provider"
 
     def planning(self, tasks: int) -> None:
         self.tasks = tasks
@@ -103,22 +106,21 @@ class RunProgress(Progress):
         """Return the counters of this process, and the tokens and the cost of the whole run."""
         since = " since the resume" if self.resumed else ""
         parts = [f"{self.correct}/{self.scored} correct{since}", counted(self.calls, "tool call")]
+        cost = self.usage.cost
         if self.usage.total_tokens:
             about = "about " if self.usage.estimated else ""
-            parts += [f"{about}{self.usage.total_tokens:,} tokens", self._cost()]
+            parts.append(f"{about}{self.usage.total_tokens:,} tokens")
+            if cost is None:
+                parts.append("cost unknown")
+            elif self._unpriced:
+                parts.append(f"${cost:.4f} and unknown cost")
+            else:
+                foreseeable = _ENOUGH <= self.done < self.episodes
+                total = f" of about ${cost / self.done * self.episodes:.2f}" if foreseeable else ""
+                parts.append(f"${cost:.4f}{total} by {self._source}")
         if self.failed:
             parts.append(f"{self.failed} failed")
         return " · ".join(parts)
-
-    def _cost(self) -> str:
-        if self.usage.cost is None:
-            return "cost unknown"
-        cost = f"${self.usage.cost:.4f}"
-        if self._unpriced:
-            return f"{cost} and unknown cost"
-        if _ENOUGH <= self.done < self.episodes:
-            cost += f" of about ${self.usage.cost / self.done * self.episodes:.2f}"
-        return f"{cost} by {self._source}"
 
     def _show(self) -> None:
         tasks = "" if self.episodes else f"{counted(self.tasks, 'task')} so far"
@@ -130,7 +132,7 @@ class RunProgress(Progress):
 def run_progress(on_result: Callable[[Result], None] | None = None) -> Iterator[Progress]:
     """Show the progress of a run while the block runs."""
     with progress_bar("making tasks") as bar:
-        progress = RunProgress(bar, on_result)
+        progress = RunProgress(on_result, bar=bar)
         try:
             yield progress
         finally:

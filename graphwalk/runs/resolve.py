@@ -14,7 +14,7 @@ from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.chat import CallOptions, Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import check_name, open_model
-from graphwalk.runs.experiment import AnyExperiment, experiment_from
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.base import STORES
 from graphwalk.suites.suite import Suite, suite_named
@@ -112,7 +112,9 @@ def resolve(
     for spec in (*models, *([] if extractor is None else [extractor])):
         if spec in opened:
             continue
-        _check_model(spec, suite, config.model_arguments.get(spec))
+        check_name(spec)
+        if per_episode(spec):
+            _check_scripted(spec, suite, config.model_arguments.get(spec))
         if per_episode(spec) or not keys:
             continue
         try:
@@ -188,15 +190,14 @@ def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigErr
     )
 
 
-def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any] | None) -> None:
-    """Raise ConfigError for an unknown provider or scripted agent, and for arguments of the latter."""
-    check_name(spec)
-    provider, _, name = spec.partition("/")
-    if per_episode(spec) and arguments:
+def _check_scripted(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any] | None) -> None:
+    """Raise ConfigError for an unknown scripted agent, and for arguments of one."""
+    name = spec.partition("/")[2]
+    if arguments:
         raise ConfigError(
             f"{spec} takes no arguments: {', '.join(arguments)}", hint="model_arguments are for language models"
         )
-    if provider == "scripted" and name not in suite.players:
+    if name not in suite.players:
         names = ", ".join(suite.players) or "the suite has none"
         close = did_you_mean(name, suite.players)
         raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {names}")
@@ -215,7 +216,7 @@ def logged_experiment(folder: RunFolder, variables: Variables, store: str | None
         "store": store or data["store"],
         "vary": _logged_paths(data["vary"], texts),
     }
-    config = experiment_from({**data, **changed}, str(folder.manifest_path))
+    config = load_experiment({**data, **changed}, name=str(folder.manifest_path))
     suite = suite_named(config.suite.name)
     names = [Path(name).stem for name in (suite.tools if config.agent.tools is None else config.agent.tools)]
     paths = {name: texts / "tools" / f"{name}.yaml" for name in names}

@@ -18,7 +18,7 @@ from graphwalk.files.bulk import Rows
 from graphwalk.models.chat import CallOptions, Message, ToolSpec
 from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
-from graphwalk.runs.experiment import AnyExperiment, experiment_from
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import GraphSources, PlannedGraph, episodes_about
 from graphwalk.runs.play import RunModels, play
@@ -308,7 +308,7 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
 
 
 def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:
-    resolved = resolve(experiment_from(experiment, "the experiment"), Variables(), keys=False)
+    resolved = resolve(load_experiment(experiment), Variables(), keys=False)
     return run_in_loop(_chats(resolved, graphs, options))
 
 

@@ -21,7 +21,7 @@ KNOWN = {"openai/m": KnownPrice(price=Price(input=1, output=2), source="genai-pr
 
 
 def shown(*usages: Usage, spent: Usage = Usage(), done: int = 0, episodes: int = 20) -> str:
-    run = RunProgress(ProgressBar("making tasks"))
+    run = RunProgress(bar=ProgressBar("making tasks"))
     run.priced(spent, KNOWN)
     run.started(episodes, done)
     for number, usage in enumerate(usages):

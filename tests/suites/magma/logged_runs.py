@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from graphwalk.models.chat import to_dict
-from graphwalk.runs.experiment import experiment_from
+from graphwalk.runs.experiment import load_experiment
 from graphwalk.suites.flawed import with_flaws
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.answers import read_answer, write_answer
@@ -18,7 +18,7 @@ TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
 
 async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **suite: Any) -> list[dict[str, Any]]:
     """Return a run of agents, or of one that hallucinates, as it is logged."""
-    config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
+    config = load_experiment({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3})
     return [
         await _episode(policy, setting, task, instance)
         for instance in SUITE.graphs(config.suite, config.seed)

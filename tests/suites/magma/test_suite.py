@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.models.trajectory import ExitStatus, Trajectory
-from graphwalk.runs.experiment import AnyExperiment, experiment_from
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.answers import MagmaScore
 from graphwalk.suites.magma.prompts import STRATEGIES
@@ -22,7 +22,7 @@ SUITE = MagmaSuite()
 
 def experiment(**suite: Any) -> AnyExperiment:
     traces = [{"algorithm": ALL, "nodes": [5, 7], "count": 2}]
-    return experiment_from({"name": "t", "suite": {"name": "magma", "traces": traces, **suite}, "seed": 3}, "test")
+    return load_experiment({"name": "t", "suite": {"name": "magma", "traces": traces, **suite}, "seed": 3})
 
 
 def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:

@@ -7,7 +7,7 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.models.trajectory import ExitStatus
-from graphwalk.runs.experiment import AnyExperiment, experiment_from
+from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
@@ -18,7 +18,7 @@ from tests.suites.mazes.stage import random_stage, stage
 
 
 def config(*mazes: dict[str, Any], **more: Any) -> AnyExperiment:
-    return experiment_from({"name": "t", "suite": {"name": "mazes", "mazes": mazes, **more}, "seed": 3}, "test")
+    return load_experiment({"name": "t", "suite": {"name": "mazes", "mazes": mazes, **more}, "seed": 3})
 
 
 async def tasks_of(experiment: AnyExperiment) -> list[MazeTask]:
