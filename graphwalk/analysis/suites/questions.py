@@ -27,7 +27,7 @@ from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.questions.agents.expert_effort import ExpertReference
+from graphwalk.suites.questions.agents.scripted import ExpertReference
 from graphwalk.suites.questions.catalogue import CATEGORIES, has_plan, python_part, shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import ReferenceWalk

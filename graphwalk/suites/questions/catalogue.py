@@ -242,12 +242,9 @@ def load_kind(path: Path) -> QuestionKind:
 @cache
 def shipped_kinds() -> Mapping[str, QuestionKind]:
     """Return the built-in questions, ordered by class and position."""
-
-    def position(kind: QuestionKind) -> tuple[int, float, str]:
-        return CATEGORIES.index(kind.category), kind.order or math.inf, kind.name
-
-    shipped = map(load_kind, (data_path("templates") / "questions").glob("*.yaml"))
-    return {kind.name: kind for kind in sorted(shipped, key=position)}
+    shipped = list(map(load_kind, (data_path("templates") / "questions").glob("*.yaml")))
+    shipped.sort(key=lambda kind: (CATEGORIES.index(kind.category), kind.order or math.inf, kind.name))
+    return {kind.name: kind for kind in shipped}
 
 
 def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]:

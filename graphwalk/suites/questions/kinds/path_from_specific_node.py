@@ -1,6 +1,6 @@
 """Nodes of a label within a few steps of one node."""
 
-from graphwalk.suites.questions.kinds import KEY, Centre, GraphIndex, Plan, PythonPart, Rows, Walker
+from graphwalk.suites.questions.kinds import KEY, Centre, GraphIndex, Plan, PythonPart, Rows, Walker, distances
 
 
 class Part(PythonPart):
@@ -11,7 +11,7 @@ class Part(PythonPart):
 
     def rows(self, index: GraphIndex) -> Rows:
         for a in index.with_key(self.source_label, self.key):
-            for b in index.distances(a, self.max_hops):
+            for b in distances(a, self.max_hops, index.successors):
                 if index.has_label(b, self.target_label):
                     yield {"target_node_key": b}
 

@@ -1,6 +1,17 @@
 """Property value of a node that is two or more steps from one node."""
 
-from graphwalk.suites.questions.kinds import KEY, Centre, GraphIndex, Layers, Plan, PythonPart, Rows, Value, Walker
+from graphwalk.suites.questions.kinds import (
+    KEY,
+    Centre,
+    GraphIndex,
+    Layers,
+    Plan,
+    PythonPart,
+    Rows,
+    Value,
+    Walker,
+    distances,
+)
 
 
 class Part(PythonPart):
@@ -13,7 +24,7 @@ class Part(PythonPart):
     def rows(self, index: GraphIndex) -> Rows:
         for a in index.with_key(self.source_label, self.key):
             # Direct neighbours are excluded even if longer paths reach them too.
-            for b, distance in index.distances(a, self.max_hops).items():
+            for b, distance in distances(a, self.max_hops, index.successors).items():
                 if distance >= 2 and index.has_label(b, self.target_label):
                     yield {"value": index.property(b, self.property)}
 

@@ -12,7 +12,7 @@ class Part(PythonPart):
 
     def rows(self, index: GraphIndex) -> Rows:
         for a in index.keys_of(self.source_label):
-            for b in index.distances(a, self.max_hops):
+            for b in distances(a, self.max_hops, index.successors):
                 # Only a cycle uses an outgoing relationship of its end.
                 used = 1 if b == a else 0
                 if index.has_label(b, self.target_label) and len(index.outgoing[b]) > used:

@@ -132,6 +132,3 @@ class GraphIndex:
             shorter = self._walks[-1]
             self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
         return self._walks[longest]
-
-    def distances(self, start: str, limit: int) -> dict[str, int]:
-        return distances(start, limit, self.successors)

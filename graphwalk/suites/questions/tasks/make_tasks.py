@@ -20,7 +20,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import open_source, read_source
-from graphwalk.suites.questions.agents.expert_effort import ExpertReference
+from graphwalk.suites.questions.agents.scripted import ExpertReference
 from graphwalk.suites.questions.catalogue import QuestionKind, Target, Wording, has_plan, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.task import QuestionTask
@@ -43,10 +43,10 @@ async def tasks_on(
     per_question: int = 1,
     left_out: dict[str, str] | None = None,
 ) -> list[QuestionTask]:
-    """Return tasks about a graph, by default on the embedded engine; `questions` are named as in an experiment.
+    """Return tasks about a graph, by default on the embedded engine, with the figures of the expert.
 
-    None means those of the paper, on your own graph all that it can host; the others are added to `left_out` with
-    reasons. Raise ConfigError if the graph cannot host a question.
+    `questions` are named as in an experiment; None means those of the paper, on your own graph all that it can host,
+    and the others are added to `left_out` with reasons. Raise ConfigError if the graph cannot host a question.
     """
     any_hosted = not graph.spec and questions is None
     most_rows = OWN_ROWS if any_hosted else None
@@ -54,7 +54,9 @@ async def tasks_on(
     config = validate(QuestionsConfig, choice, "questions")
     store = store or await EmbeddedDatabase().load(graph)
     reasons = ({} if left_out is None else left_out) if any_hosted else None
-    return await make_tasks(graph, store, config, seed=seed, pages=AgentConfig(), left_out=reasons)
+    tasks = await make_tasks(graph, store, config, seed=seed, left_out=reasons)
+    expert = ExpertReference(await _embedded(graph, store), store.graph or graph, AgentConfig())
+    return [task.model_copy(update=(await expert(task)).figures) if has_plan(task.template) else task for task in tasks]
 
 
 async def tasks_of_source(source: GraphSource, variables: Variables, **choice: Any) -> list[QuestionTask]:
@@ -72,20 +74,18 @@ async def make_tasks(
     config: QuestionsConfig,
     *,
     seed: int,
-    pages: AgentConfig | None = None,
     left_out: dict[str, str] | None = None,
 ) -> list[QuestionTask]:
     """Return `per_question` distinct tasks of every kind about the graph in `store`.
 
-    A task depends only on seed, graph, question and its number. With `pages` tasks have the figures of the expert that
-    reads the pages of this agent.
+    A task depends only on seed, graph, question and its number. Questions that the graph cannot host are added to
+    `left_out` with the reason; without it they raise ConfigError.
 
-    Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     graph = store.graph or graph
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
-    maker = TaskMaker(index, store, embedded, seed, config.target, pages)
+    maker = TaskMaker(index, store, embedded, seed, config.target)
     search = ParameterSearch(index, embedded, config.drawing)
 
     async def drawn(kind: QuestionKind) -> list[QuestionTask]:
@@ -178,12 +178,10 @@ class TaskMaker:
     embedded: GraphStore
     seed: int
     target: Target = "graphwalk"
-    pages: AgentConfig | None = None
-    """The agent whose pages the expert reads for the reference figures of each task; None: without figures."""
 
     @cached_property
     def _expert(self) -> ExpertReference:
-        return ExpertReference(self.embedded, self.index.graph, self.pages or AgentConfig())
+        return ExpertReference(self.embedded, self.index.graph, AgentConfig())
 
     async def task(
         self,
@@ -223,17 +221,13 @@ class TaskMaker:
             computed=None if usual else kind.computed,
         )
         # Where nodes have no label, tools may not reach what the oracles see.
-        unlabelled = any(not table.labels for table in self.index.graph.node_tables)
-        if has_plan(kind.name) and (self.pages is not None or unlabelled):
+        if has_plan(kind.name) and any(not table.labels for table in self.index.graph.node_tables):
             try:
-                walk = await self._expert(task)
+                await self._expert(task)
             except OracleError as error:
-                if not unlabelled:
-                    raise
                 reason = "its paths need nodes without a label, which tools cannot look up"
                 hint = "give the nodes a label, or omit the question"
                 raise CannotHost(self.index.graph, kind.name, reason, hint) from error
-            task = task if self.pages is None else task.model_copy(update=walk.figures)
         return task if self.target == "graphwalk" else await self._with_paper_target(task, question)
 
     async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:

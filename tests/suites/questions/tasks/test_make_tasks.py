@@ -13,6 +13,7 @@ from graphwalk.graphs.values import Row
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
+from graphwalk.suites.questions.agents.scripted import ExpertReference
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.suite import QuestionsSuite
@@ -25,10 +26,13 @@ ODD = {"preset": "paper-200", "missing_rate": 0.3, "self_loops": True, "parallel
 
 
 async def tasks_of(spec: dict[str, Any], per_question: int = 1) -> list[QuestionTask]:
-    """Return tasks of every kind."""
+    """Return tasks of every kind with the figures of the expert."""
     graph = generate_graph(GraphSpec.model_validate(spec), 3)
     config = QuestionsConfig(questions=tuple(shipped_kinds()), per_question=per_question)
-    return await make_tasks(graph, await EmbeddedDatabase().load(graph), config, seed=3, pages=AgentConfig())
+    store = await EmbeddedDatabase().load(graph)
+    expert = ExpertReference(store, store.graph or graph, AgentConfig())
+    tasks = await make_tasks(graph, store, config, seed=3)
+    return [task.model_copy(update=(await expert(task)).figures) for task in tasks]
 
 
 @pytest.mark.parametrize("spec", [{"preset": "paper-100"}, ODD])
