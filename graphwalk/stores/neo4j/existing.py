@@ -1,24 +1,35 @@
-"""An existing Neo4j database, read-only and without the graphs that GraphWalk loaded."""
+"""An existing Neo4j database, read-only and without the graphs that GraphWalk loaded.
 
+The server chooses the candidates of a search, by its full-text indexes or else by a scan; they are ranked here as on
+every other store.
+"""
+
+import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.errors import StoreError
+from graphwalk.errors import QueryLimitError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
-from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Point, Row, Temporal, Value, shown, shown_rows
 from graphwalk.stores.base import Closing, GraphStore
-from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, lookup_values, read_dialect
-from graphwalk.stores.neo4j.existing_schema import read_schema
-from graphwalk.stores.neo4j.existing_search import read_indexes, search_existing
+from graphwalk.stores.neo4j.existing_schema import ID_OF, ExistingDialect, lookup_values, read_dialect, read_schema
 from graphwalk.stores.neo4j.values import SCALARS, native, plain
-from graphwalk.stores.search import SearchResult
+from graphwalk.stores.search import (
+    MOST_SCANNED,
+    Rank,
+    SearchResult,
+    SearchText,
+    allowed_errors,
+    best_rows,
+    words_of,
+)
 from graphwalk.variables import Variables
 
 PAGE = 10_000
@@ -37,6 +48,31 @@ _RELATIONSHIPS = (
 """All element ids, and the rows of one page of them."""
 _OUR_KINDS = (Temporal, Point, tuple)
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
+
+
+_SEARCH_LIMITS = {"nodes": 200, "candidates": 50, "scanned": MOST_SCANNED}
+"""Nodes of one full-text query, candidates that are ranked here, and nodes of a scan."""
+_MOST_WORDS = 10  # each may become fifty terms, and Lucene takes 1,024
+_INDEXES = (
+    "SHOW INDEXES YIELD name, type, state, entityType, labelsOrTypes "
+    "WHERE entityType = 'NODE' AND state = 'ONLINE' AND type = 'FULLTEXT' RETURN name, labelsOrTypes"
+)
+_NODE = "{% if whole %}(n{{ any_node }}){% else %}(n:{{ label | label }}){% endif %} "
+_FULLTEXT = f"CALL db.index.fulltext.queryNodes($index, $query) YIELD node AS n MATCH {_NODE} WITH n LIMIT $nodes "
+_SCAN = f"MATCH {_NODE} WITH n LIMIT $scanned "
+_IS_TEXT = "({0} IS :: STRING NOT NULL OR {0} IS :: LIST<STRING NOT NULL> NOT NULL)"
+_RANKED = (
+    f"WITH DISTINCT n UNWIND keys(n) AS name WITH n, n[name] AS held WHERE {_IS_TEXT.format('held')} "
+    "UNWIND ([] + held) AS value WITH n, toLower(value) AS lower "
+    "WITH n, max(CASE WHEN lower = $lower THEN 4 WHEN lower STARTS WITH $lower THEN 3 "
+    "WHEN lower CONTAINS $lower OR all(word IN $words WHERE lower CONTAINS word) THEN 2 ELSE 0 END "
+    "+ 2.0 * size([pair IN $pairs WHERE lower CONTAINS pair]) / (size($pairs) + size(lower) + 1)) AS score "
+    "WHERE score > 0 WITH n, score ORDER BY score DESC LIMIT $candidates "
+    "RETURN {{ 'n' | key_of }} AS key, {{ 'n' | labels_of }} AS labels, "
+    f"[name IN keys(n) WHERE {_IS_TEXT.format('n[name]')} | [name, n[name]]] AS texts, "
+    "COUNT { (n)-[{{ any_relationship }}]-({{ any_node }}) } AS relationships"
+)
+"""The best candidates: whole matches, then those that share pairs of letters (the coefficient of Dice)."""
 
 
 class ExistingStore(Closing, GraphStore):
@@ -120,10 +156,30 @@ class ExistingStore(Closing, GraphStore):
     async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """See `GraphStore`. Full-text indexes of the database are used, else the texts of its nodes are read."""
         schema = next(iter(self._schemas.values()), None) or await self.schema()  # all have the same names
-        labels = [node.label for node in schema.nodes] if label is None else [label]
-        indexes = await read_indexes(self.connection)
-        limit = min(seconds or self._timeout_seconds, self._timeout_seconds)
-        return await search_existing(self.dialect, self.rows_within, indexes, labels, text, label, limit)
+        labels = {node.label for node in schema.nodes} if label is None else {label}
+        try:
+            indexes: dict[str, list[str]] = dict(await self.connection.rows(_INDEXES))
+        except StoreError:  # the user may not see them
+            indexes = {}
+        usable = [name for name, indexed in indexes.items() if labels.intersection(indexed)]
+        covered = {one for name in usable for one in indexes[name]}
+        sought, clock = SearchText(text.encode(errors="ignore").decode()), asyncio.get_running_loop().time
+        deadline = clock() + min(seconds or self._timeout_seconds, self._timeout_seconds)
+        lower = " ".join(sought.text.lower().split())
+        pairs = {one[at : at + 2] for one in (lower, sought.folded) for at in range(len(one) - 1)}
+        parameters = {**_SEARCH_LIMITS, "lower": lower, "words": words_of(lower), "pairs": sorted(pairs)}
+        parameters["query"] = lucene_query(sought)
+        names: Identifiers = {"label": label or "", "whole": label is None}
+        cypher = self.render((_FULLTEXT if usable else _SCAN) + _RANKED, names)
+        ranked, stopped = list[tuple[Rank, Row]](), False
+        for index in (usable or [""]) if parameters["query"] or not usable else []:
+            try:
+                rows = await self.rows_within(cypher, {**parameters, "index": index}, max(0.1, deadline - clock()))
+            except QueryLimitError:
+                stopped = True
+                break
+            ranked += [pair for row in rows for pair in _ranked(sought, row, self.dialect.key_title or KEY)]
+        return SearchResult(best_rows(ranked), not usable, stopped, usable if labels - covered else ())
 
     async def read_graph(self) -> PropertyGraph:
         """See `GraphStore`. The graph is read page by page."""
@@ -181,3 +237,20 @@ def _values(owner: str, properties: Mapping[str, Any]) -> dict[str, Value]:
             raise StoreError(f"{owner}, property {name}: {error}", hint=error.hint) from error
         values[name] = tuple(value) if isinstance(value, list) else value
     return values
+
+
+def _ranked(sought: SearchText, row: Row, key_title: str) -> Iterator[tuple[Rank, Row]]:
+    """Yield the properties of a candidate that match; `key_title`: of a property `key` that is not the key."""
+    for stored, value in row.pop("texts"):
+        name = key_title if stored == KEY and row["key"] != value else stored
+        if rank := sought.rank(name, value):
+            yield rank, {n: row[n] for n in ("key", "labels")} | {"property": name, "value": value} | row
+
+
+def lucene_query(sought: SearchText) -> str:
+    """Return a full-text query for all words; only their letters and digits, in lower case: none is an operator."""
+    clauses = []
+    for word in words_of(sought.text.lower())[:_MOST_WORDS]:
+        fuzzy = f" {word}~{errors}" if (errors := allowed_errors(word)) else ""
+        clauses.append(f"+({word}^8 *{word}*^2{fuzzy})")
+    return " ".join(clauses)

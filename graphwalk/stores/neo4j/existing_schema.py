@@ -1,16 +1,23 @@
-"""The schema of an existing Neo4j database: one query for its labels, one for its types, both with a limit."""
+"""Names in an existing Neo4j database: keys of nodes, with the Cypher that reads them, and the schema.
+
+The key is the value of the property with a uniqueness constraint, or of the property that the source names, else the
+element id. If a label has several such properties, the first by name counts; if a node has several such labels, the
+first by name whose property it has. The schema is one query for all labels and one for all types, both with a limit.
+"""
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from itertools import product
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count, product
 from typing import Any
 
-from graphwalk.graphs.graph import KEY, value_order
+from graphwalk.config.graph_source import check_filter
+from graphwalk.graphs.graph import KEY, is_reserved, value_order
 from graphwalk.graphs.schema import NodeType, PropertyType, RelationshipType, Schema
-from graphwalk.stores.cypher import quotable, quote
+from graphwalk.stores.cypher import Dialect, quotable, quote
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.existing_names import ExistingDialect
 from graphwalk.stores.neo4j.values import plain
 
 MOST = 1000
@@ -28,6 +35,146 @@ _PROPERTIES = (
 )
 _ENDS = "COLLECT { UNWIND entities AS e RETURN DISTINCT [labels(startNode(e)), labels(endNode(e))] }"
 _KINDS = {"STRING": "text", "ZONED DATETIME": "datetime", "ZONED TIME": "time"}
+_CONSTRAINTS = (
+    "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "
+    "WHERE entityType = 'NODE' AND size(labelsOrTypes) = 1 AND size(properties) = 1 "
+    "AND (type ENDS WITH 'UNIQUENESS' OR type ENDS WITH 'NODE_KEY') "
+    "RETURN labelsOrTypes[0] AS label, properties[0] AS property"
+)
+ID_OF = "gw_id_of_"
+"""Prefix of the parameter with the element ids of the nodes whose key is in another parameter."""
+_SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*\$(\w+)")
+_KEY = re.compile(r"\0(\w+)\0")
+
+
+@dataclass(frozen=True)
+class ExistingDialect(Dialect):
+    """The Cypher dialect of one existing database, in which keys are element ids by default.
+
+    `uniques`: label ("": any) and property of nodes whose key is a value. `hidden`: labels of nodes that are not shown;
+    `labels`, `types`: those that are shown, None for all. `key_title`: the name under which a property called `key` is
+    shown; None if there is none.
+    """
+
+    several: bool = True
+    uniques: tuple[tuple[str, str], ...] = ()
+    hidden: tuple[str, ...] = ()
+    labels: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    key_title: str | None = None
+
+    @property
+    def any_node(self) -> str:
+        return f":{'&'.join(self._terms())}" if self.labels is not None or self.hidden else ""
+
+    @property
+    def any_relationship(self) -> str:
+        return "" if self.types is None else ":" + "|".join(map(quote, self.types))
+
+    def label(self, name: str) -> str:
+        return "&".join([quote(name) if name else "!%", *self._terms(name)])
+
+    def property(self, name: str) -> str:
+        return quote(KEY if name == self.key_title else name)
+
+    def type(self, name: str) -> str:
+        """Return the type; one that is filtered out becomes an expression that matches nothing."""
+        return quote(name) if self.types is None or name in self.types else f"{quote(name)}&!{quote(name)}"
+
+    def value_of(self, variable: str, name: str, label: str | None = None) -> str:
+        if name == KEY:
+            return f"\0{variable}\0"
+        return f"{variable}.{self.property(name)}"
+
+    def key_of(self, variable: str) -> str:
+        return f"\0{variable}\0"
+
+    def properties_of(self, variable: str) -> str:
+        key = f"{quote(KEY)}: \0{variable}\0"
+        if self.key_title is None:
+            return f"{variable} {{.*, {key}}}"
+        other = f"{quote(self.key_title)}: {variable}.{quote(KEY)}"
+        return (
+            f"CASE WHEN {variable}.{quote(KEY)} IS NULL OR toString({variable}.{quote(KEY)}) = \0{variable}\0 "
+            f"THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
+        )
+
+    def finished(self, cypher: str) -> str:
+        """Write out the keys; a comparison of one with `$name` becomes one with the element ids `$gw_id_of_name`."""
+        sought = _SOUGHT.sub(rf"elementId(\1) IN ${ID_OF}\2", cypher)
+        return _KEY.sub(lambda match: self._key_of(match[1]), sought)
+
+    def _terms(self, label: str | None = None) -> Iterator[str]:
+        if self.labels is not None and label not in self.labels:
+            yield "(" + "|".join(map(quote, self.labels)) + ")"
+        if self.hidden:
+            yield "!(" + "|".join(map(quote, self.hidden)) + ")"
+
+    def _key_of(self, variable: str) -> str:
+        """Return Cypher for the key of a node."""
+        cases = []
+        for label, name in self.uniques:
+            value = f"{variable}.{quote(name)}"
+            usable = f"({value} IS :: STRING NOT NULL OR {value} IS :: INTEGER NOT NULL)"
+            condition = f"{variable}:{quote(label)} AND {usable}" if label else usable
+            cases.append(f"WHEN {condition} THEN toString({value})")
+        id_ = f"elementId({variable})"
+        return f"CASE {' '.join(cases)} ELSE {id_} END" if cases else id_
+
+    @cached_property
+    def lookup(self) -> str:
+        """Return Cypher for the element ids of the nodes with the key `$values`, found by indexes."""
+        ways = ["MATCH (n) WHERE elementId(n) IN $values RETURN n"]
+        for label, name in self.uniques:
+            pattern = f"(n:{quote(label)})" if label else "(n)"
+            ways.append(f"MATCH {pattern} WHERE n.{quote(name)} IN $values RETURN n")
+        return f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._key_of('n')} = $values[0] RETURN elementId(n)"
+
+
+def lookup_values(key: str) -> list[str | int]:
+    """Return the values that a node with this key may have: the text, or the whole number that it is."""
+    return [key, int(key)] if _is_integer(key) else [key]
+
+
+def _is_integer(key: str) -> bool:
+    return re.fullmatch(r"-?\d{1,18}", key) is not None and str(int(key)) == key
+
+
+async def read_dialect(
+    connection: Connection,
+    chosen_labels: Sequence[str] | None = None,
+    chosen_types: Sequence[str] | None = None,
+    key: str | None = None,
+) -> ExistingDialect:
+    """Return the dialect of a database, or of the part of it that has these labels and types.
+
+    `key`: the property that is the key of all nodes that have it. Raise ConfigError for an unknown label, type or
+    property, StoreError if the database cannot be read.
+    """
+
+    async def column(cypher: str) -> list[str]:
+        return sorted(row[0] for row in await connection.rows(cypher))
+
+    labels, types, properties = await asyncio.gather(
+        column("CALL db.labels() YIELD label RETURN label"),
+        column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
+        column("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
+    )
+    shown = [label for label in labels if not is_reserved(label) and quotable(label)]
+    check_filter("label", chosen_labels, shown)
+    check_filter("relationship type", chosen_types, types)
+    check_filter("property", None if key is None else [key], properties)
+    by_label: dict[str, str] = {} if key is None else {"": key}
+    for label, name in [] if key is not None else sorted(await connection.rows(_CONSTRAINTS)):
+        if label in shown and quotable(name):
+            by_label.setdefault(label, name)
+    return ExistingDialect(
+        uniques=tuple(by_label.items()),
+        hidden=tuple(filter(is_reserved, labels)),
+        labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
+        types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
+        key_title=next(t for n in count(1) if (t := KEY + n * "_") not in properties) if KEY in properties else None,
+    )
 
 
 async def read_schema(connection: Connection, dialect: ExistingDialect, samples: int) -> Schema:

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from graphwalk.stores.neo4j import existing_search
-from graphwalk.stores.neo4j.existing_search import lucene_query
+from graphwalk.stores.neo4j import existing
+from graphwalk.stores.neo4j.existing import lucene_query
 from graphwalk.stores.search import MATCHES, SearchText
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
@@ -98,7 +98,7 @@ async def test_a_scan_that_the_server_stops_is_named(own: OwnDatabase, monkeypat
     await films(own)
     store = await own.open()
     endless = "UNWIND range(1, 1000000000000) AS number WITH number WHERE number < 0 "  # on a machine of any speed
-    monkeypatch.setattr(existing_search, "_SCAN", endless + existing_search._SCAN)
+    monkeypatch.setattr(existing, "_SCAN", endless + existing._SCAN)
     result = await store.search("zzzzzzzz yyyyyyy", seconds=0.01)
     assert (result.rows, result.stopped, result.scanned) == ([], True, True)
 
