@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, Usage
-from graphwalk.models.langchain import Reporting, manager_of_node, tool_message
+from graphwalk.models.langchain import Reporting, callback_manager, tool_message
 from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
@@ -115,7 +115,7 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
         error: str | None
 
     async def model(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
-        episode, manager = runtime.context, manager_of_node(config)
+        episode, manager = runtime.context, callback_manager(config)
         if manager is not None:
             episode = replace(episode, model=Reporting(episode.model, manager))
         step = await model_turn(episode, state["turns"])
@@ -123,7 +123,7 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
         return Command(update=step.update(), goto=following)
 
     async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
-        step = await tool_turn(runtime.context, state["turns"], manager_of_node(config))
+        step = await tool_turn(runtime.context, state["turns"], callback_manager(config))
         return Command(update=step.update(), goto=END if step.exit_status else "model")
 
     graph: Any = StateGraph(AgentState, context_schema=Episode)

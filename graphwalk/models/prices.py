@@ -3,15 +3,12 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphwalk.config.agent import Price
 from graphwalk.config.strict import Strict
 from graphwalk.models.registry import SERVERS, base_url
 from graphwalk.variables import Variables
-
-if TYPE_CHECKING:
-    from genai_prices.types import ModelPrice
 
 STATED = "the experiment"
 
@@ -38,21 +35,6 @@ class KnownPrice(Strict):
 
 def published_price(model: str, variables: Variables) -> KnownPrice | None:
     """Return the price of `provider/model` in `genai-prices`, of other servers by their address; None if unknown."""
-    model_price = _listed(model, variables)
-    if model_price is None or model_price.input_mtok is None or model_price.output_mtok is None:
-        return None  # some prices are not per token
-    rates: dict[str, Any] = {
-        "input": model_price.input_mtok,
-        "output": model_price.output_mtok,
-        "cached_input": model_price.cache_read_mtok,
-    }
-    price = Price(**{name: None if rate is None else _base_rate(rate) for name, rate in rates.items()})
-    today = datetime.now(tz=UTC).date().isoformat()
-    return KnownPrice(price=price, source="genai-prices", version=metadata.version("genai-prices"), date=today)
-
-
-def _listed(model: str, variables: Variables) -> "ModelPrice | None":
-    """Return the price of a model in `genai-prices`, by server address or provider id; None if it has none."""
     provider, _, name = model.partition("/")
     url = base_url(model, variables)
     where: dict[str, Any] = {} if url is None else {"provider_api_url": url}
@@ -68,9 +50,15 @@ def _listed(model: str, variables: Variables) -> "ModelPrice | None":
     import genai_prices
 
     try:
-        return genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
+        listed = genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
     except LookupError:
         return None
+    if listed.input_mtok is None or listed.output_mtok is None:
+        return None  # some prices are not per token
+    rates = {"input": listed.input_mtok, "output": listed.output_mtok, "cached_input": listed.cache_read_mtok}
+    price = Price(**{name: None if rate is None else _base_rate(rate) for name, rate in rates.items()})
+    today = datetime.now(tz=UTC).date().isoformat()
+    return KnownPrice(price=price, source="genai-prices", version=metadata.version("genai-prices"), date=today)
 
 
 def _base_rate(rate: Any) -> float:

@@ -84,12 +84,6 @@ class Turn:
     elapsed_in_tools: float | None = None
     """Seconds until all its tool calls were done; None where no clock was kept, and calls count one after the other."""
 
-    @property
-    def elapsed(self) -> float:
-        """Return the seconds of the model call and of the tool calls together."""
-        in_turn = sum(result.seconds for result in self.results)
-        return self.seconds + (in_turn if self.elapsed_in_tools is None else self.elapsed_in_tools)
-
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
@@ -119,7 +113,11 @@ class Trajectory:
     @property
     def seconds(self) -> float:
         """Return the elapsed seconds of model calls and tool calls; the same after a resume: both are recorded."""
-        return sum(turn.elapsed for turn in self.turns)
+        total = 0.0
+        for turn in self.turns:
+            in_tools = turn.elapsed_in_tools
+            total += turn.seconds + (sum(one.seconds for one in turn.results) if in_tools is None else in_tools)
+        return total
 
     @property
     def tool_seconds(self) -> float:

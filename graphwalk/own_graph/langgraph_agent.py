@@ -13,8 +13,8 @@ from graphwalk.agent.loop import Episode, Step, model_turn, tool_turn
 from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
 from graphwalk.models.langchain import (
     Reporting,
+    callback_manager,
     from_langchain,
-    manager_of_node,
     recorded,
     to_langchain,
     to_state,
@@ -114,7 +114,7 @@ def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compiled
 
 
 async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-    messages, manager = state["messages"], manager_of_node(config)
+    messages, manager = state["messages"], callback_manager(config)
     episode, turns = split_at_first_reply(episode, messages)
     model = episode.model if manager is None else Reporting(episode.model, manager)
     step = await model_turn(replace(episode, model=model), turns, last=state["remaining_steps"] <= _LAST_STEPS)
@@ -132,7 +132,7 @@ async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfi
 
 async def _tools(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
     episode, turns = split_at_first_reply(episode, state["messages"])
-    step = await tool_turn(episode, turns, manager_of_node(config))
+    step = await tool_turn(episode, turns, callback_manager(config))
     turn = step.turns[-1]
     return _update(step, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results])
 
