@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
@@ -12,13 +13,39 @@ from pydantic import TypeAdapter
 Role = Literal["system", "user", "assistant", "tool"]
 
 
+_LONGEST_ARGUMENTS, _SHOWN_ARGUMENTS = 100_000, 1000
+"""Characters: arguments that are sent back whole, and the beginning of longer ones."""
+_FENCED = re.compile(r"\s*```\w*\s*(\{.*\})\s*```\s*", re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call that a model asks for; `arguments` is the raw text, JSON if the model behaved."""
+    """One call that a model asks for; `arguments` is text, a JSON object if the model behaved."""
 
     id: str
     name: str
     arguments: str
+
+    @classmethod
+    def of_model(cls, id_: str, name: str, arguments: str) -> "ToolCall":
+        """Return a call as a model wrote it, with name and arguments read from the forms that models add to them.
+
+        Names: `functions.NAME`, `NAME:0`, `NAME<|channel|>commentary`. Arguments: an object in a fence, encoded twice,
+        or in `{"arguments": …}`; other text is unchanged.
+        """
+        name = re.sub(r":\d+$", "", name.partition("<|")[0].strip()).rpartition(".")[2]
+        fenced = _FENCED.fullmatch(arguments)
+        value: Any = fenced[1] if fenced else arguments
+        layers = 0
+        try:
+            while isinstance(value, str) or (isinstance(value, dict) and [*value] == ["arguments"]):
+                value = json.loads(value) if isinstance(value, str) else value["arguments"]
+                layers += 1
+            if isinstance(value, dict) and (layers > 1 or fenced):
+                arguments = json.dumps(value, ensure_ascii=False)
+        except (ValueError, RecursionError):
+            pass  # the tool tells the model
+        return cls(id_, name, arguments)
 
 
 @dataclass(frozen=True)
@@ -84,7 +111,9 @@ def sendable_name(name: str) -> str:
 
 
 def sendable_arguments(arguments: str) -> str:
-    """Return arguments that every server accepts: many refuse a conversation with arguments that are no object."""
+    """Return arguments that every server accepts: many refuse arguments that are no object, or very long ones."""
+    if len(arguments) > _LONGEST_ARGUMENTS:
+        arguments = f"{arguments[:_SHOWN_ARGUMENTS]}… ({len(arguments)} characters)"
     return json.dumps({"invalid_arguments": arguments}) if json_object(arguments) is None else arguments
 
 
@@ -140,7 +169,7 @@ class Usage:
             _sum(self.output_tokens, other.output_tokens),
             _sum(self.reasoning_tokens, other.reasoning_tokens),
             _sum(self.cached_tokens, other.cached_tokens),
-            None if self.cost is None and other.cost is None else (self.cost or 0.0) + (other.cost or 0.0),
+            _sum(self.cost, other.cost),
             self.estimated or other.estimated,
         )
 
@@ -149,8 +178,8 @@ class Usage:
         return (self.input_tokens or 0) + (self.output_tokens or 0)
 
 
-def _sum(a: int | None, b: int | None) -> int | None:
-    return None if a is None and b is None else (a or 0) + (b or 0)
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
 
 
 @dataclass(frozen=True)
@@ -228,9 +257,7 @@ class Wrapper(Model):
 Logged = TypeVar("Logged")
 
 
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 def to_dict(value: Any) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from graphwalk.models.chat import (
     Reply,
     ToolCall,
     ToolSpec,
-    Usage,
     Wrapper,
     from_dict,
     json_object,
@@ -28,11 +27,11 @@ from graphwalk.models.chat import (
 )
 from graphwalk.models.provider_replies import (
     TEXT_HINT,
-    count,
     mapping,
     status_error,
     text,
     tool_calls,
+    usage,
 )
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.variables import Variables
@@ -60,7 +59,7 @@ def to_langchain(message: Message) -> "BaseMessage":
     reply = _kept_whole(message)
     if reply is None:
         return AIMessage(content, tool_calls=_sendable_calls(message))
-    if reply.invalid_tool_calls:  # most integrations do not send these back
+    if any(sendable_arguments(call.arguments) != call.arguments for call in message.tool_calls):
         reply = reply.model_copy(update={"tool_calls": _sendable_calls(message), "invalid_tool_calls": []})
     return reply
 
@@ -257,14 +256,17 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
 
 def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
     calls = tool_calls(((call.id, call.name, call.arguments) for call in _calls_of(reply)), f"call_{sent}")
-    facts, usage = mapping(reply.response_metadata), mapping(reply.usage_metadata)
+    facts, usage_metadata = mapping(reply.response_metadata), mapping(reply.usage_metadata)
+    input_details = mapping(usage_metadata.get("input_token_details"))
+    output_details = mapping(usage_metadata.get("output_token_details"))
     return Reply(
         Message("assistant", text(reply.content), calls, reasoning=_reasoning(reply), provider_state=_whole(reply)),
-        Usage(
-            count(usage.get("input_tokens")),
-            count(usage.get("output_tokens")),
-            count(mapping(usage.get("output_token_details")).get("reasoning")),
-            count(mapping(usage.get("input_token_details")).get("cache_read")),
+        usage(
+            {
+                **usage_metadata,
+                "input_tokens_details": {"cached_tokens": input_details.get("cache_read")},
+                "output_tokens_details": {"reasoning_tokens": output_details.get("reasoning")},
+            }
         ),
         str(facts.get("finish_reason") or facts.get("stop_reason") or ""),
         seconds,
@@ -303,7 +305,7 @@ def _failure(error: Exception, name: str) -> ModelError:
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", {})
-        return status_error(status, headers, str(error), name)
+        return status_error(status, headers, getattr(error, "body", None) or str(error), name)
     retryable = isinstance(error, OSError | TimeoutError)
     message = f"{name} failed: {type(error).__name__}: {error}"
     return ModelError(message, hint=TEXT_HINT if "response_format" in message else "", retryable=retryable)
@@ -311,15 +313,12 @@ def _failure(error: Exception, name: str) -> ModelError:
 
 def callback_manager(config: "RunnableConfig | None" = None) -> "AsyncCallbackManager | None":
     """Return the manager of the handlers of `config`, of a runnable around it, and of the environment; None without."""
+    if not getattr((config or {}).get("callbacks"), "handlers", True):
+        return None  # what LangGraph passes to a node without handlers: a look-up takes as long as a tool call
     from langchain_core.runnables.config import ensure_config, get_async_callback_manager_for_config
 
     manager = get_async_callback_manager_for_config(ensure_config(config))
     return manager if manager.handlers else None
-
-
-def manager_of_node(config: "RunnableConfig") -> "AsyncCallbackManager | None":
-    """Return the manager of the handlers that LangGraph passes to a node, None without any."""
-    return callback_manager(config) if getattr(config.get("callbacks"), "handlers", None) else None
 
 
 class Reporting(Wrapper):

@@ -18,11 +18,11 @@ from graphwalk.models.chat import (
     Reply,
     ToolSpec,
     compact_json,
+    json_object,
     sendable_arguments,
     sendable_name,
 )
 from graphwalk.models.provider_replies import (
-    count,
     mapping,
     reported_error,
     sequence,
@@ -38,51 +38,75 @@ if TYPE_CHECKING:
 _SHOWN_CHARACTERS = 200
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 """Words of a server that refuses the state that it sent, as Groq does."""
+_ONLY_STREAMS = re.compile(r"\bstream", re.I)
+"""In the refusal of a server that only streams."""
 TextCallback = Callable[[str], Awaitable[None]] | None
 
 
 class OpenAIModel(ABC):
-    """A model behind a client of `openai`. `limit`: field of the output limit. `lent`: do not close the client."""
+    """A model behind a client of `openai`.
+
+    `limit`: field of the output limit. `key`: the variable of the API key, for errors. `lent`: do not close the client.
+    """
 
     path: str
     format: str
     """The `format` of this API's state in `Message.provider_state`."""
+    stream_fields: Mapping[str, Any] = {}
+    """Fields of a request for a stream."""
 
     def __init__(
-        self, name: str, client: "AsyncOpenAI", model: str, *, limit: str = "max_tokens", lent: bool = False
+        self,
+        name: str,
+        client: "AsyncOpenAI",
+        model: str,
+        *,
+        limit: str = "max_tokens",
+        key: str = "the API key",
+        lent: bool = False,
     ) -> None:
         self.name = name
         self._client = client
         self._model = model
         self._limit = limit
-        self._returns_state = True
+        self._key = key
         self._lent = lent
+        self._returns_state = True
+        self._only_streams = False
         url = client.base_url
         self._source = f"{url.host}:{url.port}" if url.port else url.host
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Return the model's next message. A server that refuses its own state gets none from then on."""
-        with_state = self._returns_state
-        settings = {"model": self._model, "stream": None if options.on_text is None else True}
-        settings |= self._settings(tools, options) | dict(options.extra)
-        present = {name: value for name, value in settings.items() if value is not None}
+        """Return the model's next message.
+
+        A server that refuses its own state gets none from then on, and one that only streams is asked for streams.
+        """
+        with_state, stream = self._returns_state, self._only_streams or options.on_text is not None
         while True:
-            lists = self._lists(messages, tools, with_state)
+            fields, lists = self._request(messages, tools, options, with_state)
+            fields = {"model": self._model, "stream": stream or None, **fields, **options.extra}
+            present = {name: value for name, value in fields.items() if value is not None}
+            if present.get("stream"):
+                present = {**self.stream_fields, **present}
             written = [f',"{name}":[{",".join(items)}]' for name, items in lists.items() if items]
             body = compact_json(present).removesuffix("}") + "".join(written) + "}"
             started = time.perf_counter()
             try:
-                answer = mapping(await self._post(body, bool(present.get("stream")), options.on_text))
+                answer = mapping(await self._post(body, options.on_text))
                 if answer.get("error"):
                     raise reported_error(answer["error"], self._source)
                 message, reason = self._read(answer, len(messages))
             except ModelError as error:
-                sent = with_state and any(map(self._state_of, messages))
-                if not sent or error.retryable or not _UNKNOWN_FIELD.search(str(error)):
+                refusal = "" if error.retryable else str(error)
+                if with_state and _UNKNOWN_FIELD.search(refusal) and any(map(self._state_of, messages)):
+                    with_state = False
+                elif "stream" not in present and _ONLY_STREAMS.search(refusal):
+                    stream = True
+                else:
                     raise
-                with_state = False
             else:
                 self._returns_state = self._returns_state and with_state
+                self._only_streams = self._only_streams or (stream and options.on_text is None)
                 model = answer["model"] if isinstance(answer.get("model"), str) else ""
                 return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
 
@@ -91,14 +115,10 @@ class OpenAIModel(ABC):
             await self._client.close()
 
     @abstractmethod
-    def _settings(self, tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
-        """Return the fields of a request beside its lists; None: not sent."""
-
-    @abstractmethod
-    def _lists(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
-    ) -> dict[str, Iterable[str]]:
-        """Return the messages and the tools of a request, each as JSON, by the name of their field."""
+    def _request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
+    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
+        """Return the fields of a request (None: not sent), and its lists by their field, with each item as JSON."""
 
     @abstractmethod
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
@@ -113,7 +133,7 @@ class OpenAIModel(ABC):
         state = message.provider_state or {}
         return dict(state) if state.get("format") == self.format else {}
 
-    async def _post(self, body: str, stream: bool, on_text: TextCallback) -> Any:
+    async def _post(self, body: str, on_text: TextCallback) -> Any:
         """Send a request and return the reply's JSON; a stream is joined. Raise ModelError for every failure."""
         import aiohttp
         import openai
@@ -123,18 +143,15 @@ class OpenAIModel(ABC):
         # A model may have written half a surrogate pair, which UTF-8 cannot encode.
         content = body.encode("utf-8", "replace")
         try:
-            if stream:
-                kind = openai.AsyncStream[object]
-                events = await self._client.post(
-                    self.path, content=content, cast_to=object, stream=True, stream_cls=kind
-                )
-                async with events:
-                    if "text/event-stream" in events.response.headers.get("content-type", ""):
-                        return await self._join(events, on_text)
-                    response: Any = events.response
-                    await response.aread()
-            else:
-                response = await self._client.post(self.path, content=content, cast_to=http.Response)
+            # Some servers stream unasked, so the response is opened as a stream.
+            events = await self._client.post(
+                self.path, content=content, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+            )
+            async with events:
+                if "text/event-stream" in events.response.headers.get("content-type", ""):
+                    return await self._join(events, on_text)
+                response: Any = events.response
+                await response.aread()
             try:
                 return response.json()
             except (ValueError, RecursionError) as error:
@@ -145,7 +162,7 @@ class OpenAIModel(ABC):
                 raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not page) from None
         except openai.APIStatusError as error:
             reason = error.response.text if error.body is None else error.body
-            raise status_error(error.status_code, error.response.headers, reason, self._source) from None
+            raise status_error(error.status_code, error.response.headers, reason, self._source, self._key) from None
         except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
             # The package does not wrap all exceptions of its transport and of streams.
             root = error.__cause__ or error
@@ -164,15 +181,17 @@ class ChatModel(OpenAIModel):
 
     path = "/chat/completions"
     format = "chat_completions"
+    stream_fields: Mapping[str, Any] = {"stream_options": {"include_usage": True}}
 
-    def _settings(self, tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
+    def _request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
+    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
         parallel = options.parallel_tool_calls is False or self._limit == "max_tokens"
         # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
         stop = options.stop and self._limit == "max_tokens"
         schema = _schema(options)
-        return {
-            "stream_options": None if options.on_text is None else {"include_usage": True},
+        fields = {
             "temperature": options.temperature,
             "top_p": options.top_p,
             self._limit: options.max_output_tokens,
@@ -183,21 +202,17 @@ class ChatModel(OpenAIModel):
             "stop": [*options.stop] if stop else None,
             "response_format": {"type": "json_schema", "json_schema": schema} if schema else None,
         }
-
-    def _lists(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
-    ) -> dict[str, Iterable[str]]:
         written = [
             self._with_state(message) if with_state and message.provider_state else message.json for message in messages
         ]
-        return {"messages": written, "tools": [tool.json for tool in tools]}
+        return fields, {"messages": written, "tools": [tool.json for tool in tools]}
 
     def _with_state(self, message: Message) -> str:
         """Return a message as JSON with the server's own state."""
         wire, state = message.as_openai(), self._state_of(message)
-        state_fields = mapping(state.get("message"))
-        if "content" in state_fields and text(state_fields["content"]) != message.content:
-            state_fields = _without(state_fields, "content")
+        state_fields = dict(mapping(state.get("message")))
+        if text(state_fields.get("content")) != message.content:
+            state_fields.pop("content", None)
         wire |= state_fields
         for call in wire.get("tool_calls", ()):
             more = mapping(mapping(state.get("tool_calls")).get(call["id"]))
@@ -223,23 +238,26 @@ class ChatModel(OpenAIModel):
         read = Message("assistant", content, calls, reasoning=reasoning, provider_state=state)
         return read, reason if isinstance(reason, str) else ""
 
-    def _state(self, fields: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
+    def _state(self, fields: dict[str, Any], calls: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
         """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
-        content = ["content"] if isinstance(fields.get("content"), str) else []
-        rest = _without(fields, "role", "tool_calls", *content)
-        rest = {name: value for name, value in rest.items() if value is not None}
+        read = {"role", "tool_calls", *(["content"] if isinstance(fields.get("content"), str) else [])}
+        rest = {name: value for name, value in fields.items() if name not in read and value is not None}
         of_calls: dict[str, dict[str, Any]] = {}
         for call_id, call in calls.items():
-            function = _without(mapping(call.get("function")), "name", "arguments")
-            more = _without(call, "id", "type", "function", "index") | ({"function": function} if function else {})
-            of_calls |= {call_id: more} if more else {}
+            more = {name: call[name] for name in call if name not in ("id", "type", "function", "index")}
+            function = mapping(call.get("function"))
+            if of_function := {name: function[name] for name in function if name not in ("name", "arguments")}:
+                more["function"] = of_function
+            if more:
+                of_calls[call_id] = more
         if not rest and not of_calls:
             return None
         return {"format": self.format, "message": rest, **({"tool_calls": of_calls} if of_calls else {})}
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
         body: dict[str, Any] = {}
-        message: dict[str, Any] = {"role": "assistant", "content": None}
+        message: dict[str, Any] = {}
+        calls: list[dict[str, Any]] = []
         reason = None
         async for event in events:
             event = mapping(event)
@@ -247,19 +265,26 @@ class ChatModel(OpenAIModel):
                 return event
             body |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
             choice = mapping(next(iter(sequence(event.get("choices"))), None))
-            delta = mapping(choice.get("delta") or choice.get("message"))
             reason = choice.get("finish_reason") or reason
-            if on_text is not None and (piece := text(delta.get("content"))):
-                await on_text(piece)
-            for name, piece in delta.items():
-                if name != "role":
-                    # Mistral sends reasoning in parts and text in strings.
-                    piece = text(piece) if name == "content" else piece
-                    message[name] = _joined_field(message.get(name), piece, name)
+            delta = {name: value for name, value in mapping(choice.get("delta")).items() if name != "role"}
+            streamed = ""
+            if not delta and (whole := mapping(choice.get("message"))):
+                # Some servers end with the whole message, which takes the place of its pieces.
+                delta = {name: value for name, value in whole.items() if value and name != "role"}
+                streamed = message.get("content") or ""
+                message = {name: value for name, value in message.items() if name not in delta}
+                calls = [] if "tool_calls" in delta else calls
+            for piece in map(mapping, sequence(delta.pop("tool_calls", None))):
+                _add_piece(calls, piece)
+            if "content" in delta:
+                # Mistral sends reasoning in parts and text in strings.
+                delta["content"] = text(delta["content"])
+                if on_text is not None and (words := (delta["content"] or "").removeprefix(streamed)):
+                    await on_text(words)
+            message = _joined(message, delta)
         if reason is None:
             raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
-        if calls := [mapping(call) for call in sequence(message.get("tool_calls"))]:
-            message["tool_calls"] = sorted(calls, key=lambda call: count(call.get("index")) or 0)
+        message = {"role": "assistant", "content": None, **message, "tool_calls": calls}
         return {**body, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
 
 
@@ -269,9 +294,11 @@ class ResponsesModel(OpenAIModel):
     path = "/responses"
     format = "responses"
 
-    def _settings(self, tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
+    def _request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
+    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
         schema = _schema(options)
-        return {
+        fields = {
             "store": False,
             "include": ["reasoning.encrypted_content"],
             "temperature": options.temperature,
@@ -282,17 +309,10 @@ class ResponsesModel(OpenAIModel):
             "tool_choice": options.tool_choice if tools else None,
             "text": {"format": {"type": "json_schema", **schema}} if schema else None,
         }
-
-    def _lists(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
-    ) -> dict[str, Iterable[str]]:
         # Strict mode makes optional parameters required.
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
         items = [item for message in messages for item in self._items(message, with_state)]
-        return {
-            "input": [compact_json(item) for item in items],
-            "tools": [compact_json(function) for function in functions],
-        }
+        return fields, {"input": list(map(compact_json, items)), "tools": list(map(compact_json, functions))}
 
     def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:
         """Yield the items of a message: those of its state in the server's order, if it has any."""
@@ -324,7 +344,7 @@ class ResponsesModel(OpenAIModel):
         more = any(set(item) - {"type", "role", "content", "call_id", "name", "arguments"} for item in items)
         message = Message(
             "assistant",
-            _joined(parts) if parts else None,
+            _text_of(parts) if parts else None,
             calls,
             reasoning="\n\n".join(text(mapping(part).get("text")) or "" for part in thoughts) or None,
             provider_state={"format": self.format, "output": items} if more else None,
@@ -351,10 +371,10 @@ def _returnable(item: dict[str, Any]) -> dict[str, Any]:
     item = {name: value for name, value in item.items() if name not in ("id", "status")}
     if item.get("type") != "message":
         return {"type": "", **item}
-    return {**item, "content": _joined(sequence(item.get("content")))}
+    return {**item, "content": _text_of(sequence(item.get("content")))}
 
 
-def _joined(parts: Iterable[Any]) -> str:
+def _text_of(parts: Iterable[Any]) -> str:
     return "".join(text(mapping(part).get("text") or mapping(part).get("refusal")) or "" for part in parts)
 
 
@@ -364,28 +384,46 @@ def _schema(options: CallOptions) -> dict[str, Any] | None:
     return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": False}
 
 
-def _without(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if name not in read}
+def _add_piece(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
+    """Add a piece of a streamed call to the call that it continues, or begin a call with it.
+
+    Servers leave out `index` and `id`, or repeat them for all calls: a name with another id, or after whole arguments,
+    begins a call.
+    """
+    function, index, call_id = mapping(piece.get("function")), piece.get("index"), piece.get("id")
+    arguments = function.get("arguments")
+    if arguments is not None and not isinstance(arguments, str):
+        function = {**function, "arguments": compact_json(arguments)}
+        piece = {**piece, "function": function}
+    of_index = [call for call in calls if index is None or call.get("index") == index]
+    if of_index:
+        call = of_index[-1]
+        another = call_id and call.get("id") and call_id != call["id"]
+        whole = json_object(mapping(call.get("function")).get("arguments") or "") is not None
+        if not (function.get("name") and (another or (whole and function.get("arguments")))):
+            if another:  # some servers draw an id for each piece
+                piece = {**piece, "id": call["id"]}
+            call |= _joined(call, piece)
+            return
+    calls.append(piece)
 
 
-def _joined_field(whole: Any, piece: Any, name: str = "") -> Any:
+def _joined(whole: Any, piece: Any, name: str = "") -> Any:
     """Return a field of a streamed message with one more piece: texts and lists are joined, objects by field."""
     if whole is None or piece is None:
         return piece if whole is None else whole
     if isinstance(whole, str) and isinstance(piece, str):
         return whole if name in ("id", "type", "name", "format", "signature") and whole == piece else whole + piece
     if isinstance(whole, dict) and isinstance(piece, dict):
-        return whole | {key: _joined_field(whole.get(key), value, key) for key, value in piece.items()}
+        return whole | {key: _joined(whole.get(key), value, key) for key, value in piece.items()}
     if not (isinstance(whole, list) and isinstance(piece, list)):
         return piece
     joined = list(whole)
-    for position, item in enumerate(piece):
+    for item in piece:
         index = mapping(item).get("index")
-        if index is None and name == "tool_calls":
-            index = position
         same = [n for n, one in enumerate(joined) if index is not None and mapping(one).get("index", n) == index]
         if same:
-            joined[same[0]] = _joined_field(joined[same[0]], item)
+            joined[same[0]] = _joined(joined[same[0]], item)
         else:
             joined.append(item)
     return joined

@@ -54,7 +54,7 @@ class TextProtocol:
         names = [tool.name for tool in tools]
         content = first_calls(content, names)
         calls = find_calls(content, names).calls
-        tool_calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
+        tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
         return replace(reply, message=replace(reply.message, content=content, tool_calls=tool_calls))
 
     def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class JsonProtocol(TextProtocol):
         if not tools or reply.message.tool_calls:
             return reply
         calls = _calls(reply.message.content or "", tools)
-        tool_calls = tuple(ToolCall(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
+        tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
         return replace(reply, message=replace(_with_thought(reply.message), tool_calls=tool_calls))
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:

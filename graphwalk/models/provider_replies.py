@@ -1,24 +1,24 @@
 """Read what a provider sends: fields of a reply, whatever their type, and failures as ModelErrors."""
 
 import json
-import math
 import re
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 from graphwalk.errors import ModelError
-from graphwalk.models.chat import ToolCall, Usage
+from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.models.text_calls import find_calls
 
 _LARGEST_COUNT = 2**53
 _LONGEST_MESSAGE = 100_000
 """Characters of a server's message; some send a web page. It is cut further after redaction."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _HINTS = {
-    401: "check the API key of this provider",
-    403: "check that this API key may use the model",
+    401: "check {key}",
+    403: "check that {key} may use the model",
     404: "check the model's name and the base URL",
 }
 _RATE_CODES = ("rate_limit_exceeded", "server_is_overloaded")
@@ -38,18 +38,58 @@ _NO_TOOLS = re.compile(
     re.IGNORECASE,
 )
 """In the message of a server that refuses tools, or the schema of a reply."""
+_UNREADABLE_CALL = re.compile(
+    r"error parsing tool call: raw='(.*)', err=|Failed to parse input at pos \d+: (.*)", re.DOTALL
+)
+"""Messages of Ollama and llama.cpp, with what the model wrote."""
+_DURATION = re.compile(r"(\d+(?:\.\d*)?) ?(ms|s|m|h|)(?![a-z])", re.IGNORECASE)
+_SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
+_WAIT = re.compile(r"(?:retry|try again) (?:in|after) ((?:\d+(?:\.\d*)? ?(?:ms|s|m|h)(?![a-z]))+)", re.IGNORECASE)
+"""In the message of a server that has no header for it."""
 TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_protocol=text"
 """For a server or model without native tool calls, or without JSON schemas."""
 
 
-def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
-    """Return the error of an HTTP status, unredacted. `body`: error object or text; `source`: the server's name."""
-    error = body["error"] if isinstance(body, dict) and isinstance(body.get("error"), dict) else body
-    code = f"{error.get('code') or error.get('type') or ''}" if isinstance(error, dict) else ""
-    text = body
-    while isinstance(text, dict):
-        text = next((text[key] for key in ("message", "error", "detail", "msg") if text.get(key)), "")
-    message = ("" if text is None else str(text))[:_LONGEST_MESSAGE]
+class UnreadableCallError(ModelError):
+    """A refusal by a server that could not read the model's own call, which is the model's mistake.
+
+    `text` is what the model wrote.
+    """
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
+
+    def reply(self, tools: Iterable[ToolSpec], sent: int) -> Reply:
+        """Return the text as the model's reply, with the calls in it. `sent`: the number of messages, for their ids."""
+        names = [tool.name for tool in tools]
+        if not names:
+            return Reply(Message("assistant", self.text))
+        calls, rest = find_calls(self.text, names)
+        called = tuple(ToolCall.of_model(f"call_{sent}_{i}", *call) for i, call in enumerate(calls))
+        return Reply(Message("assistant", rest or None, called))
+
+
+def status_error(
+    status: int, headers: Mapping[str, str], body: Any, source: str, key: str = "the API key of this provider"
+) -> ModelError:
+    """Return the error of an HTTP status, unredacted.
+
+    `body`: error object, a list of these (Gemini) or a text. `source`: the server's name. `key`: the variable of the
+    API key.
+    """
+    body = body[0] if isinstance(body, list) and body else body
+    error = mapping(mapping(body).get("error")) or mapping(body)
+    code = f"{error.get('code') or error.get('type') or ''}"
+    words = body
+    while isinstance(words, dict):
+        words = next((words[name] for name in ("message", "error", "detail", "msg") if words.get(name)), "")
+    message = ("" if words is None else str(words))[:_LONGEST_MESSAGE]
+    cause = f"{source} answered {status}: {message or 'no reason given'}"
+    unreadable = _UNREADABLE_CALL.search(message)
+    if unreadable or code == "tool_use_failed" or "failed_generation" in error:
+        written = (unreadable[1] or unreadable[2]) if unreadable else text(error.get("failed_generation"))
+        return UnreadableCallError(cause, written or "")
     # An overflow is scored as the agent's failure, so the message alone does not decide.
     overflow = (
         code.startswith(_OVERFLOW_CODES)
@@ -59,16 +99,15 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     if status == 413 and code in _RATE_CODES:
         status = 429
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
-    hint = _HINTS.get(status, "")
+    of_key = "api key not valid" in message.lower()  # Gemini's status is 400
+    hint = _HINTS.get(401 if of_key else status, "").format(key=key)
     if 400 <= status < 500 and not (retryable or overflow) and _NO_TOOLS.search(message):
         hint = TEXT_HINT
-    return ModelError(
-        f"{source} answered {status}: {message or 'no reason given'}",
-        hint=hint,
-        retryable=retryable,
-        retry_after=retry_after(headers) if retryable else None,
-        context_overflow=overflow,
-    )
+    wait = None
+    if retryable:
+        delays = [mapping(detail).get("retryDelay") for detail in sequence(error.get("details"))]
+        wait = retry_after(headers, [*delays, *_WAIT.findall(message)])
+    return ModelError(cause, hint=hint, retryable=retryable, retry_after=wait, context_overflow=overflow)
 
 
 def reported_error(body: Any, source: str) -> ModelError:
@@ -80,16 +119,21 @@ def reported_error(body: Any, source: str) -> ModelError:
     return status_error(status, {}, body, source)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of `retry-after-ms`, or of `Retry-After` as seconds or as an HTTP date; None without."""
-    for header, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        with suppress(ValueError):
-            if math.isfinite(seconds := float(headers.get(header, ""))) and seconds >= 0:
-                return seconds * unit
-    try:
-        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
+def retry_after(headers: Mapping[str, str], durations: Iterable[Any] = ()) -> float | None:
+    """Return the longest wait in seconds that a server asks for; None without one.
+
+    It is in `retry-after-ms`, else in `Retry-After` as seconds, a duration ("1m30s") or an HTTP date, or among the
+    `durations` of the body.
+    """
+    milliseconds, header = headers.get("retry-after-ms"), headers.get("retry-after", "")
+    waits = []
+    for duration in (f"{milliseconds}ms" if milliseconds else header, *durations):
+        parts = _DURATION.findall(duration) if isinstance(duration, str) else []
+        if parts and not _DURATION.sub("", duration).strip():
+            waits.append(sum(float(number) * _SECONDS[unit.lower()] for number, unit in parts))
+    with suppress(ValueError, OverflowError):
+        waits.append(max(0.0, parsedate_to_datetime(header).timestamp() - time.time()))
+    return max(waits, default=None)
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -112,28 +156,14 @@ def text(value: Any) -> str | None:
     return json.dumps(value)
 
 
-def count(value: Any) -> int | None:
-    """Return a number of tokens, None for anything else."""
-    number = dollars(value)
-    return None if number is None else int(number)
-
-
-def dollars(value: Any) -> float | None:
-    """Return an amount of money, None for anything else."""
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
-    return float(value) if good else None
-
-
 def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[ToolCall, ...]:
     """Return calls from (id, name, arguments); missing and repeated ids become `prefix` and the position."""
     calls: list[ToolCall] = []
-    seen: set[str] = set()
     for position, (id_, name, arguments) in enumerate(fields):
-        usable = isinstance(id_, str) and id_ and id_ not in seen
-        call_id = id_ if usable else f"{prefix}_{position}"
-        seen.add(call_id)
+        usable = isinstance(id_, str) and id_ and all(id_ != call.id for call in calls)
         written = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
-        calls.append(ToolCall(call_id, name if isinstance(name, str) else "", written))
+        name = name if isinstance(name, str) else ""
+        calls.append(ToolCall.of_model(id_ if usable else f"{prefix}_{position}", name, written))
     return tuple(calls)
 
 
@@ -142,10 +172,16 @@ def usage(wire: Any) -> Usage:
     fields = mapping(wire)
     input_details = mapping(fields.get("prompt_tokens_details") or fields.get("input_tokens_details"))
     output_details = mapping(fields.get("completion_tokens_details") or fields.get("output_tokens_details"))
-    return Usage(
-        count(fields.get("prompt_tokens", fields.get("input_tokens"))),
-        count(fields.get("completion_tokens", fields.get("output_tokens"))),
-        count(output_details.get("reasoning_tokens")),
-        count(input_details.get("cached_tokens")),
-        dollars(fields.get("cost")),
+    wire_counts = (
+        fields.get("prompt_tokens", fields.get("input_tokens")),
+        fields.get("completion_tokens", fields.get("output_tokens")),
+        output_details.get("reasoning_tokens"),
+        input_details.get("cached_tokens"),
     )
+    sent, written, reasoning, cached = (int(number) if _is_amount(number) else None for number in wire_counts)
+    cost = fields.get("cost")
+    return Usage(sent, written, reasoning, cached, float(cost) if _is_amount(cost) else None)
+
+
+def _is_amount(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT

@@ -22,6 +22,7 @@ from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
 from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel
+from graphwalk.models.provider_replies import UnreadableCallError
 from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
 
@@ -59,6 +60,13 @@ EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
 }
 """Providers of models that play one episode each, made by the run."""
+_LANGCHAIN = {
+    "anthropic": "langchain_anthropic.ChatAnthropic",
+    "bedrock": "langchain_aws.ChatBedrockConverse",
+    "cohere": "langchain_cohere.ChatCohere",
+    "xai": "langchain_xai.ChatXAI",
+}
+"""Provider without a server above → its class of LangChain's, for errors."""
 
 
 def list_providers() -> dict[str, str]:
@@ -77,9 +85,10 @@ def check_name(spec: str) -> None:
         )
     names = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
     if provider not in names:
+        others = f"openrouter/{spec}, or langchain/{_LANGCHAIN.get(provider, 'PACKAGE.CLASS')}/{name}"
         raise ConfigError(
             f"unknown provider {provider!r} in {spec!r}{did_you_mean(provider, names)}",
-            hint=f"known: {', '.join(names)}",
+            hint=f"write {others}; known: {', '.join(names)}",
         )
 
 
@@ -112,6 +121,7 @@ def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | N
 class Guarded(Wrapper):
     """A provider that raises only ModelError, and whose texts contain no secrets and no control characters.
 
+    A call that its server could not read is the model's mistake: what the model wrote is the reply.
     The provider's `close` is optional. `lent`: the object is the user's and is not closed.
     """
 
@@ -122,7 +132,10 @@ class Guarded(Wrapper):
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
-            reply = await self.inner.complete(messages, tools, options)
+            try:
+                reply = await self.inner.complete(messages, tools, options)
+            except UnreadableCallError as error:
+                reply = error.reply(tools, len(messages))
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
             redact, message = self._secrets.redact_certain, reply.message
@@ -164,10 +177,10 @@ def _provider(
         address = variables.get(f"{variable}_BASE_URL") or SERVERS[server]
         opened = _open_client(variable, address, variables, client)
         if responses or (responses is None and _REASONING_MODEL.match(model)):
-            return ResponsesModel(f"{name}/{model}", opened, model)
+            return ResponsesModel(f"{name}/{model}", opened, model, key=f"{variable}_API_KEY")
         at_openai = urlsplit(address).hostname == _OPENAI_HOST
         limit = "max_completion_tokens" if at_openai else "max_tokens"
-        return ChatModel(f"{name}/{model}", opened, model, limit=limit)
+        return ChatModel(f"{name}/{model}", opened, model, limit=limit, key=f"{variable}_API_KEY")
 
     opened_model.__doc__ = about or f"{name}/MODEL, by {variable}_API_KEY"
     return opened_model
@@ -189,7 +202,7 @@ def openai_api(name: str, variables: Variables, **client: Any) -> OpenAIModel:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
     variable = server_variable(server)
     address = variables.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    return ChatModel(spec, _open_client(variable, address, variables, client), model)
+    return ChatModel(spec, _open_client(variable, address, variables, client), model, key=f"{variable}_API_KEY")
 
 
 def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
@@ -212,7 +225,8 @@ def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
     )
     if "organization" not in client and "project" not in client:
         opened.organization = opened.project = None
-    return ChatModel(spec, opened, deployment, limit="max_completion_tokens")
+    key = "AZURE_OPENAI_AD_TOKEN" if token else "AZURE_OPENAI_API_KEY"
+    return ChatModel(spec, opened, deployment, limit="max_completion_tokens", key=key)
 
 
 def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -> OpenAIModel:
@@ -239,21 +253,17 @@ def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -
     return opened
 
 
-def server_name(spec: str) -> str | None:
-    """Return the name of a model's server, which is the prefix of its variables; None without one."""
-    provider, _, name = spec.partition("/")
-    if provider == "openai-api":
-        return name.partition("/")[0]
-    server = "openai" if provider in ("openai-chat", "openai-responses") else provider
-    return server if server in SERVERS else None
-
-
 def base_url(spec: str, variables: Variables) -> str | None:
     """Return the address of a model's server; None without a server, or if the address is not set."""
-    if spec.startswith("azure/"):
+    provider, _, name = spec.partition("/")
+    if provider == "azure":
         return variables.get("AZURE_OPENAI_ENDPOINT")
-    server = server_name(spec)
-    return None if server is None else variables.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
+    server = name.partition("/")[0] if provider == "openai-api" else provider
+    if provider in ("openai-chat", "openai-responses"):
+        server = "openai"
+    if provider != "openai-api" and server not in SERVERS:
+        return None
+    return variables.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
 
 
 def server_of(spec: str, variables: Variables) -> str | None:

@@ -1,5 +1,6 @@
 """Every message is written and read back without loss."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,49 @@ def test_logs_are_rewritten_byte_for_byte(run: str) -> None:
     for line in (RUNS / run / "results.jsonl").read_bytes().splitlines(keepends=True):
         record = decode_line(line)
         assert encode_line(Result.from_dict(record).as_dict()) == line
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("look", "look"),
+        ("functions.look", "look"),
+        ("functions.look:0", "look"),
+        ("look<|channel|>commentary", "look"),
+        (" look\n", "look"),
+        ("", ""),
+    ],
+)
+def test_names_of_calls_are_read(name: str, read: str) -> None:
+    assert ToolCall.of_model("1", name, "{}") == ToolCall("1", read, "{}")
+
+
+ARGUMENTS = '{"key": "a"}'
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (json.dumps(ARGUMENTS), ARGUMENTS),
+        (json.dumps(json.dumps(ARGUMENTS)), ARGUMENTS),
+        (f'{{"arguments": {ARGUMENTS}}}', ARGUMENTS),
+        (json.dumps({"arguments": ARGUMENTS}), ARGUMENTS),
+        (f"```json\n{ARGUMENTS}\n```", ARGUMENTS),
+        *(
+            (same, same)
+            for same in ('{"key":"a"}', "", "null", '"a"', "[1]", '{"arguments": [1]}', '{"key": ', "[" * 9999)
+        ),
+    ],
+)
+def test_arguments_of_calls_are_read(written: str, read: str) -> None:
+    assert ToolCall.of_model("1", "look", written).arguments == read
+
+
+@pytest.mark.parametrize("written", ['{"key": "' + "x" * 2_000_000 + '"}', "x" * 2_000_000])
+def test_long_arguments_are_sent_back_shortened(written: str) -> None:
+    message = Message("assistant", None, (ToolCall("1", "look", written),))
+    (call,) = message.as_openai()["tool_calls"]
+    (shown,) = json.loads(call["function"]["arguments"]).values()
+    assert written.startswith(shown[:500])
+    assert len(shown) < 2000
+    assert message.tool_calls[0].arguments == written

@@ -191,11 +191,67 @@ class Listener:
         self.pieces.append(piece)
 
 
+def whole_call(arguments: Any, **more: Any) -> dict[str, Any]:
+    return {"function": {"name": "look", "arguments": arguments}, **more}
+
+
+A, B = '{"key": "a"}', '{"key": "b"}'
+STREAMED_CALLS: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
+    "another id at the same index": ([whole_call(A, index=0, id="a"), whole_call(B, index=0, id="b")], [A, B]),
+    "no index": ([whole_call(A, id="a"), whole_call(B, id="b")], [A, B]),
+    "no id": ([whole_call(A, index=0), whole_call(B, index=0)], [A, B]),
+    "neither": ([whole_call('{"key"'), {"function": {"arguments": ': "a"}'}}, whole_call(B)], [A, B]),
+    "an id for each piece": ([whole_call('{"key"', index=0, id="a"), piece(0, ': "a"}', id="x")], [A]),
+    "interleaved": ([whole_call("{", index=0), whole_call("{", index=1), piece(0, "}"), piece(1, "}")], ["{}", "{}"]),
+    "an object and then nothing": ([whole_call({"key": "a"}, index=0, id="a"), piece(0, "")], ['{"key":"a"}']),
+    "the name again": ([whole_call("{", index=0, id="a"), whole_call("}", index=0, id="a")], ["{}"]),
+}
+
+
+@pytest.mark.parametrize(("pieces", "arguments"), STREAMED_CALLS.values(), ids=STREAMED_CALLS)
+async def test_streamed_calls_are_told_apart(
+    model: OpenAIModel, server: ModelServer, pieces: list[dict[str, Any]], arguments: list[str]
+) -> None:
+    """Ollama, Gemini and others repeat the index, or leave it out."""
+    server.respond = lambda _: stream(*(chunk(tool_calls=[one]) for one in pieces), chunk("tool_calls"))
+    calls = (await model.complete(ASK, (LOOK,), CallOptions(on_text=Listener()))).message.tool_calls
+    assert [(call.name, call.arguments) for call in calls] == [("look", text) for text in arguments]
+
+
+async def test_a_whole_message_at_the_end_replaces_its_pieces(model: OpenAIModel, server: ModelServer) -> None:
+    whole = chat("hello", [("look", A)])["choices"][0]
+    pieces = chunk(content="hel"), chunk(tool_calls=[whole_call(A, index=0, id="a")])
+    server.respond = lambda _: stream(*pieces, {"choices": [{**whole, "delta": {}}]})
+    listener = Listener()
+    message = (await model.complete(ASK, (LOOK,), CallOptions(on_text=listener))).message
+    assert (message.content, listener.pieces) == ("hello", ["hel", "lo"])
+    assert [call.arguments for call in message.tool_calls] == [A]
+
+
+REFUSES_TO_ANSWER_WHOLE = error(400, "This model only supports stream mode, please enable the stream parameter")
+
+
+async def test_a_server_that_only_streams_is_asked_for_streams_from_then_on(
+    model: OpenAIModel, server: ModelServer
+) -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}}
+    streamed = stream(chunk(content="yes"), chunk("stop"), usage)
+    server.respond = lambda request: streamed if request.body.get("stream") else REFUSES_TO_ANSWER_WHOLE
+    for _ in range(2):
+        reply = await model.complete(ASK, (), CallOptions())
+        assert (reply.message.content, reply.usage) == ("yes", Usage(10, 5))
+    assert [request.body.get("stream") for request in server.requests] == [None, True, True]
+    assert server.requests[-1].body["stream_options"] == {"include_usage": True}
+
+
 @pytest.mark.parametrize("answer", [stream(chunk(content="yes"), chunk("stop"), done=False), Answer(chat("yes"))])
-async def test_a_stream_is_read_if_the_server_streams(model: OpenAIModel, server: ModelServer, answer: Answer) -> None:
+async def test_a_server_streams_or_not_whatever_it_was_asked(
+    model: OpenAIModel, server: ModelServer, answer: Answer
+) -> None:
     server.respond = lambda _: answer
-    assert (await model.complete(ASK, (), CallOptions(on_text=Listener()))).message.content == "yes"
-    assert server.requests[0].body["stream"] is True
+    for options in (CallOptions(on_text=Listener()), CallOptions()):
+        assert (await model.complete(ASK, (), options)).message.content == "yes"
+    assert [request.body.get("stream") for request in server.requests] == [True, None]
 
 
 async def test_the_text_of_a_response_is_passed_on_as_it_arrives(

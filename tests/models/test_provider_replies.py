@@ -4,7 +4,7 @@ from email.utils import formatdate
 
 import pytest
 
-from graphwalk.models.provider_replies import reported_error, retry_after, status_error
+from graphwalk.models.provider_replies import UnreadableCallError, reported_error, retry_after, status_error
 
 OVERFLOWS = [
     {"error": {"message": "too long", "code": "context_length_exceeded"}},
@@ -64,12 +64,53 @@ def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body
         ({}, None),
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "30s"}, 30.0),
+        ({"retry-after": "1m30.5s"}, 90.5),
         ({"retry-after": "Tue, 99 Xyz 0 0:0:0"}, None),
+        ({"retry-after": "-1"}, None),
         ({"retry-after": formatdate(10_000, usegmt=True)}, 0.0),
     ],
 )
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
+
+
+GEMINI = {"code": 429, "message": "Quota exceeded.", "details": [{"@type": "x"}, {"retryDelay": "20.5s"}]}
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        ([{"error": GEMINI}], 20.5),
+        ({"error": {"message": "Rate limit reached. Please try again in 1m2.5s. Visit our page."}}, 62.5),
+        ({"error": {"message": "Please retry in 859ms."}}, 0.859),
+        ({"error": {"message": "Try again in 5 minutes"}}, None),
+    ],
+)
+def test_a_wait_in_the_body_is_kept(body: object, seconds: float | None) -> None:
+    error = status_error(429, {}, body, "host")
+    assert error.retry_after == seconds
+    assert status_error(429, {"retry-after": "100"}, body, "host").retry_after == 100.0
+
+
+WRITTEN = '<function=look>{"key": "a"}</function>'
+UNREADABLE: list[tuple[int, object]] = [
+    (
+        400,
+        {"error": {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": WRITTEN}},
+    ),
+    (400, {"error": {"message": "Parsing failed.", "code": "output_parse_failed", "failed_generation": WRITTEN}}),
+    (500, {"error": {"message": f"error parsing tool call: raw='{WRITTEN}', err=invalid character '<'"}}),
+    (500, {"error": {"code": 500, "message": f"Failed to parse input at pos 3: {WRITTEN}", "type": "server_error"}}),
+]
+
+
+@pytest.mark.parametrize(("status", "body"), UNREADABLE)
+def test_a_call_that_the_server_cannot_read_is_no_failure_of_the_server(status: int, body: object) -> None:
+    error = status_error(status, {}, body, "host")
+    assert isinstance(error, UnreadableCallError)
+    assert error.text == WRITTEN
+    assert not error.retryable
 
 
 @pytest.mark.parametrize(

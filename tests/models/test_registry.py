@@ -1,17 +1,22 @@
 """Models by name: missing keys, unknown providers, and plug-ins."""
 
 import sys
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
 from graphwalk.config import resources as plugins
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.openai import ChatModel, ResponsesModel
-from graphwalk.models.registry import PROVIDERS, list_providers, open_model
+from graphwalk.models.registry import PROVIDERS, Guarded, list_providers, open_model
 from graphwalk.variables import Variables
+from tests.models.player import ASK, LOOK
+from tests.models.server import Answer, ModelServer, error, in_turn
 
 KEYS = Variables({"OPENAI_API_KEY": "sk-1234567890"})
+WRITTEN = 'Hm. <function=look>{"key": "a"}</function>'
 
 
 class Broken:
@@ -64,6 +69,13 @@ def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
     assert failure.value.hint
 
 
+def test_models_of_other_providers_are_named_as_they_can_be_called() -> None:
+    with pytest.raises(ConfigError) as failure:
+        open_model("anthropic/claude-x", KEYS)
+    assert "openrouter/anthropic/claude-x" in failure.value.hint
+    assert "langchain/langchain_anthropic.ChatAnthropic/claude-x" in failure.value.hint
+
+
 def test_a_backend_of_another_package_is_listed_and_named_if_it_fails(broken_backend: None) -> None:
     with pytest.raises(ConfigError) as failure:
         open_model("nobody/m", KEYS)
@@ -72,3 +84,56 @@ def test_a_backend_of_another_package_is_listed_and_named_if_it_fails(broken_bac
     with pytest.raises(ConfigError, match="broken/x cannot be opened: ValueError: no feathers") as failure:
         open_model("broken/x", KEYS)
     assert failure.value.hint.endswith(f"look at {__name__}:Broken")
+
+
+class Odd:
+    """A third party's model that returns or raises anything, and has no `close`."""
+
+    name = "odd"
+
+    def __init__(self, act: object) -> None:
+        self.act = act
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if isinstance(self.act, Exception):
+            raise self.act
+        return self.act  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("act", "cause"),
+    [
+        (None, r"^odd returned NoneType instead of a Reply$"),
+        (RuntimeError("no \x1b[31m sk-planted-secret"), r"^odd failed: RuntimeError: no .*\*\*\*$"),
+        (ModelError("no sk-planted-secret"), r"^no \*\*\*$"),
+    ],
+    ids=["nothing", "exception", "ModelError"],
+)
+async def test_a_guarded_model_raises_nothing_but_model_errors_without_secrets(act: object, cause: str) -> None:
+    model = Guarded(Odd(act), Variables({"ODD_API_KEY": "sk-planted-secret"}), "odd")
+    with pytest.raises(ModelError, match=cause) as failure:
+        await model.complete(ASK, (), CallOptions())
+    assert str(failure.value).isprintable()
+    await model.close()
+
+
+async def test_a_call_that_the_server_could_not_read_is_the_reply_of_the_model(
+    variables: Variables, server: ModelServer
+) -> None:
+    """Groq refuses what its parser cannot read, with what the model wrote."""
+    server.respond = lambda _: Answer({"error": {"code": "tool_use_failed", "failed_generation": WRITTEN}}, 400)
+    model = open_model("openai-api/local/m", variables)
+    called = (await model.complete(ASK, (LOOK,), CallOptions())).message
+    assert called == Message("assistant", "Hm.", (ToolCall("call_1_0", "look", '{"key": "a"}'),))
+    assert (await model.complete(ASK, (), CallOptions())).message == Message("assistant", WRITTEN)
+    await model.close()
+
+
+async def test_the_error_of_a_wrong_key_names_its_variable(variables: Variables, server: ModelServer) -> None:
+    server.respond = in_turn(error(401, "bad key"), error(400, "API key not valid. Please pass a valid API key."))
+    model = open_model("openai-api/local/m", variables)
+    for _ in range(2):
+        with pytest.raises(ModelError) as failure:
+            await model.complete(ASK, (), CallOptions())
+        assert failure.value.hint == "check LOCAL_API_KEY"
+    await model.close()
