@@ -131,14 +131,12 @@ def _size(part: Message | str) -> int:
 
 @dataclass(frozen=True)
 class ExpertEpisode:
-    """Requests, tokens and tool calls of an episode.
-
-    `correct` is None without an expert, whose reply is the target, and with a schema cut to `agent.schema_tokens`,
-    which the expert does not read.
-    """
+    """Requests, tokens and tool calls of an episode. `expert` is False where none can play: the reply is the target."""
 
     counts: Mapping[str, int]
+    expert: bool
     correct: bool | None
+    """None if not judged, without an expert, and with a schema cut to `agent.schema_tokens`, which it does not read."""
 
 
 class _EachCallOnce(ToolboxWrapper):
@@ -157,7 +155,7 @@ class _EachCallOnce(ToolboxWrapper):
 
 
 async def _play_expert(
-    planned: PlannedEpisode, experiment: Experiment, results: dict[tuple[str, str], ToolResult]
+    planned: PlannedEpisode, experiment: Experiment, results: dict[tuple[str, str], ToolResult], judged: bool
 ) -> ExpertEpisode:
     """Play an episode with the first expert that can, within the limits of the run. StoreError if a tool fails."""
     suite, task, setting = experiment.suite, planned.task, planned.key.setting
@@ -175,11 +173,12 @@ async def _play_expert(
     await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
-    _, score = judge(task, trajectory, None, experiment.config.scoring)
     about = planned.graph.about
-    schema_known = about.store is None or schema_fits(await about.schema(agent), agent)
-    correct = bool(score and score["correct"]) if expert and schema_known else None
-    return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, correct)
+    correct = None
+    if judged and expert and (about.store is None or schema_fits(await about.schema(agent), agent)):
+        _, score = judge(task, trajectory, None, experiment.config.scoring)
+        correct = bool(score and score["correct"])
+    return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, expert is not None, correct)
 
 
 def _answer(text: str) -> Policy:
@@ -189,7 +188,7 @@ def _answer(text: str) -> Policy:
 
 
 async def _play_experts(
-    experiment: Experiment, most: int | None = None, done: Callable[[], object] = lambda: None
+    experiment: Experiment, most: int | None = None, *, judged: bool, done: Callable[[], object] = lambda: None
 ) -> tuple[Plan, dict[str, list[ExpertEpisode]]]:
     """Return the plan, and by setting the expert's episodes of all tasks, or of a random sample of at most `most`.
 
@@ -210,7 +209,7 @@ async def _play_experts(
             for planned in episodes:
                 if planned.graph is not graph:
                     graph, results = planned.graph, {}
-                played[setting].append(await _play_expert(planned, experiment, results))
+                played[setting].append(await _play_expert(planned, experiment, results, judged))
                 done()
                 await asyncio.sleep(0)
     return plan, played
@@ -223,7 +222,7 @@ async def check_setup(
 
     `done` is called after each episode. Raise StoreError if a tool fails.
     """
-    _, played = await _play_experts(experiment, done=done)
+    _, played = await _play_experts(experiment, judged=True, done=done)
     return {
         setting: None
         if any(one.correct is None for one in episodes)
@@ -234,7 +233,7 @@ async def check_setup(
 
 async def estimate_run(experiment: Experiment) -> RunEstimate:
     """Play the expert on a sample of the tasks, and sum up calls, tokens and cost. StoreError if a tool fails."""
-    plan, played = await _play_experts(experiment, SAMPLE)
+    plan, played = await _play_experts(experiment, SAMPLE, judged=False)
     rows = []
     for (model, setting), number in Counter((one.key.model, one.key.setting) for one in plan.episodes).items():
         total: Counter[str] = Counter()
@@ -265,7 +264,7 @@ def _assumptions(
     yield "Lower bound: assumes the expert's calls and no reasoning tokens."
     if tasks > SAMPLE:
         yield f"Estimated from {SAMPLE} of {tasks} tasks, which the expert has played."
-    if any(episode.correct is None for episodes in played.values() for episode in episodes):
+    if not all(episode.expert for episodes in played.values() for episode in episodes):
         yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
     if real:
         yield f"Tokens are estimated by a rule: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."

@@ -31,8 +31,8 @@ def canonical_rows(rows: list[Row]) -> list[Row]:
     for row in rows:
         for name, value in row.items():
             if value.__class__ is dict:
-                in_order = dict(sorted(value.items()))
-                row[name] = {KEY: value[KEY], **in_order} if KEY in value else in_order
+                row[name] = {KEY: value[KEY]} if KEY in value else {}
+                row[name].update(sorted(value.items()))
     # A stable sort by each column, the first one last: most columns are text, which needs no key of its own.
     for name in reversed(rows[0] if rows else ()):
         is_text = all(row[name].__class__ is str for row in rows)
