@@ -70,7 +70,30 @@ class Analysis(SuiteAnalysis[MagmaTask]):
         )
 
     def scene(self, task: MagmaTask, record: ResultRecord) -> Scene:
-        return magma_scene(task, record)
+        """Return the graph with the model's state marked."""
+        trajectory, links = trajectory_of(record), _links(task)
+        marked = list(marked_items(record["answer"] or (), task.target, partial(canonical, task.algorithm)))
+        fates: dict[int, Fate] = {int(task.parameters["source"]): "asked"} if "source" in task.parameters else {}
+        on_links: dict[frozenset[int], Fate] = {}
+        for fate, item in reversed(marked):
+            ends = _ends(item, task.n)
+            if task.algorithm != "floyd_warshall":
+                fates |= dict.fromkeys(ends[1:] if task.algorithm == "dijkstra" else ends, fate)
+            if task.algorithm == "mst_prim":
+                on_links[frozenset(ends)] = fate
+        caption = (
+            f"state after step {task.step} of {task.total_steps}" if task.step else "state 0, before the first step"
+        )
+        return scene_of(
+            record,
+            trajectory,
+            _table(task.algorithm, marked),
+            steps=(SceneStep(caption, len(trajectory.turns)),),
+            nodes=tuple(SceneNode(str(node), fate=fates.get(node, "")) for node in range(task.n)),
+            links=tuple(replace(one, fate=on_links.get(frozenset((one.source, one.target)), "")) for one in links),
+            layout="circle",
+            legend=scene_texts("magma")["legend"],
+        )
 
 
 def case(algorithm: str, n: int) -> str:
@@ -207,31 +230,6 @@ def paper_figures() -> Reference:
             rows.setdefault((model, setting, names["case"]), dict(names))[line["metric"]] = float(line[f"n{n}"])
     source = "Taylor et al., arXiv 2410.22597, exact match by graph size"
     return Reference(source, _NOTES, groups={"case": tuple(rows.values())})
-
-
-def magma_scene(task: MagmaTask, record: ResultRecord) -> Scene:
-    """Return the graph with the model's state marked."""
-    trajectory, links = trajectory_of(record), _links(task)
-    marked = list(marked_items(record["answer"] or (), task.target, partial(canonical, task.algorithm)))
-    fates: dict[int, Fate] = {int(task.parameters["source"]): "asked"} if "source" in task.parameters else {}
-    on_links: dict[frozenset[int], Fate] = {}
-    for fate, item in reversed(marked):
-        ends = _ends(item, task.n)
-        if task.algorithm != "floyd_warshall":
-            fates |= dict.fromkeys(ends[1:] if task.algorithm == "dijkstra" else ends, fate)
-        if task.algorithm == "mst_prim":
-            on_links[frozenset(ends)] = fate
-    caption = f"state after step {task.step} of {task.total_steps}" if task.step else "state 0, before the first step"
-    return scene_of(
-        record,
-        trajectory,
-        _table(task.algorithm, marked),
-        steps=(SceneStep(caption, len(trajectory.turns)),),
-        nodes=tuple(SceneNode(str(node), fate=fates.get(node, "")) for node in range(task.n)),
-        links=tuple(replace(one, fate=on_links.get(frozenset((one.source, one.target)), "")) for one in links),
-        layout="circle",
-        legend=scene_texts("magma")["legend"],
-    )
 
 
 def _ends(item: Any, n: int) -> list[int]:

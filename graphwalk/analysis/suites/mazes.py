@@ -102,7 +102,27 @@ class Analysis(SuiteAnalysis[MazeTask]):
         return 1 - min(maze.distances_to_goal[cell] for cell in reached) / maze.distances_to_goal[task.start]
 
     def scene(self, task: MazeTask, record: ResultRecord) -> Scene:
-        return maze_scene(task.maze, record)
+        """Return the grid with the visited cells, the walls that were called, and the answered path."""
+        maze = task.maze
+        trajectory, score = trajectory_of(record), record["score"]
+        if score is None:
+            outcome = f"failed: {record['exit_status']}"
+        else:
+            outcome = "valid path" if score["correct"] else score["error_class"].replace("_", " ")
+        calls = [(turn, result) for turn, one in enumerate(trajectory.turns, 1) for result in one.results]
+        steps = [_step(maze, turn, number, result) for number, (turn, result) in enumerate(calls, 1)]
+        steps.append(SceneStep(f"answer: {outcome}", len(trajectory.turns), sort="answer"))
+        fate: Fate = "right" if score is not None and score["correct"] else "wrong"
+        rows = ((fate, " ".join(record["answer"])),) if record["answer"] else ()
+        note = f"Every valid path is correct; a shortest one has {maze.shortest_path_length} steps."
+        return scene_of(
+            record,
+            trajectory,
+            StateTable(("path",), rows, note),
+            steps=tuple(steps),
+            grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, tuple(path_cells(maze, record["answer"]))),
+            legend=scene_texts("mazes")["legend"],
+        )
 
     async def reference(self, task: MazeTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
         return None if about.store is None else await expert_walk(EXPERT, task, about)
@@ -121,29 +141,6 @@ def _grounded_share(maze: Maze, path: Sequence[int], trajectory: Trajectory) -> 
         return float(str(path[0]) in shown or any(str(path[0]) in beside for beside in shown.values()))
     steps = [(str(one), str(other)) for one, other in pairwise(path)]
     return sum(other in shown.get(one, ()) or one in shown.get(other, ()) for one, other in steps) / len(steps)
-
-
-def maze_scene(maze: Maze, record: ResultRecord) -> Scene:
-    """Return the grid with the visited cells, the walls that were called, and the answered path."""
-    trajectory, score = trajectory_of(record), record["score"]
-    if score is None:
-        outcome = f"failed: {record['exit_status']}"
-    else:
-        outcome = "valid path" if score["correct"] else score["error_class"].replace("_", " ")
-    calls = [(turn, result) for turn, one in enumerate(trajectory.turns, 1) for result in one.results]
-    steps = [_step(maze, turn, number, result) for number, (turn, result) in enumerate(calls, 1)]
-    steps.append(SceneStep(f"answer: {outcome}", len(trajectory.turns), sort="answer"))
-    fate: Fate = "right" if score is not None and score["correct"] else "wrong"
-    rows = ((fate, " ".join(record["answer"])),) if record["answer"] else ()
-    note = f"Every valid path is correct; a shortest one has {maze.shortest_path_length} steps."
-    return scene_of(
-        record,
-        trajectory,
-        StateTable(("path",), rows, note),
-        steps=tuple(steps),
-        grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, tuple(path_cells(maze, record["answer"]))),
-        legend=scene_texts("mazes")["legend"],
-    )
 
 
 def _step(maze: Maze, turn: int, number: int, result: ToolResult) -> SceneStep:
