@@ -19,7 +19,7 @@ from graphwalk.analysis.report.episodes import PLAYER
 from graphwalk.analysis.report.plot_files import page_svg, styles_of
 from graphwalk.analysis.report.plots import Plot, against_size, plots_of, series_of
 from graphwalk.analysis.report.report import Report, report_of
-from graphwalk.analysis.report.suite_report import BASELINE, CHANCE
+from graphwalk.analysis.report.suite_report import BASELINE, CHANCE, SIZE
 from graphwalk.analysis.statistics import estimate_means, tasks_of
 from graphwalk.runs.folder import RunFolder
 
@@ -308,15 +308,15 @@ def size_table() -> str:
     """Return accuracy of the untaught model by number of nodes, with that of chance; – without an answer yet."""
     report = together(QWEN)
     players = [player(row) for row in report.rows]
-    grouped = [*report.groups["nodes"], *report.baseline_groups["nodes"]]
+    grouped = [*report.groups[SIZE], *report.baseline_groups[SIZE]]
 
     def cell(rows: Sequence[Row], one: Player) -> str:
         row = next((row for row in rows if player(row) == one), None)
         return "–" if row is None else f"{number(row, 'accuracy')} of {row['scored']}"
 
     def rows() -> Iterator[list[str]]:
-        for nodes in dict.fromkeys(row["nodes"] for row in grouped):
-            same = [row for row in grouped if row["nodes"] == nodes]
+        for nodes in dict.fromkeys(row[SIZE] for row in grouped):
+            same = [row for row in grouped if row[SIZE] == nodes]
             yield [
                 f"{nodes} nodes",
                 *(cell(same, one) for one in players),
@@ -364,7 +364,7 @@ def refused_calls(name: str, setting: str) -> int:
 
 PICTURES = {
     ("magma", "states-average"): ("io-0 io", "is-0 is", "qwen-1.5b is", "base is"),
-    ("walking", "accuracy-by-nodes"): (
+    ("walking", "accuracy-by-size"): (
         *("walk-0 tools", "walk-1 tools", "walk-long tools"),
         *("read-0 no_tools", "read-1 no_tools", "read-long no_tools"),
     ),
@@ -376,11 +376,11 @@ def pictures() -> Iterator[Plot]:
     """Yield the pictures of the page, with models named without their server."""
     for (runs, wanted), players in PICTURES.items():
         report = together(f"{runs}-*")
-        by_size = against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
+        by_size = against_size(report, "nodes of the graph")
         plot = next(plot for plot in (by_size, *plots_of(report)) if plot.name == wanted)
         named = (replace(one, name=one.name.rpartition("/")[2].replace(" · ", " ")) for one in plot.series)
-        guesses = [row for row in report.baseline_groups.get("nodes", ()) if row["model"] == CHANCE]
-        chances = series_of(guesses, "nodes", "accuracy", 1, True, x=float)
+        guesses = [row for row in report.baseline_groups.get(SIZE, ()) if row["model"] == CHANCE]
+        chances = series_of(guesses, SIZE, "accuracy", 1, True, x=float)
         series = (*(one for one in named if one.name in players), *chances)
         yield replace(plot, name=f"results-{runs}", series=series)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.suite_report import CHANCE
+from graphwalk.analysis.report.suite_report import CHANCE, SIZE
 from graphwalk.sanitise import one_line
 
 
@@ -82,17 +82,17 @@ def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy
     return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, series, "accuracy in %", about)
 
 
-def against_size(report: Report, grouping: str, title: str, x: str, baselines: Iterable[str] = ()) -> Plot:
-    """Plot a line per player against a numeric grouping. `baselines` are drawn like published players."""
-    published = report.reference.groups.get(grouping, ())
-    computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
+def against_size(report: Report, x: str, baselines: Iterable[str] = ()) -> Plot:
+    """Plot a line per player against the size of graphs. `baselines` are drawn like published players."""
+    published = report.reference.groups.get(SIZE, ())
+    computed = [row for row in report.baseline_groups.get(SIZE, ()) if row["model"] in baselines]
     series = (
-        *_ours_and(published, report, grouping, "accuracy", float),
-        *series_of(computed, grouping, "accuracy", 1, True, x=float),
+        *_ours_and(published, report, SIZE, "accuracy", float),
+        *series_of(computed, SIZE, "accuracy", 1, True, x=float),
     )
     about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
     about += " Dashed grey: the scripted expert." if computed else ""
-    return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, series, "accuracy in %", about, x)
+    return Plot("accuracy-by-size", "Accuracy by size of the graph", series, "accuracy in %", about, x)
 
 
 def _ours_and(

@@ -25,6 +25,8 @@ Reader = Callable[[ResultRecord], float | None]
 BASELINE = "baseline"
 """The setting of baselines."""
 SIDES = ("first", "second")
+SIZE = "size"
+"""The grouping by the size of graphs, which the verdict and a plot have too."""
 CHANCE = "chance"
 """The model of the baseline row for guessing."""
 REFERENCE = "expert (reference)"

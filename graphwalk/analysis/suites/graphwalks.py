@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, Literal
 
-from graphwalk.analysis.report.suite_report import Grouping, SuiteReport, expert_result
+from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result
 from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.config.agent import AgentConfig
@@ -32,7 +32,7 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
     explanation_type = GraphwalksExplanation
 
     def report(self) -> SuiteReport:
-        size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
+        size = Grouping(SIZE, "graph size", lambda result: result.get("graph", {}).get("nodes"))
         return self.declared(
             groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
             baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.analysis.report.plots import Plot, by_group
-from graphwalk.analysis.report.suite_report import Grouping, Reference, SuiteReport, baseline_result
+from graphwalk.analysis.report.suite_report import SIZE, Grouping, Reference, SuiteReport, baseline_result
 from graphwalk.analysis.scene import (
     Fate,
     Scene,
@@ -59,7 +59,7 @@ class Analysis(SuiteAnalysis[MagmaTask]):
         return self.declared(
             groupings=(
                 Grouping("algorithm", "algorithm", lambda record: record["task"]["algorithm"], ALGORITHMS),
-                Grouping("n", "nodes", lambda record: record["task"]["n"]),
+                Grouping(SIZE, "graph size", lambda record: record["task"]["n"]),
                 Grouping("case", "algorithm and size", lambda r: case(r["task"]["algorithm"], r["task"]["n"])),
             ),
             baselines=repeat_baseline,

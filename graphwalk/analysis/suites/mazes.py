@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from graphwalk.analysis.report.suite_report import (
+    SIZE,
     Grouping,
     Reference,
     SuiteReport,
@@ -68,7 +69,7 @@ class Analysis(SuiteAnalysis[MazeTask]):
         return self.declared(
             {"calls_per_solved": _calls_if_solved},
             groupings=(
-                Grouping("size", "size", _of_graph("size")),
+                Grouping(SIZE, "maze size", _of_graph("size")),
                 Grouping("wall_ratio", "share of walls", _of_graph("wall_ratio")),
                 Grouping("min_path", "minimum steps", _of_graph("min_path")),
             ),

@@ -8,6 +8,7 @@ from graphwalk.analysis.report.plots import Plot, against_size, by_group
 from graphwalk.analysis.report.suite_report import (
     CHANCE,
     REFERENCE,
+    SIZE,
     Grouping,
     Reference,
     SuiteReport,
@@ -70,7 +71,7 @@ def question_plots(report: "Report") -> Iterator[Plot]:
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
     reference = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
-    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", reference)
+    yield against_size(report, "nodes of the graph", reference)
 
 
 ErrorClass = Literal[
@@ -103,7 +104,7 @@ class Analysis(SuiteAnalysis[QuestionTask]):
                 Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
                 Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
                 Grouping("graph", "graph", lambda result: result.get("graph", {}).get("name")),
-                Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes")),
+                Grouping(SIZE, "graph size", lambda result: result.get("graph", {}).get("nodes")),
             ),
             references={
                 "table_2_questions": tables_2_and_3,
@@ -227,7 +228,7 @@ def table_4() -> Reference:
     rows = paper["table_4_graph_size"]
     counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "scored": _OF_ALL} for row in rows]
     sizes = tuple({**row, **count} for row, count in zip(rows, counts, strict=True))
-    return Reference(f"{paper['source']}, Table 4", tuple(paper["notes"]), groups={"nodes": sizes})
+    return Reference(f"{paper['source']}, Table 4", tuple(paper["notes"]), groups={SIZE: sizes})
 
 
 def tables_2_and_3() -> Reference:

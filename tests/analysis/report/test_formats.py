@@ -32,7 +32,7 @@ def test_csv_has_a_line_per_row_of_every_table():
     assert 0 < float(lines[0]["accuracy_low"]) < float(lines[0]["accuracy_high"]) == 100
     assert (lines[0]["tasks"], lines[0]["graphs"]) == ("12", "4")
     assert "same mean" in lines[0]["note"]
-    groups = ("category", "question", "nodes")
+    groups = ("category", "question", "size")
     assert {line["table"] for line in lines} == {
         *("all", "baseline", "comparison", "paper", "paper category", "paper question"),
         *groups,
