@@ -13,7 +13,7 @@ import polars as pl
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.episodes import PLAYER, chosen, observe, players_of, rows_of
-from graphwalk.analysis.report.suite_report import DIGITS, PERCENT, ReportRow, SuiteReport
+from graphwalk.analysis.report.suite_report import DIGITS, PERCENT, SIZE, ReportRow, SuiteReport
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
@@ -34,6 +34,7 @@ _TESTS: Mapping[str, str] = {
     "question": f"Holm p: sign-flip test {OVER_QUESTIONS} (mid-p), adjusted over all pairs of its table.",
 }
 MOST_DIFFERENCES = 12
+_MOST_SIZES = 5
 _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "prices", "reference"}
 )
@@ -68,12 +69,27 @@ def comparisons_of(
         measures = {row["measure"]: _measure(row, kinds[row["measure"]]) for row in part.to_dicts()}
         if measures[suite.compared[0]]["tasks"]:
             compared_pairs.append({**part.select(*_PAIR).row(0, named=True), "measures": measures})
-    for name in suite.compared:
-        every = [pair["measures"][name] for pair in compared_pairs]
-        tested = [measure for measure in every if measure["p_value"] is not None]
+    return _adjusted(compared_pairs, suite.compared)
+
+
+def comparisons_by_size(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
+    """Compare players at each size of the graph, if there are two to five: pairs as of `comparisons_of`, with a `size`.
+
+    Their p-values are adjusted over the pairs of all sizes.
+    """
+    column = next((grouping.column for grouping in suite.groupings if grouping.name == SIZE), None)
+    parts = episodes.drop_nulls(column).sort(column).partition_by(column, as_dict=True) if column else {}
+    pairs = [{SIZE: size, **pair} for (size,), part in parts.items() for pair in comparisons_of(part, suite, seed=seed)]
+    return _adjusted(pairs, suite.compared) if 1 < len(parts) <= _MOST_SIZES else []
+
+
+def _adjusted(pairs: list[dict[str, Any]], measures: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the pairs with `p_holm`, adjusted over all of them."""
+    for name in measures:
+        tested = [pair["measures"][name] for pair in pairs if pair["measures"][name]["p_value"] is not None]
         for measure, p in zip(tested, holm([measure["p_value"] for measure in tested]), strict=True):
             measure["p_holm"] = p
-    return compared_pairs
+    return pairs
 
 
 def memorisation_test(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
@@ -129,18 +145,19 @@ def _measure(compared: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Players of one or more runs: `overall` as `comparisons_of` returns it, and the `verdict` in words."""
+    """Players of one or more runs: `overall` of `comparisons_of`, `by_size` of `comparisons_by_size`, and a verdict."""
 
     suite: str
     measures: tuple[str, ...]
     overall: list[dict[str, Any]]
+    by_size: list[dict[str, Any]]
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
     incomplete: str | None = None
     is_scored: bool = True
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("suite", "verdict", "overall", "notes")
+        names = ("suite", "verdict", "overall", "by_size", "notes")
         return {"schema_version": SCHEMA_VERSION, **{name: getattr(self, name) for name in names}}
 
 
@@ -191,9 +208,20 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     if len(players_of(compared)) < 2:
         played = ", ".join(map(" ".join, players_of(episodes)))
         raise ConfigError("there are no two players to compare", hint=f"played: {played or 'nothing yet'}")
-    overall = comparisons_of(compared, declared, seed=runs[0].manifest["config"]["seed"])
-    verdict = verdict_on(compared, declared, rows_of(compared, declared), overall)
-    return RunComparison(declared.suite, declared.compared, overall, (*notes, *method_notes((), overall)), verdict)
+    seed = runs[0].manifest["config"]["seed"]
+    overall = comparisons_of(compared, declared, seed=seed)
+    by_size = comparisons_by_size(compared, declared, seed=seed)
+    sizes = (grouping for grouping in declared.groupings if grouping.name == SIZE)
+    verdict = verdict_on(
+        compared,
+        declared,
+        rows_of(compared, declared),
+        overall,
+        rows_by_size=[row for grouping in sizes for row in rows_of(compared, declared, grouping)],
+        pairs_by_size=by_size,
+    )
+    notes = [*notes, *method_notes((), overall)]
+    return RunComparison(declared.suite, declared.compared, overall, by_size, tuple(notes), verdict)
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

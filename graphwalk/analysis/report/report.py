@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.report.compare import comparisons_of, memorisation_test, method_notes
+from graphwalk.analysis.report.compare import comparisons_by_size, comparisons_of, memorisation_test, method_notes
 from graphwalk.analysis.report.episodes import Observations, observe, rows_of
-from graphwalk.analysis.report.suite_report import NOT_PUBLISHED, Reference, ReportRow, SuiteReport
+from graphwalk.analysis.report.suite_report import NOT_PUBLISHED, SIZE, Reference, ReportRow, SuiteReport
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.strict import YamlFile
@@ -46,6 +46,8 @@ class Report:
     groups: dict[str, list[ReportRow]]
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
+    comparisons_by_size: list[dict[str, Any]]
+    """`comparisons` at each size of the graph, if there are several."""
     memorisation_test: list[dict[str, Any]]
     """Each player on graphs against their anonymised copies, as `comparisons`."""
     reference: Reference
@@ -61,7 +63,7 @@ class Report:
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
 
     def as_dict(self) -> dict[str, Any]:
-        always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
+        always = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "comparisons_by_size")
         names = (*always, *(["memorisation_test"] if self.memorisation_test else []))
         fields = {name: getattr(self, name) for name in names}
         return {
@@ -132,6 +134,7 @@ def report_on(observed: Observations, *, reference: Reference = NOT_PUBLISHED, s
     rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
     baselines = rows_of(observed.baselines, declared)
     comparisons = comparisons_of(episodes, declared, seed=seed)
+    by_size = comparisons_by_size(episodes, declared, seed=seed)
     return Report(
         suite=declared,
         observed=observed,
@@ -140,10 +143,19 @@ def report_on(observed: Observations, *, reference: Reference = NOT_PUBLISHED, s
         groups=groups,
         baseline_groups=_groups(observed.baselines, declared),
         comparisons=comparisons,
+        comparisons_by_size=by_size,
         memorisation_test=memorisation_test(episodes, declared, seed=seed),
         reference=reference,
         notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
-        verdict=verdict_on(episodes, declared, rows, comparisons, baselines),
+        verdict=verdict_on(
+            episodes,
+            declared,
+            rows,
+            comparisons,
+            rows_by_size=groups.get(SIZE, ()),
+            pairs_by_size=by_size,
+            baselines=baselines,
+        ),
         is_scored=any(row[declared.compared[0]] is not None for row in rows),
     )
 

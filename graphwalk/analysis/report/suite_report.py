@@ -29,6 +29,9 @@ SIZE = "size"
 """The grouping by the size of graphs, which the verdict and a plot have too."""
 CHANCE = "chance"
 """The model of the baseline row for guessing."""
+CONSTANT = "best constant answer"
+"""The model of the baseline row for the one answer that is right most often, kind by kind."""
+GUESSES = (CHANCE, CONSTANT)
 REFERENCE = "expert (reference)"
 """The model of the baseline row for the reference solution recorded with each task."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from graphwalk.analysis.report.suite_report import CHANCE, SIDES, ReportRow, SuiteReport, report_file
+from graphwalk.analysis.report.suite_report import GUESSES, SIDES, SIZE, ReportRow, SuiteReport, report_file
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, one_decimal
 from graphwalk.analysis.statistics import ALPHA, units_needed
 from graphwalk.errors import counted
@@ -27,9 +27,12 @@ def verdict_on(
     suite: SuiteReport,
     rows: Sequence[ReportRow],
     pairs: Sequence[Pair],
+    *,
+    rows_by_size: Sequence[ReportRow],
+    pairs_by_size: Sequence[Pair],
     baselines: Sequence[ReportRow] = (),
 ) -> tuple[str, ...]:
-    """Return the verdict on the rows of a report, and on the pairs of its players.
+    """Return the verdict on the rows of a report and the pairs of its players, overall and by size of the graph.
 
     A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its interval does not contain 0.
     """
@@ -37,21 +40,32 @@ def verdict_on(
     scored = [row for row in rows if row.get(_MEASURE) is not None]
     if suite.compared[0] != _MEASURE or not scored:
         return failures
-    name = _names(scored)
-    chance = next((row[_MEASURE] for row in baselines if row["model"] == CHANCE), None)
+    name, best = _names(scored), _best(scored)
+    guesses = {row["model"]: row[_MEASURE] for row in baselines if row["model"] in GUESSES}
     reason = no_significance(pairs, _MEASURE)
-    gains = list(_gains(pairs, tested=reason is None))
+    reasons = [reason] if reason else []
+    tested = reason is None
     if not pairs:
         scored = scored[:_MOST_SCORES]
-        results = [_score("score", row, name, chance) for row in scored]
+        results = [_score("score", row, name, guesses) for row in scored]
+    elif not best[0][_MEASURE]:
+        answers = counted(sum(row["scored"] for row in scored), "answer")
+        results = [_sentence("nothing_right", answers=answers, players=_join([*map(name, scored)]))]
     elif len(pairs) == 1:
-        results = [*(gains or [_difference(pairs[0], name, tested=reason is None)]), *([reason] if reason else [])]
+        results = [*(_gains(pairs, tested=tested) or [_difference(pairs[0], name, tested=tested)]), *reasons]
     else:
-        highest = max(row[_MEASURE] for row in scored)
-        best = [row for row in scored if row[_MEASURE] == highest]
-        results = [*gains, *_best(best, pairs, name, reason)]
-        scored = scored if len(scored) <= _MOST_SCORES else best[:1]
-    return (*failures, *results, *(sentence for row in scored for sentence in _wrong(row, suite, name)))
+        accuracy = one_decimal(best[0][_MEASURE])
+        tie = _sentence("several_best", players=_join([*map(name, best)]), accuracy=accuracy)
+        behind, others = _against(best, pairs, name, tested=tested)
+        results = [*_gains(pairs, tested=tested), tie if len(best) > 1 else _score("best", best[0], name, guesses)]
+        if behind:
+            results.append(_sentence("best_is_better" if len(best) == 1 else "each_is_better", others=_join(behind)))
+        if others:
+            results.append(_sentence("best_is_not_better", others=_join(others)))
+        results += reasons
+    results += _by_size(suite, rows_by_size, pairs_by_size, name)
+    causes = scored if len(scored) <= _MOST_SCORES else best[:1]
+    return (*failures, *results, *(sentence for row in causes for sentence in _wrong(row, suite, name)))
 
 
 def no_significance(pairs: Sequence[Pair], measure: str) -> str | None:
@@ -95,17 +109,24 @@ def _failures(episodes: pl.DataFrame) -> Iterator[str]:
         )
 
 
-def _score(sentence: str, row: ReportRow, name: _Name, chance: float | None = None) -> str:
+def _best(rows: Sequence[ReportRow]) -> list[ReportRow]:
+    highest = max(row[_MEASURE] for row in rows)
+    return [row for row in rows if row[_MEASURE] == highest]
+
+
+def _score(sentence: str, row: ReportRow, name: _Name, guesses: Mapping[str, float]) -> str:
+    """Return the sentence on the accuracy of a player, beside that of `guesses`, by name."""
     ends: list[float] = row["intervals"].get(_MEASURE, [])
     over = f" {OVER_QUESTIONS}" if row["unit"] == "question" else ""
-    above = "above_chance" if chance is not None and ends and ends[0] > chance else "not_above_chance"
+    not_above = {guess: value for guess, value in guesses.items() if not ends or ends[0] <= value}
+    compared = _join([f"{guess} ({one_decimal(value)} %)" for guess, value in (not_above or guesses).items()])
     return _sentence(
         sentence,
         player=name(row),
         accuracy=one_decimal(row[_MEASURE]),
         answers=counted(row["scored"], "answer"),
         interval=f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else "",
-        chance="" if chance is None else _sentence(above, chance=one_decimal(chance)),
+        guesses=_sentence("not_above" if not_above else "above", guesses=compared) if guesses else "",
     )
 
 
@@ -131,27 +152,27 @@ def _difference(pair: Pair, name: _Name, *, tested: bool) -> str:
 def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, str]:
     """Return the words of a sentence on a pair, with the difference and its interval from the better side's view."""
 
-    def points(value: float) -> str:
+    def short(value: float) -> str:
         return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
 
     measure = pair["measures"][_MEASURE]
     sign = -1 if measure["difference"] < 0 else 1
     ends = sorted(sign * end for end in measure["interval"] or ())
-    p = measure["p_holm"]
+    p, points = measure["p_holm"], short(abs(measure["difference"]))
     return {
         "better": first if sign > 0 else second,
         "worse": second if sign > 0 else first,
-        "points": points(abs(measure["difference"])),
-        "interval": f" ({' to '.join(map(points, ends))})" if ends else "",
+        "points": f"{points} point{'' if points == '1' else 's'}",
+        "interval": f" ({' to '.join(map(short, ends))})" if ends else "",
         "p": "" if p is None or not tested else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
         "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
         "shown": "" if _is_shown(pair) else ": not shown",
     }
 
 
-def _gains(pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
-    """Yield the gain of each model by walking over another setting of the same variant; of many, only what is shown."""
-    words = report_file("verdict")["settings"]
+def _gains(pairs: Sequence[Pair], *, tested: bool) -> list[str]:
+    """Return the gain of each model by walking over another setting of its variant; of many, only what is shown."""
+    words, sentences = report_file("verdict")["settings"], list[str]()
     gains: list[tuple[Pair, str, str]] = []
     for pair in pairs:
         both = [pair[f"{side}_setting"] for side in SIDES]
@@ -162,32 +183,55 @@ def _gains(pairs: Sequence[Pair], *, tested: bool) -> Iterator[str]:
     models, variants = {pair["first_model"] for pair, *_ in gains}, {variant for _, variant, _ in gains}
     form = "{model}" if len(variants) < 2 else "{variant}" if len(models) < 2 else "{model} ({variant})"
     if is_many := len(gains) > _MOST_NAMES:
-        yield _sentence("few_shown", number=len(gains), shown=sum(_is_shown(pair) for pair, *_ in gains))
+        shown = sum(_is_shown(pair) for pair, *_ in gains)
+        sentences.append(_sentence("few_shown", number=len(gains), shown=shown))
     for pair, variant, other in [one for one in gains if not is_many or _is_shown(one[0])][:_MOST_NAMES]:
         name = one_line(form.format(model=pair["first_model"], variant=variant))
         sign = 1 if pair["first_setting"].partition(":")[0] == "tools" else -1
         key = "gains" if sign * pair["measures"][_MEASURE]["difference"] >= 0 else "loses"
-        yield _sentence(key, name=name, other=other, **_figures(pair, "", "", tested=tested))
+        sentences.append(_sentence(key, name=name, other=other, **_figures(pair, "", "", tested=tested)))
+    return sentences
 
 
-def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, reason: str | None) -> Iterator[str]:
-    """Yield the players with the highest accuracy; of one, also whom it is shown to be better than, and whom not."""
-    if len(best) > 1:
-        yield _sentence("several_best", players=_join([*map(name, best)]), accuracy=one_decimal(best[0][_MEASURE]))
-    else:
-        yield _score("best", best[0], name)
-    if reason:
-        yield reason
-    elif len(best) == 1:
-        behind, others = list[str](), list[str]()
-        for pair, (side, other, sign) in product(pairs, (("first_", "second_", 1), ("second_", "first_", -1))):
-            if all(pair[f"{side}{part}"] == best[0][part] for part in ("model", "setting")):
-                ahead = sign * pair["measures"][_MEASURE]["difference"] > 0
-                (behind if ahead and _is_shown(pair) else others).append(name(pair, other))
-        if behind:
-            yield _sentence("best_is_better", others=_join(behind))
-        if others:
-            yield _sentence("best_is_not_better", others=_join(others))
+def _against(
+    best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, *, tested: bool
+) -> tuple[list[str], list[str]]:
+    """Return the players that each of the best ones is shown to be better than, and all others, with points and p."""
+    leaders = {(row["model"], row["setting"]) for row in best}
+    pairs_of: dict[str, list[tuple[bool, Pair]]] = {}
+    for pair, (side, other, sign) in product(pairs, (("first_", "second_", 1), ("second_", "first_", -1))):
+        players = [(pair[f"{one}model"], pair[f"{one}setting"]) for one in (side, other)]
+        if players[0] in leaders and players[1] not in leaders:
+            is_ahead = sign * pair["measures"][_MEASURE]["difference"] > 0
+            pairs_of.setdefault(name(pair, other), []).append((is_ahead and _is_shown(pair), pair))
+    behind, others = list[str](), list[str]()
+    for other_name, compared in pairs_of.items():
+        is_shown = all(shown for shown, _ in compared)
+        weakest = max((pair for _, pair in compared), key=lambda pair: pair["measures"][_MEASURE]["p_holm"] or 0)
+        (behind if is_shown else others).append(
+            f"{other_name} ({{points}}{{p}})".format_map(_figures(weakest, "", "", tested=tested))
+        )
+    return behind, others
+
+
+def _by_size(suite: SuiteReport, rows: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
+    """Yield for each size of the graph who is best, and better than whom."""
+    title = next((one.title for one in suite.groupings if one.name == SIZE), SIZE)
+    sizes, tested = dict.fromkeys(pair[SIZE] for pair in pairs), no_significance(pairs, _MEASURE) is None
+    for size in sizes:
+        scored = [row for row in rows if row[SIZE] == size and row[_MEASURE] is not None]
+        best = _best(scored)
+        behind, others = _against(best, [one for one in pairs if one[SIZE] == size], name, tested=tested)
+        key = "at_size" if best[0][_MEASURE] else "nothing_right_at_size"
+        yield _sentence(
+            key,
+            title=f"{title[:1].upper()}{title[1:]}",
+            size=size,
+            players=_join([*map(name, best)]),
+            accuracy=one_decimal(best[0][_MEASURE]),
+            better=_sentence("better_at_size", others=_join(behind)) if behind else "",
+            not_better=_sentence("not_better_at_size", others=_join(others)) if others else "",
+        )
 
 
 def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:

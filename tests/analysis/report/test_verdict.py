@@ -61,11 +61,11 @@ def test_one_player_has_accuracy_chance_and_causes() -> None:
     causes = {"error_class": "no_answer"}
     lines = verdict(on_one_graph("a", 13, **causes))
     assert lines == [
-        "a tools: 54.2 % of 24 answers are correct (35.1 to 72.1 over the questions of this one graph); chance is 0.0 %.",
+        "a tools: 54.2 % correct of 24 answers (35.1 to 72.1 over the questions of this one graph); above chance (0.0 %).",
         "Wrong answers of a tools (11): no answer 100 %.",
     ]
     never = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in on_one_graph("a", 7)]
-    assert verdict(never)[0].endswith("; not shown to be above chance, 25.0 %.")
+    assert verdict(never)[0].endswith("; not shown to be above chance (25.0 %).")
     assert verdict(on_one_graph("a", 24))[1:] == []
     some = [*on_one_graph("a", 13, of=20, **causes), *on_one_graph("a", 13)[20:]]
     assert "Wrong answers of a tools (11): no answer 64 %, extra rows 36 %." in verdict(some)
@@ -123,3 +123,51 @@ def test_the_gain_of_each_model_comes_first() -> None:
         "a: walking gains 90 points (67 to 100) over reading, p = 0.012.",
         "b: walking gains 20 points (-10 to 50) over reading, p = 0.250: not shown.",
     ]
+
+
+def on_graphs(right: dict[str, int], graphs: int = 10, **kwargs: Any) -> list[dict[str, Any]]:
+    """Answers of players to all questions, of which the first ones are right on each graph."""
+    return [
+        result(model, graph=graph, question=question, correct=question < number, **kwargs)
+        for model, number in right.items()
+        for graph in range(graphs)
+        for question in range(len(QUESTIONS))
+    ]
+
+
+def test_players_that_tie_at_the_top_are_compared_with_all_others() -> None:
+    assert verdict(on_graphs({"a": 3, "b": 3, "c": 1, "d": 2}))[:3] == [
+        "a and b have the highest accuracy: 100.0 %.",
+        "Each is shown to be better than c (67 points, p = 0.006) and d (33 points, p = 0.006).",
+        "Graph size 100: a and b 100.0 %; no difference is shown from c (67 points) and d (33 points).",
+    ]
+
+
+def test_each_size_of_the_graph_has_a_sentence_whose_test_is_adjusted_over_all_sizes() -> None:
+    """On graphs of 100 nodes only a is right; on those of 500 nodes nobody is."""
+    results = [
+        one | {"score": one["score"] | {"correct": one["model"] == "a" and one["graph"]["nodes"] == 100}}
+        for one in on_graphs({"a": 3, "b": 3, "c": 3}, graphs=20)
+    ]
+    lines = verdict(results)
+    assert (
+        "Graph size 100: a 100.0 %, shown to be better than b (100 points, p = 0.006) and c (100 points, p = 0.006)."
+        in lines
+    )
+    assert "Graph size 500: no answer is correct." in lines
+
+
+def test_no_right_answer_is_not_praised() -> None:
+    assert verdict(on_graphs({"a": 0, "b": 0, "c": 0}))[0] == "No answer is correct: 0 of 90 answers by a, b and c."
+
+
+def test_one_answer_and_one_point_are_singular() -> None:
+    assert verdict([result("a")])[0].startswith("a tools: 100.0 % correct of 1 answer; ")
+    many = [
+        result(model, graph=g, question=q, repeat=r, correct=(model, g, q, r) != ("b", 0, 0, 0))
+        for model in "ab"
+        for g in range(11)
+        for q in range(3)
+        for r in range(3)
+    ]
+    assert "a is ahead by 1 point " in verdict(many)[0]
