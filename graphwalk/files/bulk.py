@@ -33,42 +33,53 @@ _AHEAD = 4
 """Parts per process of one batch."""
 
 
-def read_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, Row | str]]:
-    """Yield number and row of a .jsonl or .parquet file with these columns; a bad row is its reason.
+def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]) -> Iterator[T]:
+    """Yield what `read` returns for the rows of a .jsonl or .parquet file with these columns.
 
-    Numbers begin at 1: the line of a .jsonl file, else the position. Raise ConfigError for another ending, a file that
-    cannot be read, and a Parquet file that lacks a column.
+    `read` gets a row and its number from 1 on: the line of a .jsonl file, else the position. It raises ValueError for a
+    row that cannot be used, and returns None for one that is not chosen. Raise ConfigError for another ending, a file
+    that cannot be read, the first row that cannot be used, and if no row is left.
     """
-    if path.suffix.lower() == ".parquet":
-        yield from enumerate(_parquet_rows(path, columns), 1)
-        return
-    if path.suffix.lower() != ".jsonl":
+    if path.suffix.lower() not in (".jsonl", ".parquet"):
         raise ConfigError(f"{path.name}: expected a .jsonl or .parquet file")
+    rows = _lines(path) if path.suffix.lower() == ".jsonl" else _parquet_rows(path, columns)
+    usable = 0
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str) and not row.strip():
+            continue
+        try:
+            value = read(_row(row, columns) if isinstance(row, str) else row, number)
+        except ValueError as error:
+            raise ConfigError(f"{path}: row {number}: {error}", hint="correct it, or leave it out") from error
+        if value is not None:
+            usable += 1
+            yield value
+    if not usable:
+        raise ConfigError(f"{path}: no row is left", hint="choose other rows")
+
+
+def _lines(path: Path) -> Iterator[str | Row]:
     try:
         with path.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, _row(line, columns)
+            yield from lines
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {one_line(error)}", hint="pass a text file in UTF-8") from error
 
 
-def _row(line: str, columns: Sequence[str]) -> Row | str:
-    """Return the object of a line, or why there is none."""
+def _row(line: str, columns: Sequence[str]) -> Row:
+    """Return the object of a line. Raise ValueError if there is none with these columns."""
     try:
-        return _checked(json.loads(line), columns)
+        row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return f"not JSON: {one_line(error).replace('line 1 column', 'column')}"
-
-
-def _checked(row: Any, columns: Sequence[str]) -> Row | str:
+        raise ValueError(f"not JSON: {one_line(error).replace('line 1 column', 'column')}") from error
     if not isinstance(row, dict):
-        return "not a JSON object"
-    missing = [name for name in columns if name not in row]
-    return f"missing column{'s'[: len(missing) > 1]} {', '.join(missing)}" if missing else row
+        raise ValueError("not a JSON object")
+    if missing := [name for name in columns if name not in row]:
+        raise ValueError(f"missing column{'s'[: len(missing) > 1]} {', '.join(missing)}")
+    return row
 
 
-def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[str | Row]:
     import polars
 
     try:
@@ -83,29 +94,6 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
             yield from batch.iter_rows(named=True)
     except (OSError, polars.exceptions.PolarsError) as error:
         raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
-
-
-def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]) -> Iterator[T]:
-    """Return an iterator over what `read` returns for the rows of a file; all are read once before the first one.
-
-    `read` gets a row and its number from 1 on; it raises ValueError for a row that cannot be used, and returns None for
-    one that is not chosen. Raise ConfigError for the first row that cannot be used, and if no row is left.
-    """
-    if not sum(1 for _ in _usable_rows(path, columns, read)):
-        raise ConfigError(f"{path}: no row is left", hint="choose other rows")
-    return _usable_rows(path, columns, read)
-
-
-def _usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]) -> Iterator[T]:
-    for number, row in read_rows(path, columns):
-        try:
-            if isinstance(row, str):
-                raise ValueError(row)
-            value = read(row, number)
-        except ValueError as error:
-            raise ConfigError(f"{path}: row {number}: {error}", hint="correct it, or leave it out") from error
-        if value is not None:
-            yield value
 
 
 def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:

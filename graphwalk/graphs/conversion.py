@@ -13,20 +13,38 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
     Undirected,
     both_directions,
-    node_attributes,
-    node_from_attributes,
-    relationship_attributes,
-    relationship_from_attributes,
+    by_name,
+    node_of,
+    relationship_of,
 )
-from graphwalk.graphs.graph import PropertyGraph, Relationship
+from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
     """Return a MultiDiGraph whose nodes are the keys; `seed` and `spec` are attributes of the graph."""
     result = nx.MultiDiGraph(seed=graph.seed, spec=dict(graph.spec))
-    result.add_nodes_from((node.key, node_attributes(node)) for node in graph.nodes())
-    result.add_edges_from((r.source, r.target, relationship_attributes(r)) for r in graph.relationships())
+    result.add_nodes_from((node.key, _node_attributes(node)) for node in graph.nodes())
+    for r in graph.relationships():
+        _must_be_free("type", f"{r.source} to {r.target}", r.properties)
+        result.add_edges_from([(r.source, r.target, {"type": r.type, **by_name(r.properties)})])
     return result
+
+
+def _node_attributes(node: Node) -> dict[str, Any]:
+    """Return attributes: one label as text under `label`; several or none as a list under `labels`."""
+    one = len(node.labels) == 1 and not node.label.startswith(":")
+    for reserved in ("label",) if one else ("label", "labels"):
+        _must_be_free(reserved, node.key, node.properties)
+    labels = {"label": node.labels[0]} if one else {"labels": list(node.labels)}
+    return {**labels, **by_name(node.properties)}
+
+
+def _must_be_free(reserved: str, where: str, properties: Mapping[str, Any]) -> None:
+    if reserved in properties:
+        raise ConfigError(
+            f"{where} has a property {reserved!r}, which networkx needs for labels and types",
+            hint="save the graph as JSON, or rename the property",
+        )
 
 
 def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> PropertyGraph:
@@ -47,7 +65,7 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
     relationships = _relationships(graph)
     try:
         return PropertyGraph.from_rows(
-            (node_from_attributes(str(key), _plain(attributes)) for key, attributes in graph.nodes(data=True)),
+            (node_of(f"node {key!r}", _plain(attributes), str(key)) for key, attributes in graph.nodes(data=True)),
             relationships if graph.is_directed() else both_directions(relationships),
             seed=seed if isinstance(seed, int) else None,
             spec=spec if isinstance(spec, dict) else None,
@@ -59,7 +77,9 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
 def _relationships(graph: "nx.Graph[Any]") -> Iterator[Relationship]:
     keys = {"keys": True} if graph.is_multigraph() else {}
     for source, target, *name, attributes in graph.edges(data=True, **keys):
-        yield relationship_from_attributes(str(source), str(target), _plain(attributes), name=next(iter(name), None))
+        where, fields = f"relationship from {source!r} to {target!r}", _plain(attributes)
+        default = name[0] if name and isinstance(name[0], str) and name[0] else "RELATED"
+        yield relationship_of(where, fields, str(source), str(target), default=default)
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:

@@ -1,9 +1,27 @@
-"""Values of properties, their JSON form, and the rows of queries."""
+"""Values of properties: their types, texts and JSON forms, and the rows of queries.
 
+Dates, times and durations are ISO 8601 text in the one form that Cypher's `toString` gives:
+
+date            2001-04-25
+time            12:30:00.5+02:00            local time        12:30:00.5
+datetime        2001-04-25T12:30:00+02:00[Europe/Berlin]      local datetime    2001-04-25T12:30:00
+duration        P1Y2M3DT4H5M6.5S
+
+Seconds may be left out of a time that is read, and so may the colon of an offset. Values that JSON lacks are objects
+with one field, whose name is the type:
+
+{"$date": "2001-04-25"}   {"$time": "12:30:00+02:00"}   {"$localTime": "12:30:00"}   {"$duration": "P1DT2H"}
+{"$dateTime": "2001-04-25T12:30:00Z"}   {"$localDateTime": "2001-04-25T12:30:00"}
+{"$point": {"srid": 4326, "x": 12.5, "y": 55.7}}   {"$bytes": "00ff"}   {"$float": "NaN"}
+"""
+
+import datetime as dt
 import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias, get_args
 
 TemporalKind = Literal["date", "time", "local time", "datetime", "local datetime", "duration"]
 
@@ -77,3 +95,320 @@ def flat(values: Iterable[Any]) -> Iterator[Any]:
 def shown_rows(rows: list[Row]) -> list[Row]:
     """Return the rows with all values in their JSON form."""
     return [{name: shown(value) for name, value in row.items()} for row in rows]
+
+
+def brief(value: Any) -> str:
+    """Return a value for a message, shortened if long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+
+
+_LONGEST_QUOTE = 100
+_SINGLE = (str, int, float, bool, Temporal, Point, bytes)
+
+
+def value_of(data: Any) -> Value | None:
+    """Return data of JSON or of Python as a value that a graph can hold: a list as a tuple of one kind, None for None.
+
+    Raise ValueError for anything else.
+    """
+    if isinstance(data, dict):
+        data = from_json(data)
+    if isinstance(data, dt.date | dt.time | dt.timedelta):
+        return temporal_of(data)
+    if isinstance(data, list | tuple):
+        items = [value_of(item) for item in data]
+        kinds = {item.kind if isinstance(item, Temporal) else type(item).__name__ for item in items}
+        if kinds == {"int", "float"}:
+            return tuple(map(float, items))  # type: ignore[arg-type]
+        if len(kinds) > 1:
+            raise ValueError(f"a list holds values of one kind, not of {', '.join(sorted(kinds))}")
+        if not kinds & {"tuple", "NoneType"}:
+            return tuple(items)
+    elif data is None or type(data) in _SINGLE:
+        if isinstance(data, int) and not -_INT64 <= data < _INT64:
+            raise ValueError(f"{brief(data)} does not fit into 64 bits")
+        if isinstance(data, str):
+            data.encode()  # raises UnicodeEncodeError, a ValueError, for half of a surrogate pair
+        return data  # type: ignore[no-any-return]
+    raise ValueError(
+        f"a value must be text, a number, a boolean, a date, a time, a point or a list of these, not {brief(data)}"
+    )
+
+
+_TEMPORAL_TAGS: dict[str, TemporalKind] = {
+    "$date": "date",
+    "$time": "time",
+    "$localTime": "local time",
+    "$dateTime": "datetime",
+    "$localDateTime": "local datetime",
+    "$duration": "duration",
+}
+_TAG_OF = {kind: tag for tag, kind in _TEMPORAL_TAGS.items()}
+
+
+def json_value(value: Value) -> Any:
+    """Return the value as JSON, tagged if JSON has no such type."""
+    match value:
+        case tuple():
+            return [json_value(item) for item in value]
+        case Temporal(kind, text):
+            return {_TAG_OF[kind]: text}
+        case Point(srid, coordinates):
+            return {"$point": dict(zip(("srid", "x", "y", "z"), (srid, *coordinates), strict=False))}
+        case bytes():
+            return {"$bytes": value.hex()}
+        case float() if not math.isfinite(value):
+            return {"$float": shown(value)}
+    return value
+
+
+def from_json(data: Any) -> Any:
+    """Invert `json_value`; return other values unchanged. Raise ValueError for an unknown or misused tag."""
+    if isinstance(data, list):
+        return tuple(map(from_json, data))
+    if not isinstance(data, dict):
+        return data
+    tags = (*_TEMPORAL_TAGS, "$point", "$bytes", "$float")
+    if len(data) != 1 or (tag := next(iter(data))) not in tags:
+        raise ValueError(f"an object cannot be a value, unless it is one of {', '.join(tags)}: {brief(data)}")
+    content = data[tag]
+    if tag == "$point" and isinstance(content, dict):
+        return point_of(content)
+    if isinstance(content, str):
+        if tag in _TEMPORAL_TAGS:
+            return read_temporal(content, _TEMPORAL_TAGS[tag])
+        if tag == "$bytes":
+            return read_value("bytes", content)
+        if tag == "$float" and content in SPECIAL_FLOATS:
+            return SPECIAL_FLOATS[content]
+    raise ValueError(f"{tag} cannot be {brief(content)}")
+
+
+_LONGEST_TEMPORAL = 120
+"""Characters of the longest text that can be a date, a time or a duration."""
+_DATE = r"(?P<year>[+-]?\d{4,9})-(?P<month>\d\d)-(?P<day>\d\d)"
+_CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
+_OFFSET = r"(?P<offset>[Zz]|[+-]\d\d(?::?\d\d(?::\d\d)?)?)"
+_ZONE = r"(?:\[(?P<zone>[A-Za-z][\w+/:-]{0,60})\])?"
+_FORMS: dict[TemporalKind, re.Pattern[str]] = {
+    "date": re.compile(_DATE, re.ASCII),
+    "time": re.compile(_CLOCK + _OFFSET, re.ASCII),
+    "local time": re.compile(_CLOCK, re.ASCII),
+    "datetime": re.compile(f"{_DATE}[T ]{_CLOCK}{_OFFSET}{_ZONE}", re.ASCII),
+    "local datetime": re.compile(f"{_DATE}[T ]{_CLOCK}", re.ASCII),
+}
+_NUMBER = r"([+-]?\d{1,18})"
+_DURATION = re.compile(
+    rf"(-)?P(?:{_NUMBER}Y)?(?:{_NUMBER}M)?(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
+    rf"(?:T(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}(?:[.,](\d{{1,9}}))?S)?)?",
+    re.ASCII,
+)
+_NANOSECONDS = 10**9
+TEMPORAL_FUNCTIONS: dict[str, TemporalKind] = {kind.replace(" ", ""): kind for kind in get_args(TemporalKind)}
+"""Names of Cypher's functions and of the types of Neo4j's importer, in lower case: "localtime"."""
+_INT64 = 2**63
+
+
+def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
+    """Return the date, time or duration in a text, of this kind or (None) of any kind.
+
+    ValueError if it writes none.
+    """
+    text = text.strip() if len(text) <= _LONGEST_TEMPORAL else ""
+    if kind == "duration" or (kind is None and _DURATION.fullmatch(text)):
+        return _read_duration(text)
+    kind = kind or next((one for one, form in _FORMS.items() if form.fullmatch(text)), None)
+    match = _FORMS[kind].fullmatch(text) if kind else None
+    if kind is None or match is None:
+        raise ValueError(f"{text!r} is not a {kind or 'date, time or duration'} in the form of ISO 8601")
+    parts = {name: part or "" for name, part in match.groupdict().items()}
+    texts = []
+    try:
+        if "year" in parts:
+            year, month, day = (int(parts[name]) for name in ("year", "month", "day"))
+            # The calendar repeats every 400 years; Python's years end at 9999, Cypher's do not.
+            dt.date(2000 + year % 400, month, day)
+            texts.append(day_text(year, month, day))
+        if "hour" in parts:
+            hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+            dt.time(hour, minute, second)
+            clock = clock_text(hour, minute, second, int(parts["fraction"].ljust(9, "0")))
+            texts.append(clock + _offset_text(parts.get("offset", "")))
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a {kind}: {error}") from None
+    zone = parts.get("zone")
+    return Temporal(kind, "T".join(texts) + (f"[{zone}]" if zone else ""))
+
+
+def _offset_text(text: str) -> str:
+    if not text or text in "Zz":
+        return text.upper()
+    hours, minutes, seconds = (int(part) for part in re.findall(r"\d\d", text + "0000")[:3])
+    if hours > 18 or minutes > 59 or seconds > 59:
+        raise ValueError(f"the offset {text} is out of range")
+    if not hours + minutes + seconds:
+        return "Z"
+    return f"{text[0]}{hours:02}:{minutes:02}" + (f":{seconds:02}" if seconds else "")
+
+
+def _read_duration(text: str) -> Temporal:
+    match = _DURATION.fullmatch(text)
+    if match is None or text.endswith(("P", "T")):
+        raise ValueError(f"{text!r} is not a duration")
+    minus, *numbers, fraction = match.groups()
+    years, months, weeks, days, hours, minutes, seconds = (int(number or 0) for number in numbers)
+    nanoseconds = int((fraction or "0").ljust(9, "0"))
+    if (numbers[-1] or "").startswith("-"):
+        nanoseconds = -nanoseconds
+    parts = (years * 12 + months, weeks * 7 + days, hours * 3600 + minutes * 60 + seconds, nanoseconds)
+    return Temporal("duration", duration_text(*(-part if minus else part for part in parts)))
+
+
+def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str:
+    """Return the text of a duration. Its four parts stay separate, except that nanoseconds carry into seconds."""
+    whole = seconds * _NANOSECONDS + nanoseconds
+    if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
+        raise ValueError("a part of the duration does not fit into 64 bits")
+    # Divided towards zero, as in Java: the sign is on every part.
+    years, months, sign = abs(months) // 12, abs(months) % 12, "-" if months < 0 else ""
+    date = (f"{sign}{years}Y" if years else "") + (f"{sign}{months}M" if months else "") + (f"{days}D" if days else "")
+    minutes, rest = divmod(abs(whole), 60 * _NANOSECONDS)
+    hours, minutes, sign = minutes // 60, minutes % 60, "-" if whole < 0 else ""
+    clock = (f"{sign}{hours}H" if hours else "") + (f"{sign}{minutes}M" if minutes else "")
+    if rest:
+        clock += sign + f"{rest // _NANOSECONDS}.{rest % _NANOSECONDS:09}".rstrip("0").rstrip(".") + "S"
+    return "P" + (date + (f"T{clock}" if clock else "") or "T0S")
+
+
+def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
+    """Return the text of a time of day, with seconds and as few decimals as possible."""
+    fraction = f".{nanosecond:09}".rstrip("0") if nanosecond else ""
+    return f"{hour:02}:{minute:02}:{second:02}{fraction}"
+
+
+def day_text(year: int, month: int, day: int) -> str:
+    """Return the text of a day, with a sign for years before 0 and after 9999."""
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
+
+
+def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
+    """Return a date, time or timedelta of Python or pandas; those without an offset are local."""
+    if isinstance(value, dt.timedelta):
+        nanoseconds = value.microseconds * 1000 + getattr(value, "nanoseconds", 0)  # which those of pandas have
+        return Temporal("duration", duration_text(0, value.days, value.seconds, nanoseconds))
+    if isinstance(value, dt.datetime):
+        zone = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
+        text = value.isoformat() + (f"[{zone}]" if zone and zone != "UTC" else "")
+        return read_temporal(text, "local datetime" if value.tzinfo is None else "datetime")
+    if isinstance(value, dt.time):
+        return read_temporal(value.isoformat(), "local time" if value.tzinfo is None else "time")
+    return read_temporal(value.isoformat(), "date")
+
+
+_SYSTEMS = {"cartesian": 7203, "cartesian-3d": 9157, "wgs-84": 4326, "wgs-84-3d": 4979}
+"""Numbers of Neo4j's coordinate systems."""
+_AXES = {"longitude": "x", "latitude": "y", "height": "z"}
+
+
+def point_of(fields: Mapping[str, Any]) -> Point:
+    """Return the point with x, y, z or longitude, latitude, height, and `srid` or `crs`, as in Cypher.
+
+    Raise ValueError unless Neo4j has such a coordinate system with as many axes.
+    """
+    named = {_AXES.get(name, name): value for name, value in fields.items() if value is not None}
+    coordinates = [named.pop(axis) for axis in ("x", "y", "z") if axis in named]
+    default = ("wgs-84" if "longitude" in fields else "cartesian") + ("-3d" if len(coordinates) == 3 else "")
+    system = str(named.pop("crs", default)).lower()
+    srid = named.pop("srid", _SYSTEMS.get(system, system))
+    if named:
+        raise ValueError(f"{brief(dict(fields))} is not a point")
+    if type(srid) is not int or srid not in _SYSTEMS.values() or len(coordinates) != (3 if srid in (4979, 9157) else 2):
+        raise ValueError(f"no coordinate system {brief(srid)} has {len(coordinates)} coordinates")
+    if not all(type(number) in (int, float) for number in coordinates):
+        raise ValueError(f"the coordinates of a point are numbers, not {brief(coordinates)}")
+    return Point(srid, tuple(map(float, coordinates)))
+
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_POINT = re.compile(r"\s*(?:point\s*\(\s*)?\{(.*)\}\s*\)?\s*", re.IGNORECASE | re.DOTALL)
+
+
+def type_name(value: Value) -> str:
+    """Return string, long, double, boolean, bytes, point or a name of `TEMPORAL_FUNCTIONS`.
+
+    The type of a list is that of its items with [] behind it, string[] if it is empty.
+    """
+    if isinstance(value, tuple):
+        return (type_name(value[0]) if value else "string") + "[]"
+    if isinstance(value, Temporal):
+        return value.kind.replace(" ", "")
+    return _NAMES[type(value)]
+
+
+def value_text(value: Value) -> str:
+    """Return a value as text that can be read back given its type; not for lists."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Point):
+        return value.text.removeprefix("point(").removesuffix(")")
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(shown(value))
+
+
+def read_value(type_: str, text: str) -> Value:
+    """Return the value of a text of a type. Raise ValueError for wrong text and for an unknown type."""
+    if type_ not in _READERS:
+        raise ValueError(f"the type {type_!r} is unknown")
+    return _READERS[type_](text)
+
+
+def _read_whole(text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{brief(text)} is not a whole number")
+    return int(text)
+
+
+def _read_float(text: str) -> float:
+    number = float(text)
+    if "_" in text or (math.isinf(number) and "inf" not in text.lower()):
+        raise ValueError(f"{brief(text)} is not a number that can be held")
+    return number
+
+
+def _read_boolean(text: str) -> bool:
+    if text.strip().lower() not in _BOOLEANS:
+        raise ValueError(f"{brief(text)} is neither true nor false")
+    return _BOOLEANS[text.strip().lower()]
+
+
+def _read_point(text: str) -> Point:
+    """Return a point for Neo4j's importer: `{latitude: 55.7, longitude: 12.5}`, `{srid: 4326, x: 12.5, y: 55.7}`."""
+    match = _POINT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{brief(text)} is not a point")
+    fields: dict[str, str] = {}
+    for entry in match[1].split(","):
+        name, _, value = entry.partition(":")
+        fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
+    readers: dict[str, Callable[[str], Any]] = {"crs": str, "srid": _read_whole}
+    point = point_of({name: readers.get(name, _read_float)(value) for name, value in fields.items()})
+    if not all(map(math.isfinite, point.coordinates)):
+        raise ValueError(f"the coordinates of a point are finite numbers, not {brief(point.coordinates)}")
+    return point
+
+
+_NAMES: dict[type, str] = {str: "string", int: "long", float: "double", bool: "boolean", Point: "point", bytes: "bytes"}
+_READERS: dict[str, Callable[[str], Value]] = {
+    "string": str,
+    "char": str,
+    **dict.fromkeys(("int", "long", "short", "byte", "integer"), _read_whole),
+    **dict.fromkeys(("float", "double"), _read_float),
+    "boolean": _read_boolean,
+    "bytes": bytes.fromhex,
+    "point": _read_point,
+    **{name: partial(read_temporal, kind=kind) for name, kind in TEMPORAL_FUNCTIONS.items()},
+}

@@ -21,7 +21,6 @@ from graphwalk.config.strict import in_words
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import RESTORE, checked_lines, read_lines
 from graphwalk.files.writing import SCRATCH, cannot_write, make_folder, write_whole
-from graphwalk.graphs.formats.json import parse_json
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.published import unpacked
 from graphwalk.runs.record import RUN_VERSION, EpisodeKey, key_of
@@ -184,7 +183,7 @@ class RunFolder:
 
     def read_manifest(self) -> dict[str, Any]:
         try:
-            manifest = parse_json(self.manifest_path.read_text(encoding="utf-8"))
+            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise RunLogError(f"{self.manifest_path} cannot be read: {error}", hint=RESTORE) from error
         if not isinstance(manifest, dict):

@@ -18,8 +18,7 @@ import kglite
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema, schema_of
-from graphwalk.graphs.temporals import TEMPORAL_FUNCTIONS
-from graphwalk.graphs.values import Point, Row, Temporal, shown, shown_rows
+from graphwalk.graphs.values import TEMPORAL_FUNCTIONS, Point, Row, Temporal, shown, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import NO_LABEL, UNSCOPED, Dialect, Identifiers, quote
 from graphwalk.stores.cypher_check import QueryRefused, Token, check_model_query, tokens_in

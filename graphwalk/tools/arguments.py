@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.graphs.schema import NO_LABEL, NO_NAME, Schema
-from graphwalk.graphs.temporals import read_temporal
-from graphwalk.graphs.values import SPECIAL_FLOATS, Temporal, Value, shown
+from graphwalk.graphs.values import SPECIAL_FLOATS, Temporal, Value, read_temporal, shown
 from graphwalk.sanitise import quote
 from graphwalk.stores.cypher import quotable
 from graphwalk.stores.cypher_check import QueryRefused

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.graphs.temporals import temporal_of
+from graphwalk.graphs.values import temporal_of
 from tests.stores.any_graph import POINTS, TEMPORALS
 
 specs = st.builds(

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import schema_of
-from graphwalk.graphs.temporals import clock_text, duration_text
-from graphwalk.graphs.values import Point, Row, Temporal, Value, shown
+from graphwalk.graphs.values import Point, Row, Temporal, Value, clock_text, duration_text, shown
 from graphwalk.models.chat import ToolCall
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.encodings import decode_rows

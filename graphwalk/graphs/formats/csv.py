@@ -11,18 +11,13 @@ from typing import Any, NamedTuple
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import cannot_write, new_folder
 from graphwalk.graphs.formats.common import (
-    brief,
-    checked_node,
-    checked_relationship,
-    read_text,
-    read_value,
+    node_of,
     reading,
-    type_name,
-    value_text,
+    relationship_of,
     write_lines,
 )
 from graphwalk.graphs.graph import KEY, MISSING, PropertyColumn, PropertyGraph
-from graphwalk.graphs.values import Value
+from graphwalk.graphs.values import Value, brief, read_value, type_name, value_text
 
 Record = list[str | None]
 """The fields of a line; None for one that is empty and not quoted."""
@@ -92,8 +87,6 @@ def _value(column: _Column, field: str) -> Any:
         if not column.is_list:
             return read_value(column.type, field)
         return [read_value(column.type, item) for item in field.split(DELIMITER)] if field else []
-    except KeyError:
-        raise ValueError(f"the column {column.name!r} has the unknown type {column.type!r}") from None
     except ValueError as error:
         raise ValueError(f"column {column.name!r}, a {column.type}: {error}") from None
 
@@ -136,9 +129,9 @@ def read_csv_folder(folder: Path) -> PropertyGraph:
             return keys[space, id_]
 
         return PropertyGraph.from_rows(
-            (checked_node(row.where, keys[row.ids["ID"]], row.labels, row.properties) for row in nodes),
+            (node_of(row.where, row.properties, keys[row.ids["ID"]], row.labels) for row in nodes),
             (
-                checked_relationship(row.where, row.type, end(row, "START_ID"), end(row, "END_ID"), row.properties)
+                relationship_of(row.where, row.properties, end(row, "START_ID"), end(row, "END_ID"), row.type or "")
                 for row in rows
                 if "ID" not in row.ids
             ),
@@ -147,7 +140,7 @@ def read_csv_folder(folder: Path) -> PropertyGraph:
 
 def _rows(path: Path) -> Iterator[_Row]:
     with reading(path):
-        records = csv_records(read_text(path))
+        records = csv_records(path.read_bytes().decode("utf-8-sig"))
         columns = [_read_column(field) for field in next(records, (1, []))[1]]
         types = Counter(column.type for column in columns if column.type.isupper())
         if not types.keys() & {"ID", "START_ID", "END_ID"}:

@@ -14,21 +14,17 @@ from graphwalk.graphs.formats.common import (
     UNDIRECTED,
     Undirected,
     both_directions,
-    brief,
     by_name,
     checked_header,
     joined_labels,
     labels_of,
-    node_from_attributes,
-    read_value,
+    node_of,
     reading,
-    relationship_from_attributes,
-    type_name,
-    value_text,
+    relationship_of,
 )
-from graphwalk.graphs.formats.json import from_json, parse_json
+from graphwalk.graphs.formats.json import parse_json
 from graphwalk.graphs.graph import Node, PropertyColumn, PropertyGraph, Relationship
-from graphwalk.graphs.values import Value
+from graphwalk.graphs.values import Value, brief, read_value, type_name, value_text
 
 _NOT_HELD = {
     "port": "ports (places of a node at which an edge ends)",
@@ -120,7 +116,7 @@ def _node(element: Element, keys: Mapping[str, _Key]) -> Node:
     elif "labels" in element.attrib:  # of Neo4j's exports
         names = labels_of(element.attrib["labels"])
         attributes.pop("labels", None)
-    return node_from_attributes(element.get("id", ""), attributes, names)
+    return node_of(f"node {element.get('id')!r}", attributes, element.get("id", ""), names)
 
 
 def _edge(element: Element, keys: Mapping[str, _Key], directed: bool, undirected: Undirected) -> Iterable[Relationship]:
@@ -128,7 +124,8 @@ def _edge(element: Element, keys: Mapping[str, _Key], directed: bool, undirected
     source, target, label = element.get("source", ""), element.get("target", ""), element.get("label")
     if label is not None and attributes.get("label") == label:
         del attributes["label"]
-    relationship = relationship_from_attributes(source, target, attributes, special.get("type", label))
+    where = f"relationship from {source!r} to {target!r}"
+    relationship = relationship_of(where, attributes, source, target, special.get("type", label))
     if element.get("directed", str(directed).lower()) == "true":
         return (relationship,)
     if undirected == "both":
@@ -157,14 +154,12 @@ def _attributes(
 
 def _value(key: _Key, text: str) -> Any:
     try:
-        if key.is_list:
-            items = parse_json(text)
-            if not isinstance(items, list):
-                raise ValueError(f"a list is written as a JSON list, not as {brief(text)}")
-            return [read_value(key.type, item) if isinstance(item, str) else from_json(item) for item in items]
-        return read_value(key.type, text)
-    except KeyError:
-        raise ValueError(f"attribute {key.name!r} has the unknown type {key.type!r}") from None
+        if not key.is_list:
+            return read_value(key.type, text)
+        items = parse_json(text)
+        if not isinstance(items, list):
+            raise ValueError(f"a list is written as a JSON list, not as {brief(text)}")
+        return [read_value(key.type, item) if isinstance(item, str) else item for item in items]
     except ValueError as error:
         raise ValueError(f"the value {brief(text)} of attribute {key.name!r} is no {key.type}: {error}") from None
 

@@ -2,7 +2,7 @@
 
     "\\0" + JSON:   \\0{"$float": "NaN"}   \\0[[1, 2], "a"]   \\0"text that begins so"
 
-The JSON is that of graph files (`graphwalk.graphs.formats.json`). Equal values have equal texts: `=` finds them.
+The JSON is that of graph files (`graphwalk.graphs.values`). Equal values have equal texts: `=` finds them.
 """
 
 import json
@@ -19,9 +19,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
 from graphwalk.errors import StoreError
-from graphwalk.graphs.formats.json import from_json, json_value
-from graphwalk.graphs.temporals import clock_text, day_text, duration_text
-from graphwalk.graphs.values import Point, Temporal, Value
+from graphwalk.graphs.values import Point, Temporal, Value, clock_text, day_text, duration_text, from_json, json_value
 from graphwalk.stores.cypher import NO_LABEL
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -92,13 +90,9 @@ def decoded(value: Any) -> Any:
 def _untagged(text: str) -> Any:
     """Return the value of a text that begins with the mark. Text that Cypher derived from it loses the mark."""
     try:
-        return _as_tuple(from_json(json.loads(text[1:])))
+        return from_json(json.loads(text[1:]))
     except (ValueError, TypeError, RecursionError):
         return text.lstrip(_MARK)
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 def from_driver(value: Any) -> Any:

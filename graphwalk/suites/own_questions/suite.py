@@ -17,8 +17,7 @@ from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.config.resources import data_path
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.graphs.schema import Schema
-from graphwalk.graphs.temporals import read_temporal
-from graphwalk.graphs.values import Row
+from graphwalk.graphs.values import Row, read_temporal
 from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.stores.embedded import EmbeddedDatabase

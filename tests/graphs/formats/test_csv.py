@@ -94,7 +94,7 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
         ({"x": PEOPLE + 'b,"2,A\n'}, r"x\.csv: line 3: cannot read .*is a quote not closed"),
         ({"x": PEOPLE + "b,2,A,4\n"}, r"x\.csv: line 3: there are 4 fields, and 3 in the header"),
         ({"x": PEOPLE + "b,2,gw_1\n"}, r"x\.csv, line 3 has the label 'gw_1'"),
-        ({"x": ":ID,p:map\na,1\n"}, "the column 'p' has the unknown type 'map'"),
+        ({"x": ":ID,p:map\na,1\n"}, "column 'p', a map: the type 'map' is unknown"),
         ({"x": ":ID,p,p\na,1,2\n"}, "the header has the column 'p' more than once"),
         ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,b,R\n"}, r"y\.csv, line 2: no node has the id 'b'"),
         ({"x": PEOPLE + ",2,A\n"}, r"x\.csv, line 3: :ID is missing"),

@@ -44,6 +44,12 @@ def test_the_form_of_networkx_is_refused(tmp_path: Path) -> None:
         read(tmp_path, nx.node_link_data(nx.DiGraph([(1, 2)]), edges="links"))
 
 
-def test_a_field_of_another_form_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"nodes\[0\] has the unknown field 'born'; put it into `properties`"):
-        read(tmp_path, {"nodes": [{"id": "a", "label": "Person", "born": 1960}], "relationships": []})
+def test_fields_beside_properties_are_properties(tmp_path: Path) -> None:
+    node = {"id": "a", "label": "Person", "born": 1960, "properties": {"name": "Ida"}}
+    edge = {"id": 7, "source": "a", "target": "a", "type": "KNOWS", "since": float("nan")}
+    graph = read(tmp_path, {"nodes": [node], "relationships": [edge]})
+    assert list(graph.nodes()) == [Node("a", ("Person",), {"name": "Ida", "born": 1960})]
+    (relationship,) = graph.relationships()
+    assert repr(relationship.properties) == "{'id': 7, 'since': nan}"
+    with pytest.raises(ConfigError, match=r"nodes\[0\] has 'born' twice"):
+        read(tmp_path, {"nodes": [node | {"properties": {"born": 1961}}], "relationships": []})

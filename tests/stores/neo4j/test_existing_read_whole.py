@@ -8,8 +8,7 @@ from neo4j.types import UnsupportedType
 from neo4j.vector import Vector
 
 from graphwalk.errors import StoreError
-from graphwalk.graphs.temporals import read_temporal
-from graphwalk.graphs.values import Point, Temporal, Value
+from graphwalk.graphs.values import Point, Temporal, Value, read_temporal
 from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.values import plain
 from tests.stores.neo4j.existing import OwnDatabase

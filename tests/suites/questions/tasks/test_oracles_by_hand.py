@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.graphs.temporals import read_temporal
-from graphwalk.graphs.values import Value
+from graphwalk.graphs.values import Value, read_temporal
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal

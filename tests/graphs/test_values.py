@@ -2,8 +2,7 @@
 
 import pytest
 
-from graphwalk.graphs.temporals import read_temporal
-from graphwalk.graphs.values import TemporalKind
+from graphwalk.graphs.values import TemporalKind, read_temporal
 
 
 @pytest.mark.parametrize(
