@@ -11,6 +11,7 @@ usage, the results of its calls, the next message of the user. Limits are read f
 
 import asyncio
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -27,6 +28,7 @@ from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.toolbox import Toolbox
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManager
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.runtime import Runtime
 
+_LOGGER = logging.getLogger("graphwalk")
 _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
 CUT_OFF = ("length", "max_tokens")
@@ -82,10 +85,6 @@ class Step(NamedTuple):
     exit_status: ExitStatus | None = None
     error: str | None = None
 
-    def update(self) -> dict[str, Any]:
-        """Return what changes in the state of the graph."""
-        return {name: value for name, value in self._asdict().items() if value is not None}
-
 
 async def run_episode(episode: Episode, callbacks: Sequence[Any] = ()) -> Trajectory:
     """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`.
@@ -120,11 +119,11 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
             episode = replace(episode, model=Reporting(episode.model, manager))
         step = await model_turn(episode, state["turns"])
         following = END if step.exit_status else "tools" if step.turns[-1].next_user is None else "model"
-        return Command(update=step.update(), goto=following)
+        return Command(update=step._asdict(), goto=following)
 
     async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
         step = await tool_turn(runtime.context, state["turns"], callback_manager(config))
-        return Command(update=step.update(), goto=END if step.exit_status else "model")
+        return Command(update=step._asdict(), goto=END if step.exit_status else "model")
 
     graph: Any = StateGraph(AgentState, context_schema=Episode)
     graph.add_node("model", model, destinations=("model", "tools", END))
@@ -262,23 +261,35 @@ async def call_tools(
     allowed, reason, limit = min(limits)
     accepted, refused = calls[:allowed], calls[allowed:]
     if toolbox.ordered or len(accepted) == 1:
-        results = [await _call(toolbox, call, manager) for call in accepted]
+        results = [await call_tool(toolbox, call, config, manager) for call in accepted]
     else:
-        results = await asyncio.gather(*(_call(toolbox, call, manager) for call in accepted))
+        results = await asyncio.gather(*(call_tool(toolbox, call, config, manager) for call in accepted))
     refusal = config.render("call_refused.j2", reason=reason, limit=limit) if refused else ""
     return (*results, *(ToolResult(call, refusal, error=reason) for call in refused))
 
 
-async def _call(toolbox: Toolbox, call: ToolCall, manager: "AsyncCallbackManager | None") -> ToolResult:
-    if manager is None:
-        return await toolbox.call(call)
-    run = await manager.on_tool_start({"name": call.name}, call.arguments, name=call.name)
+async def call_tool(
+    toolbox: Toolbox, call: ToolCall, config: AgentConfig, manager: "AsyncCallbackManager | None" = None
+) -> ToolResult:
+    """Return the result of a call, which is reported to `manager`. Raise StoreError if the database fails.
+
+    Any other error ends this call alone: its text, without secrets, is the result.
+    """
+    run = None if manager is None else await manager.on_tool_start({"name": call.name}, call.arguments, name=call.name)
+    started = perf_counter()
     try:
         result = await toolbox.call(call)
     except BaseException as error:
-        await run.on_tool_error(error)
-        raise
-    await run.on_tool_end(tool_message(result, result.seconds))
+        if run is not None:
+            await run.on_tool_error(error)
+        if isinstance(error, StoreError) or not isinstance(error, Exception):
+            raise
+        _LOGGER.error("unexpected error in a call of %s", call.name, exc_info=error)
+        problem = read_variables().secrets.redact_error(f"{type(error).__name__}: {error}")
+        text = config.texts.message("call_failed", problem=problem)
+        return ToolResult(call, text, error="internal", seconds=perf_counter() - started)
+    if run is not None:
+        await run.on_tool_end(tool_message(result, result.seconds))
     return result
 
 

@@ -40,8 +40,9 @@ class ToolResult:
     """The result of a tool call for the model.
 
     `error` is the class of mistake if the call was one ("unknown_tool", "bad_json", "bad_arguments", "unknown_name",
-    …), else None. `rows` counts the rows found, None for notes and mistakes. `seconds` is wall time. `data` is the
-    content before it was written as text, for programs; it is not logged.
+    …), "internal" after an unexpected error of the tool, else None. `rows` counts the rows found, None for notes and
+    mistakes. `seconds` is wall time. `data` is the content before it was written as text, for programs; it is not
+    logged.
     """
 
     call: ToolCall

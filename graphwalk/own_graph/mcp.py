@@ -31,10 +31,12 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from graphwalk.agent.loop import call_tool
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.own_graph.graph_agent import ask_config, toolbox_over
 from graphwalk.runs.experiment import parse_override
@@ -70,22 +72,22 @@ Context = ServerRequestContext[Any, Any]
 
 
 def graph_server(
-    name: str, toolbox: Toolbox, tools: Sequence[Tool], schema: str, search: bool, variables: Variables
+    name: str, toolbox: Toolbox, tools: Sequence[Tool], schema: Schema, agent: AgentConfig, variables: Variables
 ) -> Server[Any]:
-    """Return a server of these tools over the graph `name`; `schema` and `search` are for its instructions."""
+    """Return a server of these tools over the graph `name`; `schema` is for its instructions."""
     by_name = {tool.name: tool for tool in tools}
     turns = asyncio.Semaphore(CALLS_AT_ONCE)
 
     async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_offer(by_name[spec.name], spec) for spec in toolbox.specs])
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def answer_call(context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. A mistake of the caller is an error with advice, as for models."""
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
         async with turns:
             try:
-                result = await toolbox.call(call)
-                text, is_error = result.content, params.name not in by_name or result.error is not None
+                result = await call_tool(toolbox, call, agent)
+                text, is_error = result.content, result.error is not None
             except GraphwalkError as error:
                 cause = str(error).splitlines()[0]  # without the query: no client wrote it
                 text = variables.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
@@ -96,9 +98,14 @@ def graph_server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=render_page("mcp/instructions.j2", name=name, schema=schema, search=search),
+        instructions=render_page(
+            "mcp/instructions.j2",
+            name=name,
+            schema=schema_text(schema, agent),
+            search=any(tool.operation == "search" for tool in tools),
+        ),
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        on_call_tool=answer_call,
     )
 
 
@@ -155,9 +162,8 @@ async def serve(
         )
     async with open_source(source, variables) as opened:
         toolbox = await toolbox_over(opened.store, agent)
-        schema = schema_text(await opened.store.schema(agent.schema_samples), agent)
-        search = any(tool.operation == "search" for tool in loaded)
-        server = graph_server(opened.name, toolbox, loaded, schema, search, variables)
+        schema = await opened.store.schema(agent.schema_samples)
+        server = graph_server(opened.name, toolbox, loaded, schema, agent, variables)
         if transport == "stdio":
             stdin = _Stdin()
             lines = io.TextIOWrapper(io.BufferedReader(stdin), encoding="utf-8", errors="replace")

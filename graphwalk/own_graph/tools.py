@@ -1,10 +1,11 @@
 """The tools and the prompt of your own graph for agents of LangChain, LangGraph and OpenAI."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from graphwalk.agent.loop import call_tool
 from graphwalk.errors import StoreError
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
@@ -30,7 +31,7 @@ class OpenAITools:
     """Tools as functions of the Chat Completions API: `specs` for `tools=…`, `run` for the calls that come back."""
 
     specs: Sequence[dict[str, Any]]
-    _call: Callable[[ToolCall], Awaitable[ToolResult]]
+    _call: Callable[[ToolCall], Coroutine[Any, Any, ToolResult]]
 
     async def arun(self, call: Any) -> dict[str, str]:
         """Answer a tool call, an `openai` object or a dictionary, by a message, which also reports any error."""
@@ -55,9 +56,13 @@ def openai_tools(store: AnyGraph, **agent: Any) -> OpenAITools:
         reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
         messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
     """
-    opened = open_store(store)
-    toolbox = opened.wait_for(toolbox_over(opened.inner, ask_config(agent).agent))
-    return OpenAITools([spec.as_openai() for spec in toolbox.specs], lambda call: opened.await_for(toolbox.call(call)))
+    opened, config = open_store(store), ask_config(agent).agent
+    toolbox = opened.wait_for(toolbox_over(opened.inner, config))
+
+    def run(call: ToolCall) -> Coroutine[Any, Any, ToolResult]:
+        return opened.await_for(call_tool(toolbox, call, config))
+
+    return OpenAITools([spec.as_openai() for spec in toolbox.specs], run)
 
 
 def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
@@ -72,12 +77,13 @@ def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
     """
     from langchain_core.tools import StructuredTool, ToolException
 
-    opened = open_store(store)
-    toolbox = opened.wait_for(toolbox_over(opened.inner, ask_config(agent).agent))
+    opened, config = open_store(store), ask_config(agent).agent
+    toolbox = opened.wait_for(toolbox_over(opened.inner, config))
 
-    async def call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+    async def run_call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         try:
-            result = await toolbox.call(ToolCall("", name, json.dumps(arguments, ensure_ascii=False)))
+            call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
+            result = await call_tool(toolbox, call, config)
         except StoreError as error:
             raise ToolException(f"The database does not answer: {error}") from error
         if result.error is not None:
@@ -86,10 +92,10 @@ def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
 
     def structured_tool(spec: ToolSpec) -> StructuredTool:
         def run(**arguments: Any) -> tuple[str, Any]:
-            return opened.wait_for(call(spec.name, arguments))
+            return opened.wait_for(run_call(spec.name, arguments))
 
         async def arun(**arguments: Any) -> tuple[str, Any]:
-            return await opened.await_for(call(spec.name, arguments))
+            return await opened.await_for(run_call(spec.name, arguments))
 
         return StructuredTool(
             name=spec.name,
