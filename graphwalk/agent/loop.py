@@ -296,25 +296,26 @@ async def call_tool(
 def messages_to_send(prompt: Sequence[Message], turns: Sequence[Turn], config: AgentConfig) -> list[Message]:
     """Return the messages to send for the next turn.
 
-    With `compaction: window`, tool results of older turns are left out. Calls without a result get a refusal before a
-    message of the user, since servers require results.
+    With `compaction: window`, tool results of older turns are left out. Servers require a result for each call, and
+    a call for each result: a call without a result gets a refusal, and a result without a call is left out.
     """
     messages = list(prompt)
     first_whole = max(0, len(turns) - config.compaction_window) if config.compaction == "window" else 0
     for number, turn in enumerate(turns):
         messages.append(turn.message)
-        for result in turn.results:
+        unanswered = dict.fromkeys(call.id for call in turn.message.tool_calls)
+        results = [result for result in turn.results if result.call.id in unanswered]
+        for result in results:
             message = result.message
             if number < first_whole:
                 left_out = config.render("result_left_out.j2", rows=result.rows)
                 message = replace(message, content=min(result.content, left_out, key=len))
             messages.append(message)
+            unanswered.pop(result.call.id, None)
+        for call_id in unanswered:
+            refusal = config.render("call_refused.j2", reason="not_made", limit=0)
+            messages.append(Message("tool", refusal, tool_call_id=call_id))
         if turn.next_user is not None:
-            answered = {result.call.id for result in turn.results}
-            unanswered = dict.fromkeys(call.id for call in turn.message.tool_calls if call.id not in answered)
-            if unanswered:
-                refusal = config.render("call_refused.j2", reason="not_made", limit=0)
-                messages += [Message("tool", refusal, tool_call_id=call_id) for call_id in unanswered]
             messages.append(Message("user", turn.next_user))
     return messages
 

@@ -9,6 +9,8 @@ from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.own_graph.stores import AnyGraph, graph_in_memory
+from graphwalk.runs.background import run_in_background
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.generate import MazeSpec
 
@@ -47,9 +49,9 @@ def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
     return load_graph(path, undirected)
 
 
-def write_graph(graph: PropertyGraph, path: Path | str) -> None:
+def write_graph(graph: AnyGraph, path: Path | str) -> None:
     """Write a graph as .json or .graphml, or as a folder of CSV files where the name has no suffix.
 
-    The same bytes for the same graph, and every file whole or not at all.
+    `graph`: in any form that `open_store` takes. The same bytes for the same graph, and every file whole or not at all.
     """
-    save_graph(graph, path)
+    save_graph(run_in_background(graph_in_memory(graph)), path)

@@ -13,7 +13,7 @@ from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.suite_analysis import score_fields
 from graphwalk.errors import ConfigError
 from graphwalk.own_graph.graph_agent import AnyModel, named_models
-from graphwalk.own_graph.stores import AnyGraph, as_graph
+from graphwalk.own_graph.stores import AnyGraph, graph_in_memory
 from graphwalk.runs.background import blocking
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
@@ -40,7 +40,7 @@ async def amake_tasks(
 
     Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
     """
-    return await tasks_on(as_graph(graph), seed=seed, questions=questions, per_question=per_question)
+    return await tasks_on(await graph_in_memory(graph), seed=seed, questions=questions, per_question=per_question)
 
 
 make_tasks = blocking(amake_tasks)
@@ -73,7 +73,7 @@ async def aplay(
     names, objects = named_models([model], variables)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
-    return await play_task(resolve(config, variables, objects=objects), task, as_graph(graph))
+    return await play_task(resolve(config, variables, objects=objects), task, await graph_in_memory(graph))
 
 
 play = blocking(aplay)

@@ -1,6 +1,7 @@
 """The agent over your own graph: its configuration, its model, its tools and prompt, and the questions it answers."""
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +14,14 @@ from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
 from graphwalk.config.resources import data_path
 from graphwalk.config.strict import LoggedSettings, Strict, YamlFile, as_typed, set_dotted, validate
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import CallOptions, Message, Model
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import EPISODE_PROVIDERS, Guarded, open_model
 from graphwalk.models.scripted import ScriptedChatModel
+from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, wrap
 from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
@@ -34,6 +36,7 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.variables import Variables
 
+_LOGGER = logging.getLogger("graphwalk")
 DEFAULTS: Mapping[str, Any] = {**FOREIGN, "tools": OWN_GRAPH_TOOLS, "turn_limit": 30}
 
 
@@ -208,7 +211,14 @@ class GraphAgent:
         messages.append(Message("user", question))
         deadline = asyncio.get_running_loop().time() + self.config.limits.episode_seconds
         start = replace(self.episode, prompt=replace(prompt, messages=tuple(messages)), deadline=deadline)
-        trajectory = await run_episode(start, self.variables.callbacks)
+        try:
+            trajectory = await run_episode(start, self.variables.callbacks)
+        except GraphwalkError:
+            raise
+        except Exception as error:
+            _LOGGER.error("unexpected error in an answer", exc_info=error)
+            cause = f"unexpected error: {type(error).__name__}: {error}"
+            trajectory = Trajectory(start.prompt.messages, (), ExitStatus.MODEL_ERROR, cause)
         if trajectory.error is not None:
             trajectory = replace(trajectory, error=self.variables.secrets.redact_error(trajectory.error))
         return Answer(question, trajectory, self.episode.model.name, tuple(earlier))

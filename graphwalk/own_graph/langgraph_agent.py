@@ -143,10 +143,14 @@ def _update(step: Step, messages: "Sequence[BaseMessage]") -> dict[str, Any]:
 
 
 def split_at_first_reply(episode: Episode, messages: "Sequence[BaseMessage]") -> tuple[Episode, list[Turn]]:
-    """Return the episode with the messages before the first reply in its prompt, and the turns from there on."""
+    """Return the episode with the messages before the first reply in its prompt, and the turns from there on.
+
+    A tool result before the first reply has no call and is left out: servers refuse it.
+    """
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
-    leading = map(from_langchain, messages[: starts[0]] if starts else messages)
-    prompt = replace(episode.prompt, messages=(*episode.prompt.messages, *leading))
+    leading = messages[: starts[0]] if starts else messages
+    texts = [from_langchain(message) for message in leading if message.type != "tool"]
+    prompt = replace(episode.prompt, messages=(*episode.prompt.messages, *texts))
     turns = [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
     return replace(episode, prompt=prompt), turns
 

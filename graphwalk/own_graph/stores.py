@@ -30,6 +30,11 @@ def as_graph(graph: AnyGraph) -> PropertyGraph:
     """Return a graph in memory, or in a file, as a PropertyGraph. ConfigError for anything else."""
     if isinstance(graph, PropertyGraph):
         return graph
+    if isinstance(graph, str) and "://" in graph:
+        raise ConfigError(
+            f"{graph.partition('://')[0]}://… is the address of a server, not a file",
+            hint='set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD, and pass {"neo4j": "NAME"} of the database',
+        )
     if isinstance(graph, str | Path):
         return load_graph(graph)
     if hasattr(graph, "is_multigraph"):
@@ -119,6 +124,16 @@ def _end(opened: AsyncExitStack) -> None:
     task = asyncio.ensure_future(work)
     _ENDING.add(task)
     task.add_done_callback(_ENDING.discard)
+
+
+async def graph_in_memory(graph: AnyGraph) -> PropertyGraph:
+    """Return a graph in any of its forms as a PropertyGraph. Raise ConfigError or StoreError."""
+    if isinstance(graph, Store):
+        return await graph.await_for(graph_in_memory(graph.inner))
+    if not isinstance(graph, GraphStore | Mapping):
+        return await asyncio.to_thread(as_graph, graph)
+    async with aopen_store(graph) as opened:
+        return opened.graph or await opened.read_graph()
 
 
 def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> Store:

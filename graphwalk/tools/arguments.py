@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.graphs.answers import parse_json
 from graphwalk.graphs.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.graphs.values import SPECIAL_FLOATS, Temporal, Value, read_temporal, shown
 from graphwalk.sanitise import quote
@@ -56,7 +57,8 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
 def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), *, lists: bool = False) -> None:
     """Raise ToolMistake "bad_arguments" if an argument is missing, unexpected or of a wrong type.
 
-    An optional argument that is null is removed. `lists`: values may be lists, which become tuples.
+    An optional argument that is null is removed; a number or boolean in quotes, and an integer as 2.0, is read.
+    `lists`: values may be lists, which become tuples.
     """
     parameters = [*tool.arguments, *optional]
     required = [name for name in tool.arguments if not tool.parameters[name].optional]
@@ -77,10 +79,18 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), 
             if isinstance(value, list) and (items := _as_list(value)) is not None:
                 arguments[name] = items
                 continue
-        kind = _KINDS.get(type(value), "null")
-        if isinstance(value, list) or not (kind in types or (kind == "integer" and "number" in types)):
+        typed = as_declared(value, types)
+        kind = _KINDS.get(type(typed), "null")
+        if isinstance(typed, list) or not (kind in types or (kind == "integer" and "number" in types)):
             values = {"name": name, "expected": types, "given": _kind(value)}
             raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, **values)
+        arguments[name] = typed
+
+
+def as_declared(value: Any, types: Sequence[str]) -> Any:
+    """Return "2" and 2.0 as 2 where an integer is declared, and "true" as true for a boolean."""
+    read = parse_json(value) if isinstance(value, str) and "string" not in types else value
+    return int(read) if isinstance(read, float) and read.is_integer() and "number" not in types else read
 
 
 def _kind(value: Any) -> str:

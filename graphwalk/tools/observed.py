@@ -20,6 +20,7 @@ from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value
 from graphwalk.graphs.values import SCALARS, Row, Value
 from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.tools.arguments import as_declared
 from graphwalk.tools.encodings import read_rows, split_notes
 from graphwalk.tools.tool import shipped_declaration
 
@@ -224,7 +225,7 @@ class ObservedGraph:
             self._unread |= bool(result.rows)
             return
         arguments = parse_object(result.call.arguments)
-        page = arguments.pop("page", FIRST_PAGE)
+        page = as_declared(arguments.pop("page", FIRST_PAGE), ("integer",))
         page = page if isinstance(page, int) else FIRST_PAGE
         identity = result.call.name, json.dumps(arguments, sort_keys=True)
         call = self._calls.setdefault(identity, _Call(result.call.name, arguments, result.rows or 0))

@@ -117,6 +117,7 @@ async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer
     [
         lambda graph: graphwalk.ask("Which film is Red Dust?", graph, model="scripted/look"),
         lambda graph: graphwalk.build_agent("scripted/look", graph).invoke({"messages": [("user", "Red Dust?")]}),
+        lambda graph: graphwalk.make_tasks(graph, questions=["node_count"]),
         graphwalk.schema_prompt,
         graphwalk.openai_tools,
         graphwalk.langchain_tools,
@@ -125,8 +126,20 @@ async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer
 async def test_every_form_of_a_graph_is_accepted_alike(use: Callable[[Any], object]) -> None:
     graph = graphwalk.read_graph(FILMS)
     async with graphwalk.aopen_store(graph) as awaited:
-        for form in (graph, FILMS, {"file": FILMS}, graphwalk.to_networkx(graph), graphwalk.open_store(graph), awaited):
+        for form in (
+            graph,
+            FILMS,
+            str(FILMS),
+            {"file": FILMS},
+            graphwalk.to_networkx(graph),
+            graphwalk.open_store(graph),
+            awaited,
+        ):
             assert use(form)
-    with pytest.raises(graphwalk.ConfigError, match="NoneType is not a graph") as error:
-        use(None)
-    assert "open_store" in error.value.hint
+    for wrong, cause, hint in (
+        (None, "NoneType is not a graph", "open_store"),
+        ("bolt://localhost:7687", "bolt://… is the address of a server", "NEO4J_URI"),
+    ):
+        with pytest.raises(graphwalk.ConfigError, match=cause) as error:
+            use(wrong)
+        assert hint in error.value.hint

@@ -42,6 +42,18 @@ async def test_malformed_json(call: Call, text: str, words: str) -> None:
     assert (result.error, words in result.content) == ("bad_json", True), result.content
 
 
+@pytest.mark.parametrize("page", ["1", " 1 ", 1.0, "1.0"])
+async def test_a_page_that_is_no_integer_but_means_one_is_read(call: Call, page: object) -> None:
+    result = await call(VALUES, PAGES, **COST, page=page)
+    assert (result.error, result.data) == (None, (await call(VALUES, PAGES, **COST, page=1)).data)
+
+
+@pytest.mark.parametrize("page", ["one", "", "1.5", "[1]", "null", [1], 10**30, -1])
+async def test_a_page_that_means_none_is_refused(call: Call, page: object) -> None:
+    result = await call(VALUES, PAGES, **COST, page=page)
+    assert (result.error, "page" in result.content) == ("bad_arguments", True), result.content
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [

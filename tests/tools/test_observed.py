@@ -46,6 +46,8 @@ def test_parallel_relationships_are_counted_and_a_page_that_comes_again_is_not()
     page = near(directed("p1"), directed("p1"), page=1)
     assert counts(observed_graph([page])) == [("DIRECTED", "p1", "f1", 2)]
     assert counts(observed_graph([page, page])) == [("DIRECTED", "p1", "f1", 2)]
+    for second in (2, "2", 2.0):
+        assert counts(observed_graph([page, near(directed("p1"), page=second)])) == [("DIRECTED", "p1", "f1", 3)]
     numbered = replace(page, content=f"Note: This is result 2.\n{page.content}")
     assert counts(observed_graph([page, numbered])) == [("DIRECTED", "p1", "f1", 2)]
     other_end = {**DIRECTED, "center_key": "p1", "direction": "outgoing", "neighbor_label": "Film"}
