@@ -35,7 +35,8 @@ def agent(tmp_path: Path) -> AgentConfig:
 
 async def test_in_the_conversation(agent: AgentConfig) -> None:
     assert answer_now(agent).content == "Now!"
-    turns = [Turn(Message("assistant"), results=(ToolResult(CALL, "long enough", rows=1),)), Turn(Message("assistant"))]
+    calling = Message("assistant", tool_calls=(CALL,))
+    turns = [Turn(calling, results=(ToolResult(CALL, "long enough", rows=1),)), Turn(Message("assistant"))]
     assert [m.content for m in messages_to_send((), turns, agent) if m.role == "tool"] == ["-"]
 
 
