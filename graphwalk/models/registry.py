@@ -85,11 +85,10 @@ def check_name(spec: str) -> None:
         )
     names = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
     if provider not in names:
-        others = f"openrouter/{spec}, or langchain/{_LANGCHAIN.get(provider, 'PACKAGE.CLASS')}/{name}"
-        raise ConfigError(
-            f"unknown provider {provider!r} in {spec!r}{did_you_mean(provider, names)}",
-            hint=f"write {others}; known: {', '.join(names)}",
-        )
+        close, hint = did_you_mean(provider, names), f"known: {', '.join(names)}"
+        if not close:
+            hint = f"openrouter/{spec}, or langchain/{_LANGCHAIN.get(provider, 'PACKAGE.CLASS')}/{name}; {hint}"
+        raise ConfigError(f"unknown provider {provider!r} in {spec!r}{close}", hint=hint)
 
 
 def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> Model:
@@ -276,18 +275,14 @@ def server_of(spec: str, variables: Variables) -> str | None:
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
 
 
-def _is_local(host: str) -> bool:
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
-
-
 def _open_client(variable: str, address: str, variables: Variables, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
     from openai import AsyncOpenAI
 
     host = check_address(f"{variable}_BASE_URL", address)
-    name, local = f"{variable}_API_KEY", _is_local(host)
+    name, local = f"{variable}_API_KEY", host == "localhost"
+    with suppress(ValueError):  # for names of hosts
+        local = ip_address(host).is_loopback
     if local:
         key = variables.get(name) or "none"
     else:

@@ -161,7 +161,14 @@ class RateLimited(Wrapper):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Wait for the rate limits, then call the model."""
         expected, used = count_messages(messages) if self._token_seconds else 0, 0
-        await self._pace(expected)
+        now = asyncio.get_running_loop().time
+        if self._request_seconds or self._token_seconds or self._paused_until > now():
+            async with self._line:
+                # A pause may begin or grow while this call waits.
+                while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
+                    await asyncio.sleep(wait)
+                self._next_request = now() + self._request_seconds
+                self._next_tokens = max(now(), self._next_tokens) + expected * self._token_seconds
         try:
             reply = await self.inner.complete(messages, tools, options)
             used = reply.usage.total_tokens
@@ -186,17 +193,6 @@ class RateLimited(Wrapper):
         if now + seconds - max(now, self._paused_until) > _LONG_PAUSE:
             self._note(f"{self.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait")
         self._paused_until = max(self._paused_until, now + seconds)
-
-    async def _pace(self, tokens: int) -> None:
-        now = asyncio.get_running_loop().time
-        if not (self._request_seconds or self._token_seconds or self._paused_until > now()):
-            return
-        async with self._line:
-            # A pause may begin or grow while this call waits.
-            while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
-                await asyncio.sleep(wait)
-            self._next_request = now() + self._request_seconds
-            self._next_tokens = max(now(), self._next_tokens) + tokens * self._token_seconds
 
 
 class Retrying(Wrapper):
