@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
+GENERATED := README.md docs/experiments.md docs/extending.md docs/method.md
 export NO_MKDOCS_2_WARNING := 1
 # Each command compiles all packages again where bytecode is not written.
 export PYTHONDONTWRITEBYTECODE :=
@@ -44,11 +45,11 @@ words: $(STAMP) ## Spelling; the words of docs, help and docstrings
 	$(BIN)/codespell
 	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples training .ci
 
-generated: $(STAMP) ## Are the generated parts of README.md, docs/experiments.md and docs/method.md up to date?
-	$(BIN)/cog -I .ci --check README.md docs/experiments.md docs/method.md
+generated: $(STAMP) ## Are the generated parts of README.md and docs up to date?
+	$(BIN)/cog -I .ci --check $(GENERATED)
 
 figures: $(STAMP) ## Rewrite the generated parts of README.md and docs, and the pictures of docs/results.md
-	$(BIN)/cog -I .ci -r README.md docs/experiments.md docs/method.md docs/results.md
+	$(BIN)/cog -I .ci -r $(GENERATED) docs/results.md
 	$(BIN)/python .ci/results.py
 
 audit: $(STAMP) ## Look up known weaknesses of the locked packages

@@ -1,6 +1,6 @@
 """The table of all fields of an experiment, for docs/experiments.md."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graphwalk.runs.experiment import ExperimentConfig
@@ -43,24 +43,27 @@ def _rows(schema: Mapping[str, Any], known: Mapping[str, Any], prefix: str) -> I
     for name, field in schema.get("properties", {}).items():
         full = f"{prefix}{name}"
         inner, is_list = _inner(field, known)
-        meaning = " ".join(str(field.get("description") or (inner or {}).get("description") or "").split())
+        first = inner[0] if inner else {}
         default = "needed" if name in required else _default(field, inner)
-        yield FieldRow(full, _type(field, known), default, meaning)
-        if inner is not None:
-            yield from _rows(inner, known, f"{full}{'[]' if is_list else ''}.")
+        yield FieldRow(full, _type(field, known), default, _words(field) or _words(first))
+        full += "[]" if is_list else ""
+        for entry in inner:
+            if len(inner) > 1:
+                yield FieldRow(full, "fields", "", _words(entry))
+            yield from _rows(entry, known, f"{full}.")
 
 
-def _inner(field: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, bool]:
-    """Return the schema of the fields inside a field, None without any, and whether the field is a list of these."""
-    options = field.get("anyOf", [field])
-    for option in options:
-        target = _resolved(option, known)
-        if target.get("properties"):
-            return target, False
-        item, _ = _inner(target["items"], known) if isinstance(target.get("items"), dict) else (None, False)
-        if item is not None:
-            return item, True
-    return None, False
+def _words(schema: Mapping[str, Any]) -> str:
+    return " ".join(str(schema.get("description") or "").split())
+
+
+def _inner(field: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+    """Return the schemas of the fields inside a field, one for each form of it, and whether it is a list of these."""
+    forms = [_resolved(form, known) for form in field.get("anyOf", field.get("oneOf", [field]))]
+    if inner := [form for form in forms if form.get("properties")]:
+        return inner, False
+    items = (form["items"] for form in forms if isinstance(form.get("items"), dict))
+    return next((inner for item in items if (inner := _inner(item, known)[0])), []), True
 
 
 def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -69,8 +72,8 @@ def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[st
 
 
 def _type(field: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    if "anyOf" in field:
-        return " or ".join(dict.fromkeys(_type(option, known) for option in field["anyOf"]))
+    if forms := field.get("anyOf", field.get("oneOf")):
+        return " or ".join(dict.fromkeys(_type(form, known) for form in forms))
     field = _resolved(field, known)
     if "const" in field:
         return str(field["const"])
@@ -81,13 +84,13 @@ def _type(field: Mapping[str, Any], known: Mapping[str, Any]) -> str:
     if field.get("type") == "array":
         items = field.get("items") or field.get("prefixItems")
         return f"list of {_type(items, known)}" if isinstance(items, dict) else "list"
-    bounds = [f"{sign} {field[bound]:g}" for bound, sign in _BOUNDS.items() if bound in field]
+    bounds = [f"{sign} {field[bound]:,.12g}" for bound, sign in _BOUNDS.items() if bound in field]
     return " ".join([_TYPES.get(field.get("type", ""), "any value"), *bounds])
 
 
-def _default(field: Mapping[str, Any], inner: Any) -> str:
+def _default(field: Mapping[str, Any], inner: Sequence[Any]) -> str:
     default = field.get("default")
-    if default is None or inner is not None:
+    if default is None or inner:
         return ""
     if isinstance(default, bool):
         return str(default).lower()
