@@ -5,9 +5,11 @@ A `.env` file in the working directory adds variables that are not set in the pr
 
 import os
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +73,9 @@ def without_ray_statistics() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 
-def ray_address() -> str | None:
-    """Return the address of the Ray cluster to use, from the process alone: an experiment's files are sent there."""
-    return os.environ.get("RAY_ADDRESS") or None
+def process_variable(name: str) -> str | None:
+    """Return a variable of the process, which a foreign `.env` cannot set."""
+    return os.environ.get(name) or None
 
 
 def server_variable(server: str) -> str:
@@ -82,11 +84,20 @@ def server_variable(server: str) -> str:
 
 
 def read_variables(folder: Path | None = None) -> Variables:
-    """Read environment variables, and those that only `.env` in `folder` has (default: the working directory)."""
+    """Read environment variables, and those that only `.env` in `folder` has (default: the working directory).
+
+    Raise ConfigError if `.env` is not text in UTF-8, or in UTF-16 with its mark.
+    """
     file, from_file = (folder or Path.cwd()) / ".env", {}
     if file.is_file():
         from dotenv import dotenv_values  # takes 20 ms
 
-        from_file = {name: value for name, value in dotenv_values(file).items() if value}
+        try:
+            content = file.read_bytes()
+            encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
+            text = content.decode(encoding)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{file} cannot be read: {error}", hint="save it as text in UTF-8") from error
+        from_file = {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value}
     own = {name: value for name, value in os.environ.items() if value}
     return Variables({**from_file, **own}, frozenset(from_file.keys() - own.keys()))

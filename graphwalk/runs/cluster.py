@@ -24,7 +24,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.runs.shards import Shard, merge_runs
 from graphwalk.terminal.signals import heed_signals
-from graphwalk.variables import ray_address, read_variables, without_ray_statistics
+from graphwalk.variables import process_variable, read_variables, without_ray_statistics
 from graphwalk.version import __version__
 
 _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_tokens")
@@ -167,7 +167,7 @@ def ray_cluster() -> Iterator[int]:
     start.
     """
     without_ray_statistics()
-    address = ray_address()
+    address = process_variable("RAY_ADDRESS")  # an experiment's files are sent there
     try:
         import ray
     except ImportError as error:

@@ -7,14 +7,14 @@ import select
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from graphwalk.errors import GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.sanitise import printable
-from graphwalk.variables import read_variables
+from graphwalk.variables import process_variable, read_variables
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -160,7 +160,7 @@ def _console(stream: TextIO, messages: bool) -> "Console":
                 super().on_broken_pipe()
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    limited = stream.isatty() or read_variables().get("COLUMNS")
+    limited = stream.isatty() or process_variable("COLUMNS")
     return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=None if limited else NO_LIMIT)
 
 
@@ -206,10 +206,12 @@ def reader_gone() -> bool:
 
 def show_error(error: GraphwalkError) -> None:
     """Print the cause and the next step, with secrets redacted."""
-    secrets = read_variables().secrets
-    say(f"error: {secrets.redact(str(error))}")
+    redact: Callable[[str], str] = str
+    with suppress(ConfigError):  # about `.env`, of which no variable is in use then
+        redact = read_variables().secrets.redact
+    say(f"error: {redact(str(error))}")
     if error.hint:
-        say(f"  try: {secrets.redact(error.hint)}")
+        say(f"  try: {redact(error.hint)}")
 
 
 def show_warnings_as_lines() -> None:
