@@ -29,7 +29,7 @@ class FieldRow(NamedTuple):
 def experiment_fields() -> dict[str, list[FieldRow]]:
     """Return all fields: common ones under "", those of each suite under its name."""
     found: dict[str, list[FieldRow]] = {}
-    for name in SUITES.names():
+    for name in SUITES.built_in:
         config_type: Any = suite_named(name).config_type
         schema = ExperimentConfig[config_type].model_json_schema()
         rows = list(_rows(schema, schema.get("$defs", {}), ""))
