@@ -88,7 +88,7 @@ def runs(
 ) -> None:
     """List the runs in a folder, oldest first.
 
-    Columns: models, state, episodes, accuracy and cost. Continue an unfinished run with `graphwalk resume`.
+    Columns: models, state, episodes, accuracy of each model, cost. Continue an unfinished run with `graphwalk resume`.
     """
     from rich.text import Text
 
@@ -97,7 +97,7 @@ def runs(
 
     if not folder.is_dir():
         raise ConfigError(f"no folder {folder}", hint="create a run with  graphwalk run quickstart")
-    listed = list(list_runs(folder))
+    listed = list_runs(folder)
     if json:
         for run in listed:
             data(json_module.dumps(run.as_dict()))
@@ -116,7 +116,7 @@ def runs(
             Text(printable("\n".join(run.models))),
             run.state if run.shard is None else f"{run.shard}, {run.state}",
             f"{run.done}/{'?' if run.episodes is None else run.episodes}",
-            "–" if run.accuracy is None else f"{run.accuracy:.2f}",
+            "\n".join(f"{run.accuracy[model]:.2f}" if model in run.accuracy else "–" for model in run.models) or "–",
             "–" if run.cost is None else f"${run.cost:.4f}",
         )
     stdout().print(table)

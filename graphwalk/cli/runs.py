@@ -35,7 +35,7 @@ def merge(
 
 def publish(
     folder: Run,
-    out: Annotated[Path, typer.Option(help="Output file, NAME.zip.")],
+    out: Annotated[Path | None, typer.Option(help="Output file. Default: name of the run folder, NAME.zip.")] = None,
 ) -> None:
     """Write a run as one file to share.
 
@@ -46,6 +46,7 @@ def publish(
     from graphwalk.analysis.publishing import publish as write
     from graphwalk.runs.folder import RunFolder
 
+    out = out or Path(f"{folder.resolve().name}.zip")
     if out.suffix != ".zip":
         hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{out.stem}.zip')}"
         raise ConfigError(f"{out} does not end in .zip", hint=hint)

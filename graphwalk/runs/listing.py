@@ -1,14 +1,14 @@
 """List the runs in a folder."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
-from graphwalk.runs.record import EpisodeKey, key_of
+from graphwalk.runs.record import key_of
 
 State = Literal["finished", "not finished", "unreadable"]
 
@@ -28,34 +28,38 @@ class ListedRun:
     cost: float | None = None
     shard: str | None = None
     """"shard 2 of 4"; None for a whole run."""
-    accuracy: float | None = None
-    """In percent, over the tasks of all players, as reports compute it; None without scored episodes."""
+    accuracy: Mapping[str, float] = field(default_factory=dict)
+    """Model → percent of its tasks in all settings, as reports compute it; without models that have no score."""
 
     def as_dict(self) -> dict[str, Any]:
         return {**self.__dict__, "path": str(self.path)}
 
 
-def list_runs(folder: Path) -> Iterator[ListedRun]:
-    """Yield the runs in a folder, by name; if the folder is a run, only that one."""
+def list_runs(folder: Path) -> list[ListedRun]:
+    """Return the runs in a folder, oldest first and unreadable ones last; if the folder is a run, only that one."""
     places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
+    runs = []
     for place in places:
         try:
-            yield listed(RunFolder.open(place, conversations=True))
+            runs.append(listed(RunFolder.open(place, conversations=True)))
         except (GraphwalkError, OSError, LookupError, TypeError, ValueError, AttributeError):
-            yield ListedRun(place, "unreadable")
+            runs.append(ListedRun(place, "unreadable"))
+    return sorted(runs, key=lambda run: (run.state == "unreadable", run.created))
 
 
 def listed(folder: RunFolder) -> ListedRun:
     """Return the state of a run and its results so far."""
     manifest = folder.read_manifest()
     config, episodes = manifest["config"], own_episodes(manifest)
-    scores = dict[EpisodeKey, Mapping[str, Any] | None]()
-    costs = dict[EpisodeKey, float | None]()
-    for record in folder.records():
-        key = key_of(record)
-        scores[key], costs[key] = record["score"], record["usage"].get("cost")
-    scored = sum(score is not None for score in scores.values())
-    reported = [cost for cost in costs.values() if cost is not None]
+    last = {key_of(record): record for record in folder.records()}
+    repeats: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for key, record in last.items():
+        if record["score"] is not None:
+            repeats.setdefault(key.model, {}).setdefault((key.setting, key.task_id), []).append(
+                record["score"]["correct"]
+            )
+    costs = [record["usage"].get("cost") for record in last.values()]
+    scored = sum(record["score"] is not None for record in last.values())
     return ListedRun(
         path=folder.path,
         state="finished" if scored >= episodes else "not finished",
@@ -63,18 +67,8 @@ def listed(folder: RunFolder) -> ListedRun:
         created=manifest["created"],
         models=tuple(config["models"]),
         episodes=episodes,
-        done=len(scores),
-        cost=sum(reported) if reported and len(reported) == len(costs) else None,
+        done=len(last),
+        cost=sum(costs) if costs and None not in costs else None,
         shard=shard_in_words(manifest),
-        accuracy=_accuracy(scores),
+        accuracy={model: 100 * fmean(map(fmean, tasks.values())) for model, tasks in repeats.items()},
     )
-
-
-def _accuracy(scores: Mapping[EpisodeKey, Mapping[str, Any] | None]) -> float | None:
-    """Return the mean over players and tasks, repeats of a task averaged first."""
-    repeats: dict[tuple[str, str, str], list[float | None]] = {}
-    for key, score in scores.items():
-        if score is not None:
-            repeats.setdefault((key.model, key.setting, key.task_id), []).append(score["correct"])
-    judged = [[value for value in values if value is not None] for values in repeats.values()]
-    return 100 * fmean(map(fmean, judged)) if judged and all(judged) else None

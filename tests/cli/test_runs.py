@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.listing import list_runs
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import experiment, start
@@ -19,18 +20,21 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     (runs / "3").mkdir()
     (runs / "3" / "run.json").write_text("{")
     (runs / "4").mkdir()
-    listed = list(list_runs(runs))
+    listed = list_runs(runs)
     assert [run.state for run in listed] == ["finished", "not finished", "unreadable"]
     assert [(run.done, run.episodes, run.accuracy) for run in listed] == [
-        (12, 12, 100.0),
-        (4, 12, 100.0),
-        (0, None, None),
+        (12, 12, {"scripted/expert": 100.0}),
+        (4, 12, {"scripted/expert": 100.0}),
+        (0, None, {}),
     ]
     shown = graphwalk("list", "runs", folder=tmp_path).stdout
     assert "scripted/expert" in shown
     assert "4/12" in shown
     lines = graphwalk("list", "runs", "--json", folder=tmp_path).stdout.splitlines()
     assert [json.loads(line)["state"] for line in lines] == ["finished", "not finished", "unreadable"]
+    older = RunFolder(runs / "2")
+    older.write_manifest({**older.read_manifest(), "created": "2020-01-01T00:00:00+00:00"})
+    assert [run.path.name for run in list_runs(runs)] == ["2", "1", "3"]
 
 
 def test_empty_folder_of_runs(tmp_path: Path) -> None:
@@ -38,6 +42,13 @@ def test_empty_folder_of_runs(tmp_path: Path) -> None:
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "no folder runs" in missing.stderr
     assert "no run in ." in graphwalk("list", "runs", ".", folder=tmp_path).stderr
+
+
+def test_a_run_is_published_under_the_name_of_its_folder(tmp_path: Path) -> None:
+    assert graphwalk("run", "quickstart", "--limit", "1", "-m", "scripted/expert", folder=tmp_path).returncode == 0
+    (run,) = (tmp_path / "runs").iterdir()
+    done = graphwalk("publish", f"runs/{run.name}", folder=tmp_path)
+    assert (done.returncode, (tmp_path / f"{run.name}.zip").is_file()) == (0, True), done.stderr
 
 
 def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
