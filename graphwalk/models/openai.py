@@ -4,12 +4,16 @@ The package's own retries are off: those of a run respect budgets. Replies are r
 that the package does not know. Fields that are not interpreted here are kept in `Message.provider_state`.
 """
 
+import asyncio
 import re
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies
 
 from graphwalk.errors import ModelError
 from graphwalk.models.chat import (
@@ -31,16 +35,25 @@ from graphwalk.models.provider_replies import (
     tool_calls,
     usage,
 )
+from graphwalk.sanitise import one_line
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _SHOWN_CHARACTERS = 200
+_CONNECT_SECONDS = 10.0
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 """Words of a server that refuses the state that it sent, as Groq does."""
 _ONLY_STREAMS = re.compile(r"\bstream", re.I)
 """In the refusal of a server that only streams."""
 TextCallback = Callable[[str], Awaitable[None]] | None
+
+
+def is_local(host: str) -> bool:
+    """Return True for a name or address of this machine."""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
 
 
 class OpenAIModel(ABC):
@@ -110,6 +123,22 @@ class OpenAIModel(ABC):
                 model = answer["model"] if isinstance(answer.get("model"), str) else ""
                 return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
 
+    async def probe(self) -> None:
+        """Raise ModelError if no connection to the server can be made. One behind a proxy is not tried."""
+        url, local = self._client.base_url, is_local(self._client.base_url.host)
+        if self._lent or (getproxies() and not local):
+            return
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                _, writer = await asyncio.open_connection(url.host, url.port or (443 if url.scheme == "https" else 80))
+        except OSError as error:
+            reason = "connection refused" if local else one_line(error) or "no connection in time"
+            hint = "start the server, or correct its address (NAME_BASE_URL)"
+            raise ModelError(
+                f"no server at {self._source}: {reason}", hint=hint, retryable=True, refused=local
+            ) from None
+        writer.close()
+
     async def close(self) -> None:
         if not self._lent:
             await self._client.close()
@@ -164,6 +193,7 @@ class OpenAIModel(ABC):
             reason = error.response.text if error.body is None else error.body
             raise status_error(error.status_code, error.response.headers, reason, self._source, self._key) from None
         except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
+            await self.probe()
             # The package does not wrap all exceptions of its transport and of streams.
             root = error.__cause__ or error
             # Some messages contain the whole address, which may hold a key.

@@ -11,9 +11,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies
@@ -21,7 +19,7 @@ from urllib.request import getproxies
 from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
-from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel
+from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, is_local
 from graphwalk.models.provider_replies import UnreadableCallError
 from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
@@ -159,6 +157,11 @@ class Guarded(Wrapper):
             cause = self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}")
             raise ModelError(cause) from error
 
+    async def probe(self) -> None:
+        """Raise ModelError if the server of a built-in provider cannot be reached."""
+        if isinstance(self.inner, OpenAIModel):
+            await self.inner.probe()
+
     async def close(self) -> None:
         close = None if self._lent else getattr(self.inner, "close", None)
         if close is not None:
@@ -280,9 +283,7 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
     from openai import AsyncOpenAI
 
     host = check_address(f"{variable}_BASE_URL", address)
-    name, local = f"{variable}_API_KEY", host == "localhost"
-    with suppress(ValueError):  # for names of hosts
-        local = ip_address(host).is_loopback
+    name, local = f"{variable}_API_KEY", is_local(host)
     if local:
         key = variables.get(name) or "none"
     else:

@@ -35,6 +35,8 @@ from graphwalk.seeds import stdlib_random
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
 _LONG_PAUSE = 60.0
+_REFUSED_RETRIES = 3
+"""Retries of a call to a server of this machine at whose address no program listens; they take 3.5 s at most."""
 
 
 class BudgetSpentError(ModelError):
@@ -196,23 +198,31 @@ class RateLimited(Wrapper):
 
 
 class Retrying(Wrapper):
-    """A model that retries at most `retries` times, after a random wait up to a doubling bound, plus the server's."""
+    """A model that retries at most `retries` times, after a random wait up to a doubling bound, plus the server's.
 
-    def __init__(self, inner: Model, retries: int, random: Random) -> None:
+    `note` gets the first failure at once. A server of this machine that has ended is tried for a few seconds only.
+    """
+
+    def __init__(self, inner: Model, retries: int, random: Random, note: Callable[[str], object]) -> None:
         super().__init__(inner)
-        self._retries, self._random = retries, random
+        self._retries, self._random, self._note = retries, random, note
+        self._failed = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        retries, longest = self._retries, FIRST_WAIT
+        retry, longest = 1, FIRST_WAIT
         while True:
             try:
                 return await self.inner.complete(messages, tools, options)
             except ModelError as error:
-                if not error.retryable or retries == 0:
+                most = min(self._retries, _REFUSED_RETRIES) if error.refused else self._retries
+                if not error.retryable or retry > most:
                     raise
+                if not self._failed:
+                    self._failed = True
+                    self._note(f"{self.name}: {error}; retry {retry} of {most}")
                 wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
             await asyncio.sleep(wait)
-            retries, longest = retries - 1, min(_LONGEST_WAIT, longest * 2.0)
+            retry, longest = retry + 1, min(_LONGEST_WAIT, longest * 2.0)
 
 
 class ReplyCache:
@@ -325,4 +335,4 @@ def wrap(
     """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
     model: Model = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
     model = RateLimited(model, limits, note)
-    return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
+    return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name), note)

@@ -20,6 +20,7 @@ from graphwalk.models.chat import Model, Reply, Usage, from_dict
 from graphwalk.models.langchain import Reporting, callback_manager
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
+from graphwalk.models.registry import Guarded
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
 from graphwalk.runs.experiment import deviations, load_experiment, protocol_note
@@ -123,6 +124,9 @@ async def _play_run(
     with run_log(folder.path / "run.log", experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", __version__, folder.path)
         async with sources_for(experiment, run_id, note) as sources:
+            for provider in experiment.opened.values():
+                if isinstance(provider, Guarded):
+                    await provider.probe()  # a server that has not been started is named before the plan is made
             plan = await make_plan(experiment, sources, progress.planning)
             manifest = manifest_of(plan)
             folder.write_manifest(manifest)
@@ -229,12 +233,11 @@ class _Workers:
             try:
                 result = await play(planned, self.models, self.experiment)
                 line = encode_line(result.as_dict())
-            except GraphwalkError:
+            except RunLogError:
                 raise
             except Exception as error:
-                _LOGGER.error("unexpected error in %s", planned.key.in_words, exc_info=error)
-                cause = f"unexpected error: {type(error).__name__}: {error}"
-                result = _failed(planned, self.experiment, ExitStatus.MODEL_ERROR, cause)
+                trajectory = Trajectory((), (), ExitStatus.MODEL_ERROR, _unexpected(error, planned))
+                result = _result(planned, self.experiment, trajectory)
                 line = encode_line(result.as_dict())
             self.results.write(line)
             if self.finished.count(result):
@@ -242,7 +245,10 @@ class _Workers:
                 self.note(f"{stopped}; {result.trajectory.error}")
             if result.exit_status.infrastructure:
                 _LOGGER.warning("%s: %s, %s", result.key.in_words, result.exit_status, result.trajectory.error)
-            self.progress.finished(result)
+            try:
+                self.progress.finished(result)
+            except Exception as error:
+                self.note(f"on_result: {_unexpected(error, planned)}")
             await asyncio.sleep(0)
 
 
@@ -337,45 +343,50 @@ async def _play(
     experiment = experiment.of(setting)
     limits, scoring, agent = experiment.config.limits, experiment.config.scoring, experiment.agent
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
-    try:
-        prompt = await planned.prompt(experiment)
-    except StoreError as error:
-        return _failed(planned, experiment, ExitStatus.STORE_ERROR, str(error))
-    episode = Episode(
-        prompt=prompt,
-        model=model,
-        config=agent,
-        options=experiment.options,
-        deadline=deadline,
-        tokens=limits.episode_tokens,
-        usd=limits.episode_usd,
-        watcher=watcher or Watcher(),
-    )
-    trajectory = await run_episode(episode)
-    if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
-        try:
-            await store.check_unchanged()
-        except StoreError as error:
-            trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=str(error))
+    trajectory = Trajectory((), (), ExitStatus.STORE_ERROR)
     extracted: Reply | None = None
-    if extractor is not None and trajectory.reply.strip() and not trajectory.exit_status.infrastructure:
-        extraction = await asyncio.to_thread(read_answer, task, trajectory.reply, scoring)
-        if not extraction.sure:
-            try:
+    try:
+        episode = Episode(
+            prompt=await planned.prompt(experiment),
+            model=model,
+            config=agent,
+            options=experiment.options,
+            deadline=deadline,
+            tokens=limits.episode_tokens,
+            usd=limits.episode_usd,
+            watcher=watcher or Watcher(),
+        )
+        trajectory = await run_episode(episode)
+        if trajectory.exit_status.infrastructure:
+            return _result(planned, experiment, trajectory)
+        if store is not None and trajectory.results:
+            await store.check_unchanged()
+        if extractor is not None and trajectory.reply.strip():
+            extraction = await asyncio.to_thread(read_answer, task, trajectory.reply, scoring)
+            if not extraction.sure:
                 # The extractor sees question, reply and format, and never the target.
                 answer_format = task.answer_format(agent)
                 extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
-            except ModelError as error:
-                trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error}")
-    reply = None if extracted is None else extracted.message.content or ""
-    # In a thread, since reading a long reply takes seconds.
-    answer, score = await asyncio.to_thread(judge, task, trajectory, reply, scoring)
-    return _result(planned, experiment, trajectory, answer, score, extracted)
+        reply = None if extracted is None else extracted.message.content or ""
+        # In a thread, since reading a long reply takes seconds.
+        answer, score = await asyncio.to_thread(judge, task, trajectory, reply, scoring)
+        return _result(planned, experiment, trajectory, answer, score, extracted)
+    except RunLogError:
+        raise
+    except StoreError as error:
+        trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=str(error))
+    except ModelError as error:
+        trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error}")
+    except Exception as error:
+        cause = _unexpected(error, planned)
+        trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=cause)
+    return _result(planned, experiment, trajectory, extracted=extracted)
 
 
-def _failed(planned: PlannedEpisode, experiment: Experiment, status: ExitStatus, error: str) -> Result:
-    """Return an episode without a turn."""
-    return _result(planned, experiment, Trajectory((), (), status, error))
+def _unexpected(error: Exception, planned: PlannedEpisode) -> str:
+    """Log an error that is a mistake of a program, with its traceback, and return it in words."""
+    _LOGGER.error("unexpected error in %s", planned.key.in_words, exc_info=error)
+    return f"unexpected error: {type(error).__name__}: {error}"
 
 
 def _result(

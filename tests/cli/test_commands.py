@@ -1,7 +1,10 @@
 """The command line as a person uses it: real processes, exit codes, words."""
 
 import json
+import socket
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 from graphwalk.graphs.files import load_graph
 from graphwalk.suites.questions.catalogue import choose_kinds
@@ -34,10 +37,35 @@ def test_fail_under_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
 
 
 def test_episodes_that_failed_have_an_exit_code_of_their_own(tmp_path: Path) -> None:
-    words = ("run", "quickstart", "--limit", 1, "-m", "openai-api/dead/m", "-o", "limits.retries=0", "--out", "dead")
-    done = graphwalk(*words, folder=tmp_path, DEAD_BASE_URL="http://127.0.0.1:9/v1", DEAD_API_KEY="none-at-all")
+    words = ("run", "quickstart", "--limit", 1, "-m", "openai-api/bad/m", "-o", "limits.retries=1", "--out", "bad")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        Thread(target=close_connections, args=(server,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        done = graphwalk(*words, folder=tmp_path, BAD_BASE_URL=address, BAD_API_KEY="none-at-all")
     assert done.returncode == 4
-    assert "graphwalk resume dead" in done.stderr
+    assert "retry 1 of 1" in done.stderr
+    assert "graphwalk resume bad" in done.stderr
+
+
+def close_connections(server: socket.socket) -> None:
+    """Close each connection without an answer."""
+    with suppress(OSError):
+        while True:
+            server.accept()[0].close()
+
+
+def test_a_server_that_does_not_run_is_named_before_the_plan_is_made(tmp_path: Path) -> None:
+    words = ("run", "quickstart", "-m", "openai-api/dead/m", "--out", "dead")
+    done = graphwalk(*words, folder=tmp_path, DEAD_BASE_URL="http://127.0.0.1:9/v1", DEAD_API_KEY="none-at-all")
+    assert (done.returncode, (tmp_path / "dead").exists()) == (4, False)
+    assert "no server at 127.0.0.1:9: connection refused" in done.stderr
+
+
+def test_an_env_file_in_another_encoding_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes("KEY=clé".encode("latin-1"))
+    done = graphwalk("run", "quickstart", "--dry-run", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {tmp_path / '.env'} cannot be read")
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:

@@ -51,6 +51,17 @@ async def test_retryable_errors_are_retried(outcomes: list[Any], cause: str | No
     assert len(player.sent) == calls
 
 
+async def test_the_first_failure_is_told_and_a_server_of_this_machine_that_has_ended_is_not_waited_for() -> None:
+    notes: list[str] = []
+    player = Player(ModelError("connection refused", retryable=True, refused=True))
+    model = in_run(player, Limits(retries=8), note=notes.append)
+    started = asyncio.get_running_loop().time()
+    with pytest.raises(ModelError, match="connection refused"):
+        await model.complete(ASK, (), CallOptions())
+    assert asyncio.get_running_loop().time() - started < 5
+    assert (notes, len(player.sent)) == ([f"{player.name}: connection refused; retry 1 of 3"], 4)
+
+
 @pytest.mark.parametrize(
     "refusal",
     [

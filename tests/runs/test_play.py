@@ -2,18 +2,30 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
+from inspect import iscoroutinefunction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 
 from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import RunLogError
+from graphwalk.models.chat import Reply
+from graphwalk.models.registry import Guarded
 from graphwalk.runs.experiment import AnyExperiment
-from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.folder import NewRun, RunFolder
+from graphwalk.runs.play import resume_run, start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import Result
+from graphwalk.runs.resolve import resolve
+from graphwalk.stores.embedded import EmbeddedStore
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.variables import Variables
+from tests.models.player import said
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, records, resume, start, without_time
 
@@ -148,17 +160,80 @@ async def test_the_extractor_is_asked_where_a_reading_is_lossy(
     assert len(notes) == bool(lossy)
 
 
-class Failing(Progress):
-    def finished(self, result: Result) -> None:
-        raise RuntimeError("a defect of ours")
+DEFECT = "a defect in the code of a user"
 
 
-async def test_an_internal_error_leaves_its_traceback_in_the_log(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError):
-        await start(tmp_path / "run", experiment(models=["scripted/expert"]), progress=Failing())
-    log = (tmp_path / "run" / "run.log").read_text()
-    assert "Traceback (most recent call last)" in log
-    assert 'raise RuntimeError("a defect of ours")' in log
+def failing_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function or method that raises at its first call."""
+    calls = count()
+
+    def checked() -> None:
+        if next(calls) == 0:
+            raise RuntimeError(DEFECT)
+
+    async def awaited(*args: Any, **named: Any) -> Any:
+        checked()
+        return await function(*args, **named)
+
+    def called(*args: Any, **named: Any) -> Any:
+        checked()
+        return function(*args, **named)
+
+    return awaited if iscoroutinefunction(function) else called
+
+
+class OwnModel:
+    """A model object of a user."""
+
+    name = "own"
+
+    async def complete(self, messages: Any, tools: Any, options: Any) -> Reply:
+        return said("[]")
+
+
+class OwnCallback(BaseCallbackHandler):
+    """A handler of LangChain whose errors are raised."""
+
+    raise_error = True
+
+    def on_chain_start(self, *args: Any, **named: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("owner", "method"),
+    [
+        (GraphToolbox, "call"),
+        (EmbeddedStore, "run"),
+        (QuestionTask, "prompt"),
+        (QuestionTask, "read"),
+        (QuestionTask, "score"),
+        (OwnModel, "complete"),
+        (OwnCallback, "on_chain_start"),
+        (Progress, "finished"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else part.__name__,
+)
+async def test_an_unexpected_error_ends_a_call_or_an_episode_and_never_the_run(
+    owner: Any, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Breaking(Progress):
+        """Breaks a part of the run when it is planned."""
+
+        def started(self, episodes: int, done: int) -> None:
+            monkeypatch.setattr(owner, method, failing_once(getattr(owner, method)))
+
+    model = "own" if owner is OwnModel else "scripted/expert"
+    config = experiment(models=[model], limit=3, **{"limits.max_concurrency": 1})
+    variables = Variables(callbacks=[OwnCallback()] if owner is OwnCallback else [])
+    objects = {"own": Guarded(OwnModel(), variables, "own")}
+    resolved = resolve(config, variables, objects=objects)
+    summary = await start_run(resolved, NewRun.make("run", tmp_path / "run"), Breaking())
+    assert summary.episodes == len(records(tmp_path / "run")) == 3
+    assert DEFECT in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
+    assert summary.failed <= 1
+    summary = await resume_run(RunFolder.open(tmp_path / "run"), variables, Progress(), objects=objects)
+    assert (summary.finished, summary.failed) == (3, 0)
 
 
 async def test_a_result_that_cannot_be_written_fails_its_episode_only(
