@@ -159,9 +159,9 @@ def remote_node_property(part: Any, graph: NetworkxGraph) -> Iterator[Row]:
 def shared_neighbor(part: Any, graph: NetworkxGraph) -> Iterator[Row]:
     beside = graph.nx.to_undirected(as_view=True).adj
     for middle in graph.labelled(part.middle_label):
-        if graph.labelled(part.source_label, part.key) and part.key in beside[middle]:
+        if graph.labelled(part.source_label, part.key) and part.key in beside[middle] and middle != part.key:
             for end in beside[middle]:
-                if end != part.key and graph.has_label(end, part.target_label):
+                if end not in (part.key, middle) and graph.has_label(end, part.target_label):
                     yield {"target_node_key": end}
 
 

@@ -156,9 +156,9 @@ def potentials(task: Task, trajectory: Trajectory) -> list[float] | None:
 def step_rewards(values: Sequence[float] | None, *, discount: float = 1.0) -> list[float]:
     """Return the reward of each turn: discount · Φ(after) − Φ(before). `values` are the potentials of a trajectory.
 
-    Such rewards leave the best policy as it is (Ng, Harada and Russell, 1999).
+    Without discount they add up to Φ(end) − Φ(start), so they pay for what was seen even if the answer is wrong.
 
-    Raise ConfigError if they are None, or if `discount` is outside [0, 1].
+    Raise ConfigError if `values` is None, or if `discount` is outside [0, 1].
     """
     if values is None:
         raise ConfigError("the task has no potential, so the rewards of its steps are unknown")

@@ -6,9 +6,13 @@ from dataclasses import replace
 import pytest
 
 import graphwalk
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.training.reward import Reward
 
@@ -71,3 +75,19 @@ def test_a_failure_of_the_provider_earns_nothing_and_costs_nothing() -> None:
     _, task = graph_and_task("node_by_property")
     failed = Trajectory((), (Turn(Message("assistant", "[]")),), ExitStatus.MODEL_ERROR, "it is down")
     assert graphwalk.reward(task, failed) is None
+
+
+async def test_listing_all_keys_earns_no_step_reward() -> None:
+    graph = graphwalk.generate_graph(preset="paper-100", seed=5)
+    about = LoadedGraph(GraphInstance.of(graph), await EmbeddedDatabase().load(graph))
+    labels = sorted({label for table in graph.node_tables for label in table.labels})
+    names = [{"property_name": "key", "entity_name": label, "entity_type": "node"} for label in labels]
+    calls = [ToolCall("x", "get_unique_property_values", json.dumps(arguments)) for arguments in names]
+    for task in await graphwalk.amake_tasks(graph, seed=5, questions=list(shipped_kinds())):
+        prompt = await task.prompt(about, "tools", AgentConfig())
+        assert prompt.toolbox is not None
+        results = [await prompt.toolbox.call(call) for call in calls]
+        assert all(result.error is None for result in results)
+        turns = tuple(Turn(Message("assistant", tool_calls=(one.call,)), results=(one,)) for one in results)
+        values = graphwalk.potentials(task, Trajectory(prompt.messages, turns, ExitStatus.ANSWERED))
+        assert graphwalk.step_rewards(values) == [0] * len(labels), task.template

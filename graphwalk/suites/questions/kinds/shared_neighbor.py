@@ -13,12 +13,13 @@ class Part(PythonPart):
     steps = 2
 
     def rows(self, index: GraphIndex) -> Rows:
-        # A relationship taken twice leads back to the start, which does not count.
+        # No node is its own neighbour, and a relationship taken twice leads back to the start, which does not count.
         for a in index.with_key(self.source_label, self.key):
-            middles = {key for key in index.neighbors[a] if index.has_label(key, self.middle_label)}
-            for b in {key for middle in middles for key in index.neighbors[middle]} - {a}:
-                if index.has_label(b, self.target_label):
-                    yield {"target_node_key": b}
+            for middle in index.neighbors[a] - {a}:
+                if index.has_label(middle, self.middle_label):
+                    for b in index.neighbors[middle] - {middle, a}:
+                        if index.has_label(b, self.target_label):
+                            yield {"target_node_key": b}
 
     def plan(self, walker: Walker) -> Plan:
         nodes = yield from self.sharing(walker)
@@ -28,7 +29,12 @@ class Part(PythonPart):
         """Return key → properties of the nodes that share a neighbour, in the order of the keys."""
         links = yield from walker.links([Centre(self.source_label, KEY, self.key)])
         ends = (link.other_end for link in links)
-        middles = sorted({key for key, labels in ends if self.middle_label in labels})
+        middles = sorted({key for key, labels in ends if self.middle_label in labels} - {self.key})
         links = yield from walker.links([Centre(self.middle_label, KEY, key) for key in middles])
-        shared = {link.other_end[0]: link.neighbor for link in links if self.target_label in link.other_end[1]}
-        return {key: shared[key] for key in sorted(shared) if key != self.key}
+        shared = {
+            key: link.neighbor
+            for link in links
+            for key, labels in [link.other_end]
+            if self.target_label in labels and key not in (link.centre, self.key)
+        }
+        return dict(sorted(shared.items()))

@@ -88,9 +88,10 @@ CASES: list[tuple[str, str, list[dict[str, Any]]]] = [
     ("shared_neighbor", "S s1 T S", keys("target_node_key", "s2")),
     ("shared_neighbor", "S s1 M T", keys("target_node_key", "t1", "t2")),
     ("shared_neighbor", "S s3 T M", keys("target_node_key", "m1")),
-    # Over its self-loop s1 is its own neighbour, but never part of the answer.
-    ("shared_neighbor", "S s1 S M", keys("target_node_key", "m1")),
+    # The self-loop of s1 makes it no neighbour of itself: not from s1, and not from t1, whose neighbour s1 is.
+    ("shared_neighbor", "S s1 S M", []),
     ("shared_neighbor", "S s1 S S", []),
+    ("shared_neighbor", "T t1 S S", []),
     ("shared_neighbor", "T s1 T S", []),
     ("compositional_intersection", "S T S", keys("node_key", "s1")),
     ("compositional_intersection", "M T S", keys("node_key", "m1")),
@@ -102,6 +103,7 @@ CASES: list[tuple[str, str, list[dict[str, Any]]]] = [
     # t1 and t2 share m1 with s1, t2 without the property; t1 is 1.5.
     ("negation_on_shared_neighbor", "S s1 M T p x", keys("target_node_key", "t1")),
     ("negation_on_shared_neighbor", "S s1 T S p x", []),
+    ("negation_on_shared_neighbor", "T t1 S S p y", []),
     ("negation_on_shared_neighbor", "S s1 T S p y", keys("target_node_key", "s2")),
 ]
 
