@@ -31,7 +31,7 @@ from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import Score, T
+from graphwalk.suites.task import Score, T, refuse_fields
 
 
 class Explanation(BaseModel):
@@ -46,6 +46,12 @@ class Explanation(BaseModel):
     grounded: float | None = None
     missing: str = ""
     """The reason for which there is no explanation: "evidence missing: the task cannot be read"."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **arguments: Any) -> None:
+        """Raise ConfigError for a subclass with a field that has the name of one of the score."""
+        super().__pydantic_init_subclass__(**arguments)
+        refuse_fields(cls, Score.model_fields)
 
 
 class SuiteAnalysis(Generic[T]):

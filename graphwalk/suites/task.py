@@ -1,8 +1,9 @@
 """A task knows how it is asked, read and scored."""
 
+import inspect
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from graphwalk.config.agent import AgentConfig, Scoring
+from graphwalk.errors import ConfigError
 from graphwalk.graphs.values import Scalar
 from graphwalk.models.chat import Message
 from graphwalk.models.trajectory import Trajectory
@@ -60,6 +62,10 @@ def setting_of(name: str) -> str:
     return name.partition(":")[0]
 
 
+EXPLAINED = ("grounded", "missing")
+"""Fields of explanations, which join with a score where a run is read."""
+
+
 class Score(BaseModel):
     """The score of an answer. Suites extend it; the fields here exist in every suite.
 
@@ -77,6 +83,20 @@ class Score(BaseModel):
     false_positives: int | None = None
     extraction_stage: str | None
     lossy: bool = False
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **arguments: Any) -> None:
+        """Raise ConfigError for a subclass with a field that has the name of one of ours."""
+        super().__pydantic_init_subclass__(**arguments)
+        refuse_fields(cls, (*Score.model_fields, *EXPLAINED))
+
+
+def refuse_fields(cls: type[BaseModel], names: Collection[str]) -> None:
+    """Raise ConfigError if a class defines fields with names of others that its own join with."""
+    if ours := [name for name in inspect.get_annotations(cls) if name in names]:
+        raise ConfigError(
+            f"{cls.__module__}.{cls.__name__} has fields with names of ours: {', '.join(ours)}", hint="rename them"
+        )
 
 
 def _name_in_files(field: str) -> str:

@@ -51,6 +51,10 @@ HEAD = "from graphwalk.suites.suite import Suite\n"
     [
         ("Broken = 7", "lacks name, settings, config_type, task_type"),
         ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
+        (
+            "from graphwalk.suites.task import Score\nclass Broken(Score):\n    missing: int",
+            "broken_suite.Broken has fields with names of ours: missing",
+        ),
     ],
 )
 def test_incomplete_suites_are_errors_before_the_run(chains: Place, body: str, cause: str) -> None:

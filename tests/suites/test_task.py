@@ -1,7 +1,13 @@
-"""Elapsed time and the summed time of tool calls are two figures."""
+"""Fields of scores, and the times of an episode."""
 
+import pytest
+from pydantic import create_model
+
+from graphwalk.analysis.suite_analysis import Explanation
+from graphwalk.errors import ConfigError
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.suites.task import EXPLAINED, Score
 
 
 def test_calls_side_by_side_take_the_time_that_passed() -> None:
@@ -12,3 +18,10 @@ def test_calls_side_by_side_take_the_time_that_passed() -> None:
     )
     trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
     assert (trajectory.seconds, trajectory.tool_seconds) == (8.0, 10.0)
+
+
+@pytest.mark.parametrize("field", ["correct", "lossy", *Explanation.model_fields])
+def test_a_field_with_the_name_of_one_of_ours_is_refused_where_a_score_is_defined(field: str) -> None:
+    assert set(EXPLAINED) == set(Explanation.model_fields)
+    with pytest.raises(ConfigError, match=f"Own has fields with names of ours: {field}"):
+        create_model("Own", __base__=Score, **{field: (int, 0)})

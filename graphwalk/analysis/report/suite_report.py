@@ -216,15 +216,27 @@ def _field(source: str) -> Reader:
     return lambda result: (result.get(part or "score") or {}).get(name)
 
 
+_OF_ROWS = frozenset(
+    ("model", "setting", "task_id", "repeat", "graph", "question", "twin_of", "failure")
+    + ("tasks", "graphs", "unit", "intervals", "no_interval")
+)
+"""Names in rows of episodes and of reports beside those of measures."""
+
+
 def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
-    """Yield a measure for each of the fields that is a number or a boolean."""
-    for name, info in fields.items():
+    """Yield a measure for each of the fields that is a number or a boolean.
+
+    A field with the name of another measure, or of a column, gets the prefix `score_`.
+    """
+    shared = _OF_ROWS.union(*report_file("shared")["measures"].values())
+    for field_name, info in fields.items():
+        name = f"score_{field_name}" if field_name in shared else field_name
         types = {*get_args(info.annotation)} - {NoneType} or {info.annotation}
         if types <= {bool}:
-            yield Measure(name, "percent", _field(name))
+            yield Measure(name, "percent", _field(field_name))
         elif types <= {bool, int, float}:
             is_share = Ge(0) in info.metadata and Le(1) in info.metadata
-            yield Measure(name, "share" if is_share else "mean", _field(name))
+            yield Measure(name, "share" if is_share else "mean", _field(field_name))
 
 
 @cache
