@@ -216,11 +216,9 @@ def _field(source: str) -> Reader:
     return lambda result: (result.get(part or "score") or {}).get(name)
 
 
-_OF_ROWS = frozenset(
-    ("model", "setting", "task_id", "repeat", "graph", "question", "twin_of", "failure")
-    + ("tasks", "graphs", "unit", "intervals", "no_interval")
-)
-"""Names in rows of episodes and of reports beside those of measures."""
+_OF_EPISODES = ("model", "setting", "task_id", "repeat", "graph", "question", "twin_of", "failure")
+_OF_ROWS = ("tasks", "graphs", "unit", "intervals", "no_interval")
+"""Names in rows of reports, as the former in those of episodes, beside the names of measures."""
 
 
 def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
@@ -228,7 +226,7 @@ def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
 
     A field with the name of another measure, or of a column, gets the prefix `score_`.
     """
-    shared = _OF_ROWS.union(*report_file("shared")["measures"].values())
+    shared = {*_OF_EPISODES, *_OF_ROWS}.union(*report_file("shared")["measures"].values())
     for field_name, info in fields.items():
         name = f"score_{field_name}" if field_name in shared else field_name
         types = {*get_args(info.annotation)} - {NoneType} or {info.annotation}
