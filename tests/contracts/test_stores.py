@@ -11,6 +11,7 @@ from graphwalk.graphs.values import Row
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.loading import with_safe_names
+from graphwalk.testing import check_store
 
 LABELS = ("Zorep", "with space", "MATCH", "null")
 TYPES = ("RUZ", "type", "a-b")
@@ -42,6 +43,10 @@ def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> Prope
     for n in range(relationships):
         links.append(Relationship(draw.choice(TYPES), draw.choice(keys), draw.choice(keys), properties(n)))
     return with_safe_names(PropertyGraph.from_rows(rows, links))
+
+
+async def test_store_contract(any_database: Database) -> None:
+    await check_store(any_database)
 
 
 async def test_neighbours_are_those_of_the_embedded_engine(any_database: Database) -> None:
