@@ -36,7 +36,9 @@ class OpenAITools:
     async def arun(self, call: Any) -> dict[str, str]:
         """Answer a tool call, an `openai` object or a dictionary, by a message, which also reports any error."""
         wire = call if isinstance(call, Mapping) else call.model_dump()
-        tool_call = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
+        arguments = wire["function"]["arguments"]
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)  # some servers send an object
+        tool_call = ToolCall(wire["id"], wire["function"]["name"], text)
         try:
             content = (await self._call(tool_call)).content
         except StoreError as error:

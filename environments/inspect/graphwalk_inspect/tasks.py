@@ -20,6 +20,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
 
+from graphwalk.agent.loop import call_tool
 from graphwalk.errors import GraphwalkError
 from graphwalk.models.chat import Message, ToolCall, ToolSpec
 from graphwalk.models.trajectory import Turn
@@ -128,12 +129,15 @@ def tools_of_graph(**arguments: Any) -> Solver:
 
 def _tools(episode: OpenEpisode, state: TaskState) -> list[Tool]:
     """Return the tools at this point of an episode."""
-    return [_tool(spec, episode.start.toolbox, state) for spec in episode.tools]
+    return [_tool(spec, episode, state) for spec in episode.tools]
 
 
-def _tool(spec: ToolSpec, toolbox: Any, state: TaskState) -> Tool:
+def _tool(spec: ToolSpec, episode: OpenEpisode, state: TaskState) -> Tool:
+    toolbox: Any = episode.start.toolbox
+
     async def execute(**arguments: Any) -> str:
-        result = await await_in_background(toolbox.call(ToolCall("", spec.name, json.dumps(arguments))))
+        call = ToolCall("", spec.name, json.dumps(arguments))
+        result = await await_in_background(call_tool(toolbox, call, episode.agent))
         state.completed = state.completed or result.final
         return result.content
 
