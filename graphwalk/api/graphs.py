@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from graphwalk.config.graph_source import FileOptions, Undirected
 from graphwalk.config.strict import validate
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
-from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.own_graph.stores import AnyGraph, graph_in_memory
@@ -39,14 +39,24 @@ def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze
     return mazes.generate_maze(validate(MazeSpec, fields, "generate_maze"), seed, index)
 
 
-def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
+def read_graph(
+    path: Path | str,
+    undirected: Undirected = "refuse",
+    *,
+    label_from: str | None = None,
+    type_from: str | None = None,
+    name_from: str | None = None,
+) -> PropertyGraph:
     """Read a graph from a .json or .graphml file, or a folder of CSV files.
 
     "example" is the graph shipped with GraphWalk. `undirected="both"` reads undirected edges in both directions.
+    `label_from`, `type_from` and `name_from` are the attributes of the file with the label and the name of a node and
+    the type of a relationship, where they have other names than usual.
 
     Raise ConfigError if the file is invalid.
     """
-    return load_graph(path, undirected)
+    options = FileOptions(undirected=undirected, label_from=label_from, type_from=type_from, name_from=name_from)
+    return load_graph(path, options)
 
 
 def write_graph(graph: AnyGraph, path: Path | str) -> None:

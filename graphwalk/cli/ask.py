@@ -11,8 +11,12 @@ from graphwalk.cli.options import (
     DatabaseName,
     GraphFile,
     KeyProperty,
+    LabelFrom,
     Labels,
+    NameFrom,
     RelationshipTypes,
+    TypeFrom,
+    Undirected,
     chosen_source,
 )
 from graphwalk.errors import ConfigError
@@ -38,6 +42,10 @@ def ask(
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
     key: KeyProperty = None,
+    undirected: Undirected = None,
+    label_from: LabelFrom = None,
+    type_from: TypeFrom = None,
+    name_from: NameFrom = None,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
@@ -67,7 +75,17 @@ def ask(
         raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
     if out is not None and no_log:
         raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
-    source = chosen_source(graph, database, key, labels, relationship_types)
+    source = chosen_source(
+        graph,
+        database,
+        key,
+        labels,
+        relationship_types,
+        undirected=undirected,
+        label_from=label_from,
+        type_from=type_from,
+        name_from=name_from,
+    )
     config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)
     try:

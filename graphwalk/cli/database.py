@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from graphwalk.cli.options import LabelFrom, NameFrom, TypeFrom, Undirected, chosen_source
 from graphwalk.errors import counted
 from graphwalk.terminal.console import data, progress_bar, say
 from graphwalk.terminal.signals import run_async
@@ -50,6 +51,10 @@ def load(
         Path,
         typer.Argument(metavar="FILE", help='Graph file, folder of CSV, or "example".'),
     ],
+    undirected: Undirected = None,
+    label_from: LabelFrom = None,
+    type_from: TypeFrom = None,
+    name_from: NameFrom = None,
 ) -> None:
     """Load a graph into Neo4j, and keep it there.
 
@@ -60,7 +65,10 @@ def load(
 
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
-        read = load_graph(graph)
+        source = chosen_source(
+            graph, None, undirected=undirected, label_from=label_from, type_from=type_from, name_from=name_from
+        )
+        read = load_graph(graph, source)
     begun = time.perf_counter()
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
         loaded = run_async(db_load(variables, read))

@@ -10,12 +10,16 @@ from typer.main import get_command
 
 from graphwalk.cli.options import (
     DatabaseName,
+    LabelFrom,
     Labels,
     Models,
+    NameFrom,
     Override,
     RelationshipTypes,
     RunOrFile,
     SettingNames,
+    TypeFrom,
+    Undirected,
     chosen_source,
 )
 from graphwalk.errors import ConfigError, counted
@@ -161,9 +165,10 @@ def graph(
     database: DatabaseName = None,
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
-    undirected: Annotated[
-        Literal["refuse", "both"], typer.Option(help="Undirected edges: refuse, or read in both directions.")
-    ] = "refuse",
+    undirected: Undirected = None,
+    label_from: LabelFrom = None,
+    type_from: TypeFrom = None,
+    name_from: NameFrom = None,
 ) -> None:
     """Write a graph in another format, or a Neo4j database to a file.
 
@@ -184,11 +189,19 @@ def graph(
     if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
         raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
     with progress_bar(f"reading {sources[0] if sources else database}"):
-        if sources:
-            read = load_graph(sources[0], undirected)
-        else:
-            source = chosen_source(None, database, None, labels, relationship_types)
-            read = run_async(read_source(source, variables))
+        source = chosen_source(
+            sources[0] if sources else None,
+            database,
+            None,
+            labels,
+            relationship_types,
+            undirected=undirected,
+            label_from=label_from,
+            type_from=type_from,
+            name_from=name_from,
+        )
+        # A file is written under its own names, which a graph that is walked may not keep.
+        read = load_graph(source.file, source) if source.file else run_async(read_source(source, variables))
     with progress_bar(f"writing {target}"):
         form.write(read, target)
     print_size(read)

@@ -9,8 +9,12 @@ from graphwalk.cli.options import (
     DatabaseName,
     GraphFile,
     KeyProperty,
+    LabelFrom,
     Labels,
+    NameFrom,
     RelationshipTypes,
+    TypeFrom,
+    Undirected,
     chosen_source,
 )
 from graphwalk.errors import ConfigError, install_hint
@@ -25,6 +29,10 @@ def mcp(
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
     key: KeyProperty = None,
+    undirected: Undirected = None,
+    label_from: LabelFrom = None,
+    type_from: TypeFrom = None,
+    name_from: NameFrom = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="stdio for clients that start the server, or http.")
     ] = "stdio",
@@ -47,7 +55,17 @@ def mcp(
 
     Clients over http need a token: GRAPHWALK_MCP_TOKEN, or one that is generated and printed once.
     """
-    source = chosen_source(graph, database, key, labels, relationship_types)
+    source = chosen_source(
+        graph,
+        database,
+        key,
+        labels,
+        relationship_types,
+        undirected=undirected,
+        label_from=label_from,
+        type_from=type_from,
+        name_from=name_from,
+    )
     try:
         from graphwalk.own_graph.mcp import serve
     except ModuleNotFoundError as error:

@@ -2,7 +2,7 @@
 
 import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -39,6 +39,23 @@ DatabaseName = Annotated[
     ),
 ]
 
+Undirected = Annotated[
+    Literal["refuse", "both"] | None,
+    typer.Option(help="Undirected edges of the file: refuse (the default), or read in both directions."),
+]
+LabelFrom = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Attribute of the file with the label of a node."),
+]
+TypeFrom = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Attribute of the file with the type of a relationship."),
+]
+NameFrom = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Attribute of the file that is the name of a node."),
+]
+
 Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", metavar="A,B", help="Include only nodes with one of these labels; repeatable."),
@@ -65,12 +82,13 @@ def chosen_source(
     key: str | None = None,
     labels: list[str] | None = None,
     relationship_types: list[str] | None = None,
+    **file_options: str | None,
 ) -> "GraphSource":
     """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
-    `labels` and `relationship_types` restrict it; a name that contains a comma needs double quotes. Raise ConfigError
-    if both a file and a database are given, the file does not exist, or no Neo4j is known. Raise StoreError if Neo4j
-    cannot be reached.
+    `labels` and `relationship_types` restrict it; a name that contains a comma needs double quotes. `file_options` are
+    fields of `FileOptions`; None is the default. Raise ConfigError if both a file and a database are given, the file
+    does not exist, or no Neo4j is known. Raise StoreError if Neo4j cannot be reached.
     """
     from graphwalk.config.graph_source import EXAMPLE, GraphSource
 
@@ -78,11 +96,14 @@ def chosen_source(
         raise ConfigError("--key needs --database", hint="--database neo4j --key PROPERTY")
     if graph is not None and database is not None:
         raise ConfigError("--graph and --database cannot be combined", hint="pass one of them")
+    chosen = {name: value for name, value in file_options.items() if value is not None}
+    if chosen and graph is None:
+        raise ConfigError(f"--{min(chosen).replace('_', '-')} needs --graph", hint="--graph FILE")
     if graph is not None:
         included = str(graph) == EXAMPLE and not graph.exists()
         if not included and not graph.exists():
             raise ConfigError(f"no file {graph}", hint="check the path; --graph example is the included graph")
-        source = GraphSource(file=graph if included else graph.resolve())
+        source = GraphSource.model_validate({"file": graph if included else graph.resolve(), **chosen})
     elif database is not None:
         source = GraphSource(neo4j=database, key=key)
     else:

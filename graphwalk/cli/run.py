@@ -88,6 +88,10 @@ def run(
             rich_help_panel=_WHAT,
         ),
     ] = None,
+    undirected: options.Undirected = None,
+    label_from: options.LabelFrom = None,
+    type_from: options.TypeFrom = None,
+    name_from: options.NameFrom = None,
     graphs: Annotated[
         int | None,
         typer.Option(min=1, help="Number of graphs, mazes or traces of each kind.", rich_help_panel=_WHAT),
@@ -168,8 +172,11 @@ def run(
         "limits.budget_usd": budget_usd,
     }
     own_graph = None
-    if graph is not None:
-        own_graph, fields["store"] = options.chosen_source(graph, None), store or "embedded"
+    if graph is not None or undirected or label_from or type_from or name_from:
+        own_graph = options.chosen_source(
+            graph, None, undirected=undirected, label_from=label_from, type_from=type_from, name_from=name_from
+        )
+        fields["store"] = store or "embedded"
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(experiment_name, override or (), fields, graphs=graphs, graph=own_graph)
     experiment = resolve(config, variables, keys=not (dry_run or check_setup))

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
+from graphwalk.cli.options import DatabaseName, GraphFile, LabelFrom, NameFrom, TypeFrom, Undirected, chosen_source
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
@@ -14,6 +14,10 @@ from graphwalk.variables import read_variables
 def tasks(
     graph: GraphFile = None,
     database: DatabaseName = None,
+    undirected: Undirected = None,
+    label_from: LabelFrom = None,
+    type_from: TypeFrom = None,
+    name_from: NameFrom = None,
     seed: Annotated[int, typer.Option(help="Random seed of the questions' parameters.")] = 0,
     question: Annotated[
         list[str] | None, typer.Option("--question", help="Question kind, by name or YAML file; repeatable.")
@@ -31,7 +35,14 @@ def tasks(
     """
     from graphwalk.suites.questions.tasks.make_tasks import tasks_of_source
 
-    source = chosen_source(graph, database)
+    source = chosen_source(
+        graph,
+        database,
+        undirected=undirected,
+        label_from=label_from,
+        type_from=type_from,
+        name_from=name_from,
+    )
     left_out: dict[str, str] = {}
     work = tasks_of_source(
         source, read_variables(), seed=seed, questions=question, per_question=per_question, left_out=left_out

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from graphwalk.config.strict import Strict
 from graphwalk.errors import ConfigError
@@ -13,7 +13,25 @@ EXAMPLE = "example"
 """Name of the built-in graph."""
 
 
-class GraphSource(Strict):
+Undirected = Literal["refuse", "both"]
+"""Reading of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
+Attribute = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
+
+
+class FileOptions(Strict):
+    """How to read a graph file where it leaves a choice."""
+
+    undirected: Undirected = Field(default="refuse", exclude_if=lambda reading: reading == "refuse")
+    """Undirected edges: `refuse` them, or read each in `both` directions."""
+    label_from: Attribute = None
+    """Attribute of the file with the label of a node. None: found by its usual names."""
+    type_from: Attribute = None
+    """Attribute of the file with the type of a relationship. None: found by its usual names."""
+    name_from: Attribute = None
+    """Attribute of the file that becomes the property `name` of a node."""
+
+
+class GraphSource(FileOptions):
     """A graph that was not generated: `{file: movies.graphml}`, `{neo4j: movies}` or `{loaded: gw_3f2a90c1d77e}`."""
 
     file: Path | None = None
@@ -33,6 +51,8 @@ class GraphSource(Strict):
     def _one_place(self) -> Self:
         if sum(place is not None for place in (self.file, self.neo4j, self.loaded)) != 1:
             raise ValueError("give one of file, neo4j and loaded")
+        if self.file is None and (options := FileOptions.model_fields.keys() & self.model_fields_set):
+            raise ValueError(f"{', '.join(sorted(options))}: only for a file")
         return self
 
     @property

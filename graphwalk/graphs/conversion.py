@@ -9,9 +9,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from graphwalk.config.graph_source import Undirected
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
-    Undirected,
     both_directions,
     by_name,
     node_of,

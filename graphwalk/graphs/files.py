@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from graphwalk.config.graph_source import EXAMPLE
+from graphwalk.config.graph_source import EXAMPLE, FileOptions
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.common import Undirected, header, write_lines
+from graphwalk.graphs.formats.common import header, write_lines
 from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
 from graphwalk.graphs.formats.graphml import graphml_lines, read_graphml
 from graphwalk.graphs.formats.json import json_lines, read_json
@@ -15,7 +15,7 @@ from graphwalk.graphs.graph import PropertyGraph
 
 
 class GraphFormat(NamedTuple):
-    read: Callable[[Path, Undirected], PropertyGraph]
+    read: Callable[[Path, FileOptions], PropertyGraph]
     write: Callable[[PropertyGraph, Path], None]
 
 
@@ -30,7 +30,7 @@ FORMATS = {
 }
 
 
-def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
+def load_graph(path: Path | str, options: FileOptions | None = None) -> PropertyGraph:
     """Return the graph in a file or folder; "example" is the one that ships with GraphWalk.
 
     ConfigError that names the file and what is wrong with it.
@@ -38,7 +38,7 @@ def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
     path = Path(path)
     if str(path) == EXAMPLE and not path.exists():
         path = data_path("templates") / "graphs" / "harbour.json"
-    return graph_format(path).read(path, undirected)
+    return graph_format(path).read(path, options or FileOptions())
 
 
 def save_graph(graph: PropertyGraph, path: Path | str) -> None:

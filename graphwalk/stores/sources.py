@@ -81,7 +81,7 @@ async def read_source(source: GraphSource, variables: Variables) -> PropertyGrap
 def read_file(source: GraphSource) -> PropertyGraph:
     """Return the filtered content of `source.file` under safe names (`graphwalk.stores.loading`); warn about others."""
     assert source.file is not None
-    graph = load_graph(source.file)
+    graph = load_graph(source.file, source)
     if not graph.node_count:
         raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/experiments.md shows the formats")
     graph = _filter(graph, source)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 from xml.etree.ElementTree import ParseError
 
 from graphwalk.errors import ConfigError
@@ -185,9 +185,6 @@ def by_name(properties: Mapping[str, V]) -> dict[str, V]:
     """Return properties sorted by name, so that files do not depend on the order of insertion."""
     return dict(sorted(properties.items()))
 
-
-Undirected = Literal["refuse", "both"]
-"""Reading of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
 
 UNDIRECTED = (
     'a property graph has directions, so choose: undirected="both" (graphwalk export graph FILE OUT --undirected both) '
