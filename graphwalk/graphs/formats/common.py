@@ -1,6 +1,7 @@
 """Nodes, relationships and headers as all graph formats read them."""
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree.ElementTree import ParseError
 
+from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
@@ -85,6 +87,46 @@ def node_of(
     return Node(key, tuple(sorted(distinct)), apart_from_key(checked_properties(where, rest), key))
 
 
+def foreign_nodes(
+    rows: Sequence[tuple[str, Mapping[str, Any], Any]], options: FileOptions, file: str
+) -> Iterator[Node]:
+    """Return the nodes of a file of another program: of each row its place, its fields and its key (`node_of`).
+
+    Where nearly every node has a `label` of its own, this is its name and no label, unless the options choose
+    another reading. ValueError if they name a field that no node has.
+    """
+    all_fields = [fields for _, fields, _ in rows]
+    check_attribute("label_from", options.label_from, all_fields)
+    check_attribute("name_from", options.name_from, all_fields)
+    texts = [str(fields["label"]) for fields in all_fields if "label" in fields and "labels" not in fields]
+    names_nodes = options.label_from is None and len(texts) > 2 and len(set(texts)) >= 0.9 * len(texts)
+    name_from = options.name_from
+    if names_nodes:
+        name_from = name_from or (None if any("name" in fields for fields in all_fields) else "label")
+        property_name = "name" if name_from == "label" else "label"
+        warnings.warn(
+            f"{file}: nearly every node has a label of its own, so it is read as the property {property_name}; "
+            "--label-from label reads it as the label",
+            stacklevel=2,
+        )
+    for where, fields, key in rows:
+        rest, labels = dict(fields), None
+        if options.label_from is not None or names_nodes:
+            labels = rest.pop(options.label_from or "labels", "Node")
+        if name_from is not None and name_from in rest:
+            name = rest.pop(name_from)
+            if rest.setdefault("name", name) != name:
+                raise ValueError(f"{where} has another value of 'name'; rename it in the file")
+        yield node_of(where, rest, key, labels)
+
+
+def check_attribute(option: str, name: str | None, all_fields: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ValueError if an option names a field that is not in the file."""
+    if name is not None and not any(name in fields for fields in all_fields):
+        there = sorted({str(one) for fields in all_fields for one in fields})
+        raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(there) or 'none'}")
+
+
 def relationship_of(
     where: str,
     fields: Mapping[str, Any],
@@ -115,10 +157,10 @@ def _take(fields: dict[str, Any], what: str) -> Any:
 
 
 def checked_text(where: str, what: str, value: Any) -> str:
-    """Return a key, label or type; a whole number becomes text. Raise ValueError for anything else."""
+    """Return a key, label or type; a number becomes text. Raise ValueError for anything else."""
     if value is None:
         raise ValueError(f"{where} has no {what}")
-    if type(value) is int:
+    if type(value) in (int, float):
         return str(value)
     if not isinstance(value, str) or not value:
         raise ValueError(f"{where}, {what}: expected text, not {brief(value)}")
@@ -173,7 +215,9 @@ def labels_of(notation: Any) -> list[Any]:
     """Return labels from the notations of other tools; Neo4j's exports have ":First:Second"."""
     if isinstance(notation, str) and notation.startswith(":"):
         return [_ESCAPED.sub(r"\1", label) for label in _LABEL.findall(notation)]
-    return list(notation) if isinstance(notation, list | tuple | set | frozenset) else [notation]
+    if isinstance(notation, list | tuple | set | frozenset):
+        return list(notation)
+    return [] if notation == "" else [notation]
 
 
 def joined_labels(labels: Sequence[str]) -> str:

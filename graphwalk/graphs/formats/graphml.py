@@ -2,20 +2,24 @@
 
 import json
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
+from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
     UNDIRECTED,
-    Undirected,
     both_directions,
     by_name,
+    check_attribute,
     checked_header,
+    foreign_nodes,
     joined_labels,
     labels_of,
     node_of,
@@ -31,9 +35,10 @@ _NOT_HELD = {
     "hyperedge": "hyperedges (edges between more than two nodes)",
 }
 _HEADER = ("schema_version", "seed", "spec")
+_DIRECTED = {"true": True, "1": True, "false": False, "0": False}
 
 
-def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
+def read_graphml(path: Path, options: FileOptions) -> PropertyGraph:
     """Return a graph of GraphWalk or of another tool.
 
     Raise ConfigError with the file and the node or relationship that cannot be used.
@@ -54,11 +59,16 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
         keys = _keys(root)
         head = {_key_of(keys, item).name: item.text or "" for item in graph.iterfind("data")}
         seed, spec = checked_header({name: parse_json(head[name]) for name in _HEADER if name in head})
-        nodes = [_node(element, keys) for element in graph.iterfind("node")]
-        directed = graph.get("edgedefault", "directed") == "directed"
-        edges = (_edge(element, keys, directed, undirected) for element in graph.iterfind("edge"))
+        if any(key.is_drawing for key in keys.values()):
+            read = "its labels are the names of nodes and the types of edges, its shapes and places are left out"
+            warnings.warn(f"{path.name} is a drawing: {read}", stacklevel=2)
+        nodes, edges = list(graph.iterfind("node")), list(graph.iterfind("edge"))
+        is_ours = "schema_version" in head
         return PropertyGraph.from_rows(
-            nodes, [relationship for edge in edges for relationship in edge], seed=seed, spec=spec
+            map(partial(_own_node, keys), nodes) if is_ours else _nodes(keys, nodes, options, path.name),
+            _relationships(keys, edges, graph.get("edgedefault") != "undirected", options, is_ours=is_ours),
+            seed=seed,
+            spec=spec,
         )
 
 
@@ -77,9 +87,11 @@ class _Key(NamedTuple):
 
     domain: str
     name: str
-    type: str
-    is_list: bool
-    default: str | None
+    type: str = "string"
+    is_list: bool = False
+    default: str | None = None
+    is_drawing: bool = False
+    """True for what yEd draws, among it the labels that it shows."""
 
 
 def _keys(root: Element) -> dict[str, _Key]:
@@ -88,15 +100,16 @@ def _keys(root: Element) -> dict[str, _Key]:
         id_, type_, items = element.get("id", ""), element.get("attr.type", "string"), element.get("attr.list")
         if id_ in keys:
             raise ValueError(f"two <key> elements have the id {id_!r}")
-        default = element.findtext("default")
         keys[id_] = _Key(
             element.get("for", "all"),
             element.get("attr.name", id_),
             element.get("graphwalk.type", items or type_),
             bool(items),
-            default,
+            element.findtext("default"),
+            element.get("yfiles.type") in ("nodegraphics", "edgegraphics"),
         )
-    return keys
+    # Older releases of APOC do not declare them.
+    return {"labels": _Key("node", "labels"), "label": _Key("edge", "label")} | keys
 
 
 def _key_of(keys: Mapping[str, _Key], data: Element) -> _Key:
@@ -106,50 +119,87 @@ def _key_of(keys: Mapping[str, _Key], data: Element) -> _Key:
         raise ValueError(f"no <key> element explains the data {data.get('key', '')!r}") from None
 
 
-def _node(element: Element, keys: Mapping[str, _Key]) -> Node:
-    special, attributes = _attributes("node", element, keys, ("label", "labels"))
-    names: list[Any] | None = None
-    if "labels" in special:
-        names = labels_of(special["labels"]) if special["labels"] else []
-    elif "label" in special:
-        names = [special["label"]]
-    elif "labels" in element.attrib:  # of Neo4j's exports
-        names = labels_of(element.attrib["labels"])
-        attributes.pop("labels", None)
-    return node_of(f"node {element.get('id')!r}", attributes, element.get("id", ""), names)
+def _own_node(keys: Mapping[str, _Key], element: Element) -> Node:
+    """Return a node of a file of ours, in which another property may be called `label`."""
+    where, data = f"node {element.get('id')!r}", _data_of(keys, element)
+    names = [data.pop("label")] if "label" in data else labels_of(data.pop("labels", "Node"))
+    return node_of(where, _by_name(where, keys, data), element.get("id", ""), names)
 
 
-def _edge(element: Element, keys: Mapping[str, _Key], directed: bool, undirected: Undirected) -> Iterable[Relationship]:
-    special, attributes = _attributes("edge", element, keys, ("type",))
-    source, target, label = element.get("source", ""), element.get("target", ""), element.get("label")
-    if label is not None and attributes.get("label") == label:
-        del attributes["label"]
-    where = f"relationship from {source!r} to {target!r}"
-    relationship = relationship_of(where, attributes, source, target, special.get("type", label))
-    if element.get("directed", str(directed).lower()) == "true":
-        return (relationship,)
-    if undirected == "both":
-        return both_directions([relationship])
-    raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
+def _nodes(keys: Mapping[str, _Key], elements: Iterable[Element], options: FileOptions, file: str) -> Iterator[Node]:
+    rows = []
+    for element in elements:
+        where = f"node {element.get('id')!r}"
+        fields = _by_name(where, keys, _data_of(keys, element))
+        if "labels" in element.attrib:  # of Neo4j's exports
+            fields["labels"] = element.attrib["labels"]
+        rows.append((where, fields, element.get("id", "")))
+    return foreign_nodes(rows, options, file)
 
 
-def _attributes(
-    domain: str, element: Element, keys: Mapping[str, _Key], structure: tuple[str, ...]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the data with names in `structure`, and all other data by name."""
-    texts = {id_: key.default for id_, key in keys.items() if key.domain in (domain, "all") and key.default is not None}
-    data = list(element.iterfind("data"))
-    if len({item.get("key") for item in data}) < len(data):
-        raise ValueError(f"the {domain} {brief(element.get('id', ''))} has data of one key twice")
-    special: dict[str, Any] = {}
-    attributes: dict[str, Any] = {}
-    for item in data:
-        _key_of(keys, item)
-        texts[item.get("key", "")] = item.text or ""
-    for id_, text in texts.items():
-        chosen = special if id_ in structure and keys[id_].name == id_ else attributes
-        chosen[keys[id_].name] = _value(keys[id_], text)
-    return special, attributes
+def _relationships(
+    keys: Mapping[str, _Key], elements: Iterable[Element], directed: bool, options: FileOptions, *, is_ours: bool
+) -> Iterator[Relationship]:
+    rows = []
+    for element in elements:
+        ends = element.get("source", ""), element.get("target", "")
+        where, data = f"relationship from {ends[0]!r} to {ends[1]!r}", _data_of(keys, element)
+        type_ = data.pop("type", None) if is_ours else element.get("label")  # the attribute in Neo4j's exports
+        rows.append((where, _by_name(where, keys, data), ends, type_, element.get("directed", str(directed).lower())))
+    check_attribute("type_from", options.type_from, [fields for _, fields, *_ in rows])
+    for where, fields, ends, type_, way in rows:
+        if options.type_from is not None:
+            type_ = fields.pop(options.type_from, "RELATED")
+        elif not is_ours and type_ is not None and fields.get("label") == type_:
+            del fields["label"]
+        relationship = relationship_of(where, fields, *ends, type_)
+        if way not in _DIRECTED:
+            raise ValueError(f"{where}: directed={way!r} is neither true nor false")
+        if _DIRECTED[way]:
+            yield relationship
+        elif options.undirected == "both":
+            yield from both_directions([relationship])
+        else:
+            raise ValueError(f"the edge from {ends[0]!r} to {ends[1]!r} is undirected; {UNDIRECTED}")
+
+
+def _data_of(keys: Mapping[str, _Key], element: Element) -> dict[str, Any]:
+    """Return the data of a node or an edge by key id: of a drawing its labels, one a line."""
+    domains = (element.tag, "all")
+    texts = {id_: key.default for id_, key in keys.items() if key.default is not None and key.domain in domains}
+    items = list(element.iterfind("data"))
+    if len({item.get("key") for item in items}) < len(items):
+        raise ValueError(f"the {element.tag} {brief(element.get('id', ''))} has data of one key twice")
+    for item in items:
+        if _key_of(keys, item).is_drawing:
+            labels = (part for part in item.iter() if part.tag in ("NodeLabel", "EdgeLabel"))
+            texts[item.get("key", "")] = "\n".join(text for label in labels if (text := (label.text or "").strip()))
+        elif len(item):
+            raise ValueError(
+                f"the data {item.get('key')!r} of the {element.tag} {brief(element.get('id', ''))} has the element "
+                f"<{item[0].tag}>; only text and the labels of yEd can be read"
+            )
+        else:
+            texts[item.get("key", "")] = item.text or ""
+    return {id_: _value(keys[id_], text) for id_, text in texts.items()}
+
+
+def _by_name(where: str, keys: Mapping[str, _Key], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data by name. Raise ValueError for two values of one name."""
+    fields: dict[str, Any] = {}
+    for id_, value in data.items():
+        name = keys[id_].name
+        if keys[id_].is_drawing:
+            if not value:
+                continue
+            name = "name" if keys[id_].domain == "node" else "label"
+        if name in fields and fields[name] != value:
+            raise ValueError(
+                f"{where} has two values of {name!r}, {brief(fields[name])} and {brief(value)}: give one of the <key> "
+                f"elements that have this name (one is {id_!r}) another attr.name"
+            )
+        fields[name] = value
+    return fields
 
 
 def _value(key: _Key, text: str) -> Any:
