@@ -170,6 +170,8 @@ class ExperimentConfig(Strict, Generic[C]):
     """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
     settings: tuple[str, ...] = ("tools",)
     """Settings: tools, no_tools, write_cypher; for MAGMA its strategies."""
+    primary: tuple[str, str] | None = None
+    """Two settings whose difference is the primary comparison, declared before the run: `[tools, no_tools]`."""
     repeats: int = Field(default=1, ge=1, le=MOST)
     """Episodes per task, model and setting."""
     limit: PositiveInt | None = None
@@ -216,18 +218,18 @@ class ExperimentConfig(Strict, Generic[C]):
 
     @field_validator("models", "settings")
     @classmethod
-    def _each_once(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse duplicates: their episodes would be paid for twice and counted once."""
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             raise ValueError(f"{', '.join(twice)} is named twice; for more episodes of a task use repeats")
         return names
 
-    @field_validator("settings")
+    @field_validator("settings", "primary")
     @classmethod
-    def _of_the_suite(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if not names:
+    def _of_the_suite(cls, names: tuple[str, ...] | None, info: ValidationInfo) -> tuple[str, ...] | None:
+        if names == ():
             raise ValueError("needs at least one setting")
-        if "suite" not in info.data:
+        if names is None or "suite" not in info.data:
             return names
         suite = suite_named(info.data["suite"].name)
         words = suite.abbreviations

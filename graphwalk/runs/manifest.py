@@ -19,7 +19,7 @@ from graphwalk.runs.resolve import Experiment
 from graphwalk.suites.task import Task
 from graphwalk.version import __version__
 
-_FREE = ("limits", "description", "names")
+_FREE = ("limits", "description", "names", "primary")
 """Fields of the configuration that do not affect results."""
 _MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
 """Limits that can end an episode or change the result of a tool call."""

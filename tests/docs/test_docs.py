@@ -3,19 +3,29 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
+from experiment_fields import experiment_fields
 from typer.main import get_command
 
 from graphwalk.cli.app import app
+from graphwalk.config import resources
+from graphwalk.suites.suite import SUITES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 NAMED = re.compile(r"\b(?:graphwalk|templates|tools|tests|benchmarks|examples|docs)/[\w./-]*\w")
 """A path in the checkout; in `templates/prompts/NAME.j2` the capital letters are a placeholder."""
 COMMAND = re.compile(r"(?:^\$ |`)graphwalk ([a-z]+\b[^`|;&>\n]*)", re.MULTILINE)
+
+
+def test_the_tables_of_fields_do_not_depend_on_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = EntryPoint("other", "another.package:Suite", SUITES.group)
+    monkeypatch.setattr(resources, "entry_points", lambda **group: (other,))
+    assert experiment_fields().keys() == {"", *SUITES.built_in}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

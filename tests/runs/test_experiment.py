@@ -61,11 +61,17 @@ def test_overrides_reach_into_lists_and_mappings() -> None:
     assert config.suite.graphs[0].count == 4
 
 
+def test_the_primary_comparison_is_recorded_and_may_name_settings_that_are_not_played() -> None:
+    config = load_experiment("three-ways", flags={"settings": ["tools"]})
+    assert config.model_dump(mode="json")["primary"] == ["tools", "no_tools"]
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
         ("model: openai/m", "mine.yaml:3: model: there is no such field; did you mean models?"),
         ("settings:\n  - tool", "mine.yaml:4: settings: suite questions has no setting 'tool'; did you mean tools?"),
+        ("primary: [tools, tool]", "mine.yaml:3: primary: suite questions has no setting 'tool'; did you mean tools?"),
         ("models: openai/m", 'mine.yaml:3: models: must be a valid list, not "openai/m"; write ["openai/m"]'),
         ("limits:\n  retries: many", "mine.yaml:4: limits.retries: must be a valid integer"),
         ("seed: ]", "mine.yaml:3: not valid YAML"),
