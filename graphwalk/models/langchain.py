@@ -115,7 +115,8 @@ def from_langchain(message: "BaseMessage") -> Message:
     if not facts:
         return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=_whole(message))
     original = from_dict(Message, facts["message"])
-    if _content_and_calls(_unchanged(original)) == _content_and_calls(message):
+    sent: Any = _unchanged(original)
+    if all(getattr(sent, name) == getattr(message, name) for name in ("content", "tool_calls", "invalid_tool_calls")):
         return original
     whole = (original.provider_state or {}).get("format") == FORMAT
     state = _whole(message) if whole else original.provider_state
@@ -225,10 +226,6 @@ def _unchanged(message: Message) -> "AIMessage":
         else:
             invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
     return AIMessage(message.content or "", tool_calls=valid, invalid_tool_calls=invalid)
-
-
-def _content_and_calls(message: Any) -> tuple[Any, ...]:
-    return message.content, message.tool_calls, message.invalid_tool_calls
 
 
 def _whole(message: "BaseMessage") -> dict[str, Any] | None:

@@ -58,14 +58,13 @@ class TextProtocol:
         return replace(reply, message=replace(reply.message, content=content, tool_calls=tool_calls))
 
     def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-        """Return the beginning of a result, at which a reply ends: small models invent one."""
-        heading = commonprefix([self._result_of(tool.name) for tool in tools])  # noqa: RUF071
+        """Return the heading of a result, at which a reply ends: small models invent one."""
+        texts = [
+            self._prompts.render("text_protocol_results.j2", results=[{"name": tool.name, "content": "\0"}])
+            for tool in tools
+        ]
+        heading = commonprefix([text.partition("\0")[0].rstrip() for text in texts])  # noqa: RUF071
         return (f"\n{heading}",) if heading.strip() else ()
-
-    def _result_of(self, tool: str) -> str:
-        """Return the heading of a tool's results."""
-        results = [{"name": tool, "content": "\0"}]
-        return self._prompts.render("text_protocol_results.j2", results=results).partition("\0")[0].rstrip()
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""

@@ -13,10 +13,11 @@ _LONGEST_TEXT, _MOST_FAILURES = 200_000, 1000
 """Characters that are searched, and beginnings of JSON that are tried: hostile text takes long."""
 _ARGUMENTS = ("arguments", "parameters")
 _START = re.compile(r"\[\s*\{|\{")
-_FUNCTION_TAG = re.compile(r"<function=([\w.-]+)>\s*\Z")
+_FUNCTION_TAG = re.compile(r"<function=([\w.-]+)[>(]?\s*\Z")
+"""Llama also writes `<function=NAME{…}` and `<function=NAME({…})`."""
 _BROKEN = re.compile(r'\{\s*"name"\s*:\s*"([^"]{1,64})"\s*,\s*"(?:arguments|parameters)"\s*:\s*')
 _BROKEN_END = re.compile(r"```|</?tool_call>|\Z")
-_EMPTY_SHELL = re.compile(r"```[\w-]*\s*```|<tool_call>\s*</tool_call>|<function=[\w.-]+>\s*</function>")
+_EMPTY_SHELL = re.compile(r"```[\w-]*\s*```|<tool_call>\s*</tool_call>|<function=[\w.-]+[>(]?\s*\)?\s*</function>")
 _BETWEEN = re.compile(r"(?:\s|[;,]|`{3}[\w-]*|</?[\w=.-]{1,60}>)*")
 """Text between two calls of one block."""
 _CLOSERS = re.compile(r"(?:\s*(?:`{3}(?!\w)|</\w{1,60}>))*")
@@ -112,18 +113,14 @@ def _calls_in(value: Any, tools: Collection[str]) -> list[tuple[str, str]]:
     """Return the calls of a JSON value; none if a part of it is not a call."""
     if isinstance(value, dict) and isinstance(value.get("calls"), list):  # of the JSON protocol
         value = value["calls"]
-    calls = [_call(item, tools) for item in (value if isinstance(value, list) else [value])]
-    return [call for call in calls if call is not None] if all(calls) else []
-
-
-def _call(value: Any, tools: Collection[str]) -> tuple[str, str] | None:
-    name = value.get("tool", value.get("name")) if isinstance(value, dict) else None
-    if not isinstance(name, str):
-        return None
-    key = next((key for key in _ARGUMENTS if key in value), None)
-    if key is None:
-        return None
-    arguments = value[key]
-    if name not in tools and not (isinstance(arguments, dict) and len(value) <= 4):
-        return None
-    return name, arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
+    calls = []
+    for item in value if isinstance(value, list) else [value]:
+        name = item.get("tool", item.get("name")) if isinstance(item, dict) else None
+        if not isinstance(name, str) or not any(key in item for key in _ARGUMENTS):
+            return []
+        arguments = next(item[key] for key in _ARGUMENTS if key in item)
+        if name not in tools and not (isinstance(arguments, dict) and len(item) <= 4):
+            return []
+        written = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
+        calls.append((name, written))
+    return calls

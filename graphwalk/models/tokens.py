@@ -39,7 +39,34 @@ _SYLLABLE = 4
 
 def count_tokens(text: str) -> int:
     """Estimate the tokens of a text; off by at most `RULE_ERROR` on texts like ours."""
-    return tokens_of(rule_hundredths(text)) if text else 0
+    if not text:
+        return 0
+    ascii_text = text.encode("ascii", "replace")  # a question mark for each other character
+    words = Counter(ascii_text.translate(_ONLY_LETTERS).split())
+    hundredths = sum(count * _hundredths_of(letters) for letters, count in words.items())
+    hundredths += 41 * (len(ascii_text) - len(ascii_text.translate(None, _ASCII_SIGNS)))
+    hundredths += 125 * (text.count("\n") + len(_SPACE_BEFORE_NUMBER.findall(text)))
+    if text.isascii():
+        lengths = Counter(map(len, ascii_text.translate(_ONLY_DIGITS).split()))
+        hundredths += 190 * sum(count * ((length + 2) // 3) for length, count in lengths.items())
+    else:
+        others = sum(character > "\x7f" for character in text)
+        hundredths += 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + (100 - 41) * others
+    return max(1, round(hundredths / 100))
+
+
+@lru_cache(1 << 16)
+def _hundredths_of(letters: bytes) -> int:
+    """Return the hundredths of a token of a run of letters, which may be several words in camel case."""
+    total = 0
+    for word in _WORD.findall(letters.decode()):
+        if word in _KEYWORDS:
+            total += 100
+        elif word[0] >= "a":
+            total += 73 + 34 * max(0, len(word) - _SYLLABLE)
+        else:
+            total += 105 * len(word) if len(word) > 1 and word.isupper() else 180
+    return total
 
 
 def count_messages(messages: Iterable[Message]) -> int:
@@ -54,35 +81,3 @@ def count_messages(messages: Iterable[Message]) -> int:
 def tools_text(tools: Sequence[ToolSpec]) -> str:
     """Return tool specifications as they are sent, "" without tools."""
     return json.dumps([tool.as_openai() for tool in tools], separators=(",", ":")) if tools else ""
-
-
-def rule_hundredths(text: str) -> int:
-    """Return hundredths of a token, additive over parts that split no word, no number, and no space before a number."""
-    ascii_text = text.encode("ascii", "replace")  # a question mark for each other character
-    words = Counter(ascii_text.translate(_ONLY_LETTERS).split())
-    total = sum(count * _hundredths_of_letters(letters) for letters, count in words.items())
-    total += 41 * (len(ascii_text) - len(ascii_text.translate(None, _ASCII_SIGNS)))
-    total += 125 * (text.count("\n") + len(_SPACE_BEFORE_NUMBER.findall(text)))
-    if text.isascii():
-        lengths = Counter(map(len, ascii_text.translate(_ONLY_DIGITS).split()))
-        return total + 190 * sum(count * ((length + 2) // 3) for length, count in lengths.items())
-    others = sum(character > "\x7f" for character in text)
-    return total + 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + (100 - 41) * others
-
-
-def tokens_of(hundredths: int) -> int:
-    """Return the rule's number of tokens, at least one."""
-    return max(1, round(hundredths / 100))
-
-
-@lru_cache(1 << 16)
-def _hundredths_of_letters(letters: bytes) -> int:
-    return sum(map(_hundredths_of_word, _WORD.findall(letters.decode())))
-
-
-def _hundredths_of_word(word: str) -> int:
-    if word in _KEYWORDS:
-        return 100
-    if word[0] >= "a":
-        return 73 + 34 * max(0, len(word) - _SYLLABLE)
-    return 105 * len(word) if len(word) > 1 and word.isupper() else 180

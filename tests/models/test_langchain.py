@@ -1,6 +1,6 @@
 """LangChain chat models behind our protocol; no type of LangChain's comes out."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -14,7 +14,7 @@ from pydantic import Field
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.models.langchain import LangchainModel, from_langchain, to_state
-from graphwalk.models.registry import open_model
+from graphwalk.models.registry import Guarded, open_model
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK
 
@@ -76,6 +76,22 @@ async def test_failures() -> None:
         with pytest.raises(ModelError) as failure:
             await LangchainModel(Failing(responses=["x"])).complete(ASK, (), CallOptions())
         assert (failure.value.retryable, failure.value.retry_after) == (retryable, after)
+
+
+async def test_a_call_that_the_server_could_not_read_is_the_reply_of_the_model() -> None:
+    class RefusedError(RuntimeError):
+        status_code = 400
+        body: ClassVar[Any] = {
+            "error": {"code": "tool_use_failed", "failed_generation": '<function=look>{"key": "a"}</function>'}
+        }
+
+    class Failing(ToolChat):
+        def _generate(self, *args: Any, **kwargs: Any) -> Any:
+            raise RefusedError("Failed to call a function.")
+
+    model = Guarded(LangchainModel(Failing(messages=iter([]))), Variables(), "langchain/groq")
+    (call,) = (await model.complete(ASK, (LOOK,), CallOptions())).message.tool_calls
+    assert (call.name, call.arguments) == ("look", '{"key": "a"}')
 
 
 async def test_model_without_tools_is_an_error() -> None:

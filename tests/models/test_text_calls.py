@@ -18,6 +18,8 @@ CALLS = {
     "arguments as text": '{"name": "look", "arguments": "{\\"key\\": \\"a\\"}"}',
     "list": '[{"name": "look", "arguments": {"key": "a"}}]',
     "function tag": '<function=look>{"key": "a"}</function>',
+    "open function tag": '<function=look{"key": "a"}</function>',
+    "function call": '<function=look({"key": "a"})</function>',
     "in prose": 'I will look {now}.\n{"name": "look", "arguments": {"key": "a"}}\nThen I know.',
     "after thinking": '<think>{"name": "look", "arguments": {}}</think>{"name": "look", "arguments": {"key": "a"}}',
 }
@@ -35,7 +37,9 @@ ANSWERS = {
 
 @pytest.mark.parametrize("text", CALLS.values(), ids=CALLS.keys())
 def test_calls(text: str) -> None:
-    assert find_calls(text, KNOWN).calls == (LOOK_A,)
+    calls, rest = find_calls(text, KNOWN)
+    assert calls == (LOOK_A,)
+    assert "function" not in rest
 
 
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS.keys())
