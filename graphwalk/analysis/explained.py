@@ -5,6 +5,7 @@ it has the checksum of its result and the digest of the code that made it.
 """
 
 import hashlib
+import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -34,6 +35,7 @@ from graphwalk.suites.task import Task, setting_of
 from graphwalk.terminal.console import progress_bar
 from graphwalk.variables import Variables
 
+_LOGGER = logging.getLogger("graphwalk")
 _BATCH = 1000
 """Results that are held in memory at once."""
 _MANY = 200
@@ -154,7 +156,11 @@ async def _walked_again(folder: RunFolder) -> dict[str, dict[str, int]]:
     async with GraphSources() as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         for task, graph in plan.tasks:
-            walk = await analysis.reference(task, graph.about, experiment.agent)
+            try:
+                walk = await analysis.reference(task, graph.about, experiment.agent)
+            except Exception:  # an expert of another package may raise anything
+                _LOGGER.exception("the expert failed on %s", task.task_id)
+                continue
             if walk is not None:
                 figures[task.task_id] = walk.figures
     return figures

@@ -4,6 +4,7 @@ A row is proven if the evaluator of the question finds it in the observed graph,
 change that. It must therefore also be found in the observed graph with the relationships that the results leave open.
 """
 
+import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 RowTuple = tuple[Hashable, ...]
 """The scored fields of a row, as `graphwalk.suites.rows.row_set` has them."""
 
+_LOGGER = logging.getLogger("graphwalk")
 _MOST_POSSIBLE = 200_000
 """Maximum possible relationships; beyond it the graph with them is not built."""
 _UNSEEN = "\0"
@@ -40,9 +42,9 @@ _READS_THEIR_PROPERTIES = re.compile(r"-\[[^\]]*\{|-\[(\w+)\b(?=.*\b(\1\.|proper
 def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
     """Return those of `rows` that the tool results prove, or None if that is unknown.
 
-    It is unknown if the question has no evaluator, a result of an unknown form may prove what others do not, the tools
-    hide directions or properties that the question needs, too much was not observed, or the prompt has no schema that
-    bounds it.
+    It is unknown if the question has no evaluator or it fails on what was observed, a result of an unknown form may
+    prove what others do not, the tools hide directions or properties that the question needs, too much was not
+    observed, or the prompt has no schema that bounds it.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
     python: Any = python_part(task.template) if task.oracles == 2 else None
@@ -55,13 +57,17 @@ def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[
     if observed.hides_properties and _READS_THEIR_PROPERTIES.search(cypher):
         return None
     part = python(**task.parameters)
-    proven = wanted & row_set(part.rows(GraphIndex(observed.graph())), task.scored_fields)
-    if proven and _NOT_ONLY_GROWING.search(cypher):
-        named = {str(value) for value in (*task.parameters.values(), *(value for row in proven for value in row))}
-        possible = possible_graph(observed, named)
-        if possible is None:
-            return None
-        proven &= row_set(part.rows(GraphIndex(possible)), task.scored_fields)
+    try:
+        proven = wanted & row_set(part.rows(GraphIndex(observed.graph())), task.scored_fields)
+        if proven and _NOT_ONLY_GROWING.search(cypher):
+            named = {str(value) for value in (*task.parameters.values(), *(value for row in proven for value in row))}
+            possible = possible_graph(observed, named)
+            if possible is None:
+                return None
+            proven &= row_set(part.rows(GraphIndex(possible)), task.scored_fields)
+    except Exception:  # code of another package may raise anything on a part of the graph
+        _LOGGER.exception("the Python part of the question %s failed", task.template)
+        return None
     return proven if observed.understood or proven == wanted else None
 
 

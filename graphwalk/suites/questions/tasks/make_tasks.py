@@ -25,8 +25,8 @@ from graphwalk.suites.questions.catalogue import QuestionKind, Target, Wording, 
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.parameters import CannotHost, Drawn, ParameterSearch, owner_of
-from graphwalk.suites.questions.tasks.question import Question, agreed_rows, cypher_rows
+from graphwalk.suites.questions.tasks.parameters import Drawn, ParameterSearch, owner_of
+from graphwalk.suites.questions.tasks.question import CannotHost, Question, agreed_rows, cypher_rows
 from graphwalk.suites.rows import distinct
 from graphwalk.variables import Variables
 

@@ -8,14 +8,14 @@ from itertools import accumulate, islice
 from random import Random
 from typing import NamedTuple
 
-from graphwalk.errors import ConfigError, StoreError, counted
+from graphwalk.errors import StoreError
 from graphwalk.graphs.graph import PropertyGraph, value_order
 from graphwalk.graphs.values import Row, Temporal, TemporalKind, Value, shown
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.config import Drawing
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.tasks.question import Question, correct_rows
+from graphwalk.suites.questions.tasks.question import CannotHost, Question, correct_rows
 
 MAX_HOPS = 3
 """Maximum number of hops; a generated graph may have another one."""
@@ -149,17 +149,6 @@ def owner_of(kind: QuestionKind, name: str, chosen: Mapping[str, Value]) -> tupl
     while kind.parameters[name].role in ("property", "value"):
         name = str(kind.parameters[name].of)
     return "node" if kind.parameters[name].role == "label" else "relationship", str(chosen[name])
-
-
-class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
-    """Error for a question without usable parameters; `reason` does not name the graph."""
-
-    def __init__(self, graph: PropertyGraph, question: str, reason: str, hint: str) -> None:
-        size = f"{counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}"
-        super().__init__(
-            f"the graph {graph.digest[:12]} ({size}) cannot host the question {question}: {reason}", hint=hint
-        )
-        self.reason = reason
 
 
 class ParameterSearch:

@@ -4,13 +4,14 @@ The oracles are the question's Cypher in the store, and its evaluator on the gra
 Cypher results of the store and of the embedded engine are compared.
 """
 
+import logging
 import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from graphwalk.errors import OracleError, StoreError
-from graphwalk.graphs.graph import value_order
+from graphwalk.errors import ConfigError, OracleError, StoreError, counted
+from graphwalk.graphs.graph import PropertyGraph, value_order
 from graphwalk.graphs.values import Row, Scalar, Value, shown, shown_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
@@ -19,8 +20,20 @@ from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.rows import distinct, row_key, same_rows
 
+_LOGGER = logging.getLogger("graphwalk")
 _MOST_ROWS = 20
 """Rows listed in a message."""
+
+
+class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
+    """Error for a question without usable parameters; `reason` does not name the graph."""
+
+    def __init__(self, graph: PropertyGraph, question: str, reason: str, hint: str) -> None:
+        size = f"{counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}"
+        super().__init__(
+            f"the graph {graph.digest[:12]} ({size}) cannot host the question {question}: {reason}", hint=hint
+        )
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -116,11 +129,18 @@ async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = Fa
 async def correct_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
     """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
 
-    Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
+    Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields, and CannotHost if
+    the evaluator fails.
     """
     mistake, fields = question.kind.mistake, ", ".join(question.answer_fields)
     if question.part is not None:
-        rows = question.part.right_rows(question.index, most)
+        try:
+            rows = question.part.right_rows(question.index, most)
+        except Exception as error:  # code of another package may raise anything
+            _LOGGER.exception("the Python part of the question %s failed", question.kind.name)
+            reason = f"its Python part failed: {type(error).__name__}: {error}"
+            hint = f"mend {type(question.part).__module__}, or omit the question"
+            raise CannotHost(question.index.graph, question.kind.name, reason, hint) from error
         if rows and rows[0].keys() != set(question.answer_fields):
             raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {fields}", "answer_fields")
         return rows
