@@ -253,10 +253,11 @@ class ChatModel(OpenAIModel):
         choice = mapping(next(iter(sequence(fields.get("choices"))), None))
         if choice.get("error"):
             raise reported_error(choice["error"], self._source)
-        message = choice.get("message")
+        message, reason = choice.get("message"), choice.get("finish_reason")
+        if message is None and reason:
+            message = {}  # Gemini, if thoughts take up the whole reply or a call is malformed
         if not isinstance(message, dict):
             raise ModelError(f"{self._source} sent a reply without a message", retryable=True)
-        reason = choice.get("finish_reason")
         wanted = [mapping(call) for call in sequence(message.get("tool_calls"))]
         functions = [(call.get("id"), mapping(call.get("function"))) for call in wanted]
         calls = tool_calls(((id_, f.get("name"), f.get("arguments")) for id_, f in functions), f"call_{sent}")
@@ -427,7 +428,8 @@ def _add_piece(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
         piece = {**piece, "function": function}
     of_index = [call for call in calls if index is None or call.get("index") == index]
     if of_index:
-        call = of_index[-1]
+        of_id = [call for call in of_index if call_id and call.get("id") == call_id]
+        call = (of_id or of_index)[-1]
         another = call_id and call.get("id") and call_id != call["id"]
         whole = json_object(mapping(call.get("function")).get("arguments") or "") is not None
         if not (function.get("name") and (another or (whole and function.get("arguments")))):
