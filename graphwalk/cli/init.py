@@ -1,4 +1,4 @@
-"""`graphwalk init`: a new experiment with files of its own."""
+"""`graphwalk init`: a new experiment with files of its own, or a package with a suite, a store or a backend."""
 
 import shlex
 from pathlib import Path
@@ -11,15 +11,39 @@ from graphwalk.errors import ConfigError
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.terminal.console import data
 
+_NAME = "NAME"
+"""In a package, replaced by its name: in texts and in the names of files."""
 
-def init(folder: Annotated[Path, typer.Argument(help="New or empty folder.")]) -> None:
-    """Create a new experiment with a question, a tool and a prompt of its own, all commented. It runs unchanged."""
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="New or empty folder.")],
+    suite: Annotated[str | None, typer.Option(metavar="NAME", help="Write a package with a suite.")] = None,
+    store: Annotated[str | None, typer.Option(metavar="NAME", help="Write a package with a store.")] = None,
+    backend: Annotated[str | None, typer.Option(metavar="NAME", help="Write a package with a model backend.")] = None,
+) -> None:
+    """Create a new experiment with a question, a tool and a prompt of its own, all commented. It runs unchanged.
+
+    With --suite, --store or --backend: a Python package that works unchanged, with its test.
+    """
+    packages = {kind: name for kind, name in {"suite": suite, "store": store, "backend": backend}.items() if name}
+    if len(packages) > 1:
+        raise typer.BadParameter("choose one of --suite, --store, --backend")
+    kind, name = next(iter(packages.items()), ("experiment", ""))
+    if name and not (name.isidentifier() and name.islower()):
+        raise typer.BadParameter(
+            f"--{kind} {name!r}: expected a name of small letters, digits and _, as of a Python module"
+        )
     make_folder(folder)
     if any(folder.iterdir()):
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
-    root = data_path("templates") / "init"
-    for path in sorted(path for path in root.rglob("*") if path.is_file()):
-        copy = folder / path.relative_to(root)
-        write_whole(copy, [path.read_text(encoding="utf-8")], parents=True)
+    root = data_path("templates") / "init" / kind
+    for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+        text, place = path.read_text(encoding="utf-8"), str(path.relative_to(root))
+        copy = folder / place.replace(_NAME, name)
+        write_whole(copy, [text.replace(_NAME, name) if name else text], parents=True)
         data(str(copy))
-    data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")
+    where = shlex.quote(str(folder))
+    if name:
+        data(f"Install and test it:  pip install -e {where} && python -m pytest {where}")
+    else:
+        data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")

@@ -1,0 +1,53 @@
+"""The store `NAME`: here the embedded engine; put your database in its place."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.schema import Schema, schema_of
+from graphwalk.graphs.values import Row
+from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.cypher import Identifiers
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.variables import Variables
+
+
+async def open_store(variables: Variables, *, run_id: str, timeout_seconds: float) -> "OwnDatabase":
+    """Connect, by addresses and keys in `variables`. Raise StoreError if the database cannot be reached."""
+    return OwnDatabase(timeout_seconds)
+
+
+class OwnDatabase(Database):
+    """A database that holds many graphs."""
+
+    kind = "NAME"
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self._engine = EmbeddedDatabase(timeout_seconds=timeout_seconds)
+
+    async def load(self, graph: PropertyGraph) -> "OwnStore":
+        return OwnStore(await self._engine.load(graph), graph)
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+
+class OwnStore(GraphStore):
+    """One graph, read only. `GraphStore` has a default for every other method."""
+
+    kind = "NAME"
+
+    def __init__(self, inner: GraphStore, graph: PropertyGraph) -> None:
+        self._inner, self._loaded = inner, graph
+
+    def render(self, template: str, identifiers: Identifiers) -> str:
+        return self._inner.render(template, identifiers)
+
+    async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        return await self._inner.run(cypher, parameters)
+
+    async def schema(self, samples: int = 0) -> Schema:
+        return schema_of(self._loaded, samples)
+
+    async def drop(self) -> None:
+        await self._inner.drop()

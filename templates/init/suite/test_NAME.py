@@ -1,0 +1,7 @@
+import asyncio
+
+from graphwalk.testing import check_suite
+
+
+def test_the_suite_keeps_the_contract() -> None:
+    assert asyncio.run(check_suite("NAME"))
