@@ -13,7 +13,7 @@ from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.stores.search import folded, words_of
 from graphwalk.tools.encodings import split_notes
-from graphwalk.tools.observed import Evidence, ObservedGraph, observed_graph, shows_data, tool_evidence
+from graphwalk.tools.observed import Evidence, ObservedGraph, observed_graph, shows_data
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 """Keys in square brackets, but no link of Markdown."""
@@ -129,9 +129,3 @@ def cited_keys(answer: str) -> tuple[str, ...]:
     for match in _CITED.finditer(answer):
         keys |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
     return tuple(key for key in keys if key)
-
-
-def unseen_keys(answer: str | None, trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the cited keys that no tool result contains."""
-    shown = tool_evidence(trajectory)
-    return tuple(key for key in cited_keys(answer or "") if not shown.holds(key))

@@ -10,7 +10,6 @@ from graphwalk.analysis.answer_evidence import (
     answer_scene,
     cited_keys,
     evidence_of,
-    unseen_keys,
     unsupported_because,
 )
 from graphwalk.analysis.scene import Scene, SceneCall
@@ -18,6 +17,7 @@ from graphwalk.models.chat import Usage, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.extraction import visible_text
+from graphwalk.tools.observed import tool_evidence
 
 
 class Exchange(NamedTuple):
@@ -97,7 +97,8 @@ class Answer:
     @cached_property
     def unseen(self) -> tuple[str, ...]:
         """The cited keys that no tool result contains."""
-        return unseen_keys(self.answer, self.trajectory)
+        shown = tool_evidence(self.trajectory)
+        return tuple(key for key in cited_keys(self.answer or "") if not shown.holds(key))
 
     @property
     def grounded(self) -> float | None:

@@ -27,6 +27,7 @@ from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import own_graph_system
+from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.own_questions.look import look_in_words
 from graphwalk.suites.task import Prompt
@@ -125,8 +126,6 @@ async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
     if not {tool.name for tool in tools} & set(MAZE_TOOLS):
         toolbox = GraphToolbox(store, schema, tools, agent)
         return NamesInTools(toolbox, agent) if agent.names_in_tools else toolbox
-    from graphwalk.suites.mazes.generate import CELL  # brings networkx
-
     if schema.node(CELL) is None:
         raise ConfigError("MAZE_TOOLS require a maze", hint="pass graphwalk.maze_graph(graphwalk.generate_maze(…))")
     cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})

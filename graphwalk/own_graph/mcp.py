@@ -37,7 +37,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.graphs.schema import Schema
-from graphwalk.models.chat import ToolCall, ToolSpec
+from graphwalk.models.chat import ToolCall
 from graphwalk.own_graph.graph_agent import ask_config, toolbox_over
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.sources import open_source
@@ -49,22 +49,7 @@ from graphwalk.tools.toolbox import Toolbox
 from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
 
-
-def _offer(tool: Tool, spec: ToolSpec) -> Offer:
-    """Return a tool as a client lists it; `spec` is its description for models."""
-    title = tool.name.replace("_", " ").capitalize()
-    hints = ToolAnnotations(
-        title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-    )
-    return Offer(
-        name=spec.name,
-        title=title,
-        description=spec.description,
-        input_schema=dict(spec.parameters),
-        annotations=hints,
-    )
-
-
+_READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 CALLS_AT_ONCE = 16
 """More calls wait, so that clients together do not flood the database."""
 
@@ -75,11 +60,21 @@ def graph_server(
     name: str, toolbox: Toolbox, tools: Sequence[Tool], schema: Schema, agent: AgentConfig, variables: Variables
 ) -> Server[Any]:
     """Return a server of these tools over the graph `name`; `schema` is for its instructions."""
-    by_name = {tool.name: tool for tool in tools}
     turns = asyncio.Semaphore(CALLS_AT_ONCE)
 
     async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_offer(by_name[spec.name], spec) for spec in toolbox.specs])
+        return ListToolsResult(
+            tools=[
+                Offer(
+                    name=spec.name,
+                    title=spec.name.replace("_", " ").capitalize(),
+                    description=spec.description,
+                    input_schema=dict(spec.parameters),
+                    annotations=_READ_ONLY,
+                )
+                for spec in toolbox.specs
+            ]
+        )
 
     async def answer_call(context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. A mistake of the caller is an error with advice, as for models."""
@@ -154,7 +149,12 @@ async def serve(
     `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
     ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
     """
-    agent = _agent(tools, overrides)
+    for override in overrides:
+        key, _ = parse_override(override)
+        if key not in SETTINGS:
+            what = f"-o {override}: the server has no setting {key}"
+            raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
+    agent = ask_config({"names_in_tools": 200, "tools": tools or OWN_GRAPH_TOOLS}, overrides).agent
     loaded = load_tools(agent.tools or ())
     if own := [tool.name for tool in loaded if tool.name in MAZE_TOOLS]:  # they keep the visited cells of an episode
         raise ConfigError(
@@ -174,15 +174,6 @@ async def serve(
                     stdin.stop()
         else:
             await serve_http(server, variables, host, port, say)
-
-
-def _agent(tools: Sequence[str] | None, overrides: Sequence[str]) -> AgentConfig:
-    for override in overrides:
-        key, _ = parse_override(override)
-        if key not in SETTINGS:
-            what = f"-o {override}: the server has no setting {key}"
-            raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
-    return ask_config({"names_in_tools": 200, "tools": tools or OWN_GRAPH_TOOLS}, overrides).agent
 
 
 PATH = "/mcp"

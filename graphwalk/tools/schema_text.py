@@ -10,17 +10,12 @@ from graphwalk.models.tokens import count_tokens
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:
     """Return the schema in at most `agent.schema_tokens` tokens: complete, or as many names as fit."""
-    whole = _whole_text(schema, agent)
-    if _fits(whole, agent):
-        return whole
-    most = len(schema.nodes) + len(schema.relationships)
-    while True:
+    text, most = _whole_text(schema, agent), len(schema.nodes) + len(schema.relationships)
+    while most > 0 and not _fits(text, agent):
         nodes = schema.nodes[:most]
-        relationships = schema.relationships[: most - len(nodes)]
-        text = _render(nodes, relationships, schema, agent, whole=False)
-        if most <= 1 or _fits(text, agent):
-            return text
+        text = _render(nodes, schema.relationships[: most - len(nodes)], schema, agent, whole=False)
         most = most * 9 // 10
+    return text
 
 
 def schema_fits(schema: Schema, agent: AgentConfig) -> bool:
