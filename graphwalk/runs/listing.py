@@ -54,7 +54,7 @@ def listed(folder: RunFolder) -> ListedRun:
     last = {key_of(record): record for record in folder.records()}
     repeats: dict[str, dict[tuple[str, str], list[float]]] = {}
     for key, record in last.items():
-        if record["score"] is not None:
+        if record["score"] is not None and record["score"]["correct"] is not None:  # None: an answer of `ask`
             repeats.setdefault(key.model, {}).setdefault((key.setting, key.task_id), []).append(
                 record["score"]["correct"]
             )
