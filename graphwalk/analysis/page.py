@@ -223,7 +223,8 @@ def index_of(runs: Sequence[RunContent]) -> dict[str, Any]:
 
 
 def _run(run: RunContent) -> dict[str, Any]:
-    report, about = run.report, {"name": run.name, "suite": run.suite, **run.facts}
+    report = run.report
+    about = {"name": run.name, "suite": run.suite, "conversation": report is None, **run.facts}
     if report is None:
         return {**about, "verdict": [], "tables": [], "notes": [], "incomplete": None}
     legends = legend(column for table in text_tables(report) for column in table.columns)

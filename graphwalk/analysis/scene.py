@@ -279,9 +279,10 @@ def walked_scene(
     seen = ObservedGraph()
     since: dict[str, list[int]] = {"nodes": [], "links": []}
     steps = list(_steps(trajectory, seen, since))
-    if steps:
-        steps.append(SceneStep("evidence of the answer", len(trajectory.turns)))
     fates = _fates(seen, question_values, answered)
+    if steps:
+        is_highlighted = not {"right", "wrong", "missed"}.isdisjoint(fates.values())
+        steps.append(SceneStep("evidence of the answer" if is_highlighted else "the answer", len(trajectory.turns)))
     return scene_of(
         record,
         trajectory,

@@ -50,6 +50,6 @@ const parsed = new Promise((resolve) => {
 const EMPTY = { prompt: [], turns: [], steps: [], nodes: [], links: [], legend: {} };
 
 export async function contentOf(number) {
-  if (!byId(`block-${number}`)) await parsed;
+  if (!byId(`block-${number}`)?.nextSibling) await parsed; // else its text may be incomplete
   return { ...EMPTY, ...(await inflate(byId(`block-${number}`).textContent)) };
 }

@@ -15,12 +15,19 @@ function setAttribute(element, name, value) {
 function build(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) setAttribute(element, name, value);
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false) element.append(child);
+    if (child !== null && child !== undefined && child !== false && child !== true) element.append(child);
   }
   return element;
 }
 
-export const html = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
+// A line may end after / and _, where names of models and kinds are joined.
+function withBreaks(child) {
+  if (typeof child !== "string") return child;
+  return child.split(/(?<=[/_])(?=\w)/).flatMap((part, place) => (place ? [document.createElement("wbr"), part] : part));
+}
+
+export const html = (tag, attributes, ...children) =>
+  build(document.createElement(tag), attributes, tag === "option" ? children : children.flat(Infinity).map(withBreaks));
 export const svg = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
 export const button = (text, attributes) => html("button", { type: "button", ...attributes }, text);
 export const words = (name) => String(name).replaceAll("_", " ");

@@ -20,7 +20,8 @@ export async function episodeView(state) {
     "article",
     { class: `episode${other ? " two" : ""}` },
     barView(episode, state, other),
-    html("h2", {}, plainWords(episode.kind), " ", html("small", {}, plain(episode.taskId))),
+    page.index.runs[episode.run].conversation ||
+      html("h2", {}, plainWords(episode.kind), " ", html("small", {}, plain(episode.taskId))),
     questionView(contents[0].question),
     html("div", { class: "columns" }, columns),
   );
@@ -81,23 +82,27 @@ function questionView(text) {
 
 function columnView(episode, content, state) {
   let player = null;
-  const turns = turnsView(content.turns, (call) => player && player.to(placeOf(content, call)));
+  const isAsked = page.index.runs[episode.run].conversation;
+  const hasPicture = Boolean(content.grid || content.nodes.length);
+  const turns = turnsView(content.turns, hasPicture && ((call) => player.to(placeOf(content, call))));
   const onStep = (step, place) => {
     markTurn(turns, step);
     if (!player) return;
     state.set("step", place);
     replaceState(state);
   };
-  if (content.steps.length) {
+  if (hasPicture && content.steps.length) {
     player = walkView(content, state.has("step") ? Number(state.get("step")) : null, onStep);
     players.push(player);
   }
   const seen = html(
     "div",
     { class: "seen" },
+    isAsked && askedAnswerView(content.answer),
     player && player.view,
     missingView(content.score),
-    html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer, MOST_COMPARED)),
+    isAsked ||
+      html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer, MOST_COMPARED)),
     content.error && html("section", {}, html("h3", {}, "What went wrong"), longText(content.error, "result")),
     scoreView(content),
   );
@@ -111,17 +116,21 @@ function columnView(episode, content, state) {
   return html("div", { class: "column" }, headView(episode), html("div", { class: "split" }, seen, heard));
 }
 
+function askedAnswerView({ rows: [[, answer]] }) {
+  return html("section", { class: "asked-answer" }, longText(answer ?? "No answer.", "said"));
+}
+
 function headView(episode) {
   const result = outcome(episode);
   const { sign, title } = OUTCOMES[result];
-  const badge = html("span", { class: `badge ${result}` }, `${sign} ${title}`);
+  const badge = result !== "unjudged" && html("span", { class: `badge ${result}` }, `${sign} ${title}`);
   const classOf = (text) => html("span", { class: "class" }, plainWords(text));
   const cause = episode.cause && !episode.failed && classOf(episode.cause);
   const status = episode.status !== "answered" && classOf(episode.status);
   return html(
     "header",
     { class: "who" },
-    html("p", { class: "verdict" }, badge, cause, status),
+    (badge || status) && html("p", { class: "verdict" }, badge, cause, status),
     html("p", { class: "player" }, html("b", {}, plain(episode.model)), playerName(episode)),
     html("p", { class: "numbers" }, numbersOf(episode)),
   );

@@ -22,7 +22,8 @@ const tablesExist = () => runs().some((run) => run.tables.length);
 function viewName(state) {
   const name = state.get("view");
   if (name in VIEWS) return name;
-  return tablesExist() ? "results" : "episodes";
+  if (tablesExist()) return "results";
+  return runs().every((run) => run.conversation) ? "episode" : "episodes";
 }
 
 async function show() {
@@ -53,12 +54,13 @@ async function show() {
 function facts() {
   if (runs().length === 1) {
     const [run] = runs();
+    const experiment = run.experiment !== run.suite && run.experiment;
     return [
       run.suite,
-      run.experiment,
+      experiment,
       clock(run.created || ""),
-      run.planned && counted(run.planned, "episode"),
-      run.seed !== undefined && `seed ${run.seed}`,
+      run.planned && counted(run.planned, run.conversation ? "question" : "episode"),
+      run.seed !== null && `seed ${run.seed}`,
       run.version && `GraphWalk ${run.version}`,
     ];
   }

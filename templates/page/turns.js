@@ -95,7 +95,9 @@ function callView(call, number, onCall) {
   const head = html(
     "p",
     { class: "call-head" },
-    button(String(number), { class: "number", title: "See this step", onclick: () => onCall(number) }),
+    onCall
+      ? button(String(number), { class: "number", title: "See this step", onclick: () => onCall(number) })
+      : html("span", { class: "number" }, number),
     html("code", {}, plain(call.call)),
     argumentsView(call.arguments),
     outcomeView(call),

@@ -17,11 +17,21 @@ from graphwalk.files.writing import make_folder, write_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-_SCHEME = {"ink": ("#1c2126", "#e6e8ea"), "soft": ("#697079", "#a2a9b1"), "rule": ("#e3e6ea", "#30363d")}
-"""Colours of templates/plots.mplstyle on a light page, and those on a dark one."""
+_PALETTE = {
+    "#3f51b5": "#8c9eff",
+    "#c8553d": "#f0876d",
+    "#35a79c": "#5fc7b8",
+    "#e3b23c": "#ecc869",
+    "#a23b72": "#dd7fb8",
+    "#3d9bd1": "#62b8e8",
+    "#7fa33a": "#9dc45a",
+    "#9a6fd0": "#b594e4",
+}
+"""Colours of series on a light page → those on a dark one."""
+_DARK = {**_PALETTE, "#1c2126": "#e6e8ea", "#697079": "#a2a9b1", "#e3e6ea": "#30363d"}
+"""With the colours of templates/plots.mplstyle."""
 _PAPER = "#fefefe"
 _DOTS_PER_INCH = 200
-_PALETTE = ("#3f51b5", "#c8553d", "#35a79c", "#e3b23c", "#a23b72", "#3d9bd1", "#7fa33a", "#9a6fd0")
 _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
 _DASHES = ("solid", (0, (1, 1.3)), (0, (6, 1.5, 1, 1.5)), (0, (4, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
 _ROUNDS = tuple(zip("os^DvX", _DASHES, strict=True))
@@ -55,10 +65,11 @@ def page_svg(plot: Plot, styles: Styles | None = None) -> str:
     """Return an SVG in the colour scheme of its reader, with text as text. `styles`: those of all plots of the page."""
     with canvas_of(plot, "none", styles) as canvas:
         text = _image_bytes(canvas, "svg").decode()
-    for name, (colour, _) in _SCHEME.items():
-        text = text.replace(colour, f"var(--{name})")
+    for colour in _DARK:
+        text = text.replace(colour, f"var(--c{colour[1:]})")
     text = text.replace(_PAPER, "transparent")
-    light, dark = ("".join(f"--{name}:{pair[i]};" for name, pair in _SCHEME.items()) for i in (0, 1))
+    light = "".join(f"--c{colour[1:]}:{colour};" for colour in _DARK)
+    dark = "".join(f"--c{colour[1:]}:{other};" for colour, other in _DARK.items())
     rules = f"svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}text{{font-family:sans-serif}}"
     head, mark, rest = text.partition("<defs>")
     return f"{head}<style>{rules}</style>{mark}{rest}"

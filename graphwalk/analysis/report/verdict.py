@@ -208,9 +208,8 @@ def _against(
     for other_name, compared in pairs_of.items():
         is_shown = all(shown for shown, _ in compared)
         weakest = max((pair for _, pair in compared), key=lambda pair: pair["measures"][_MEASURE]["p_holm"] or 0)
-        (behind if is_shown else others).append(
-            f"{other_name} ({{points}}{{p}})".format_map(_figures(weakest, "", "", tested=tested))
-        )
+        figures = _figures(weakest, "", "", tested=tested)
+        (behind if is_shown else others).append(f"{other_name} ({figures['points']}{figures['p']})")
     return behind, others
 
 

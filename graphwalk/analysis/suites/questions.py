@@ -159,7 +159,10 @@ class Analysis(SuiteAnalysis[QuestionTask]):
         # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
         names = {str(v) for name, v in task.parameters.items() if name.endswith(("label", "type", "property", "hops"))}
         values = {str(value) for value in task.parameters.values()} - names
-        answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
+        # A count is the value of no node.
+        shown = [field for field in fields if field not in task.computed_fields]
+        values_of = [(fate, row.get(field)) for fate, row in reversed(marked) for field in shown]
+        answered = {str(value): fate for fate, value in values_of if isinstance(value, str | int)}
         note = f"Any one of {counted(len(task.target), 'row')} is correct." if any_one and len(task.target) > 1 else ""
         table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
         return walked_scene(record, trajectory_of(record), values, answered, table)

@@ -11,6 +11,8 @@ from graphwalk.analysis.page import content_of, write_page
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.runs.folder import RunFolder
 from tests.analysis.page.browser import BROWSERS, Browser, find_browser
+from tests.cli.test_ask import FILMS
+from tests.commands import graphwalk
 
 RUNS = Path(__file__).parents[2] / "data" / "runs"
 Change = Callable[[dict[str, Any]], dict[str, Any]]
@@ -47,6 +49,16 @@ def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         return addresses[suites]
 
     return address
+
+
+@pytest.fixture(scope="session")
+def question_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of `graphwalk ask`, which none of the runs logged long ago is."""
+    folder = tmp_path_factory.mktemp("asked")
+    question = "Who acted in the quiet harbour?"
+    done = graphwalk("ask", question, "--graph", FILMS, "-m", "scripted/look", "--out", "run", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
 
 
 def changed_run(

@@ -16,8 +16,6 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.terminal.console import stderr, stdout
 from tests.analysis.page.browser import Browser
 from tests.analysis.page.conftest import changed_run
-from tests.cli.test_ask import FILMS
-from tests.cli.test_commands import graphwalk
 
 EVIL = (
     "=1+1</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -57,16 +55,6 @@ def poisoned_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
         "models": [f"{one}{EVIL}" for one in manifest["config"]["models"]],
     }
     return {**manifest, "name": EVIL, "config": {**manifest["config"], **hostile_fields}}
-
-
-@pytest.fixture(scope="module")
-def question_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of `graphwalk ask`, which none of the runs logged long ago is."""
-    folder = tmp_path_factory.mktemp("asked")
-    question = "Who acted in the quiet harbour?"
-    done = graphwalk("ask", question, "--graph", FILMS, "-m", "scripted/look", "--out", "run", folder=folder)
-    assert done.returncode == 0, done.stderr
-    return folder / "run"
 
 
 @pytest.fixture(

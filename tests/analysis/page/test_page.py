@@ -1,17 +1,20 @@
 """The page of a run: its data, and each view in a real browser."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.page import content_of, episode_content, index_of
+from graphwalk.analysis.page import content_of, episode_content, index_of, write_page
 from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.runs.folder import RunFolder
 from tests.analysis.page.browser import Browser
 from tests.analysis.page.conftest import RUNS
+from tests.commands import graphwalk
 
 PageOf = Callable[..., str]
 
@@ -62,6 +65,42 @@ def test_mazes_and_traces_have_their_picture(browser: Browser, page_of: PageOf, 
     browser.run("graphwalk.go({ view: 'episode', e: graphwalk.page.listed[0].number })")
     browser.until(f"document.querySelectorAll('{picture}').length > 0")
     assert browser.complaints == []
+
+
+def test_a_conversation_opens_on_question_and_answer(browser: Browser, tmp_path: Path, question_run: Path) -> None:
+    content = content_of(RunFolder.open(question_run, conversations=True))
+    write_page([content], tmp_path / "page.html")
+    browser.open((tmp_path / "page.html").as_uri())
+    (episode,) = content.episodes
+    shown = text(browser, "main")
+    assert shown.index("Who acted in the quiet harbour?") < shown.index(episode.line["answer"][:60])
+    assert "not scored" not in shown
+    assert browser.complaints == []
+
+
+def test_an_episode_without_a_picture_has_no_slider(browser: Browser, tmp_path: Path) -> None:
+    words = ("-m", "scripted/cypher", "--setting", "write_cypher", "--limit", "1", "--out", tmp_path / "run")
+    done = graphwalk("run", "quickstart", *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    write_page([content_of(RunFolder.open(tmp_path / "run"))], tmp_path / "page.html")
+    browser.open(f"{(tmp_path / 'page.html').as_uri()}#view=episode&e=0")
+    assert "run_cypher" in text(browser, ".turns")
+    assert browser.run("document.querySelectorAll('.slider, .caption, .call-head button').length") == 0
+    assert browser.complaints == []
+
+
+def test_names_of_models_and_kinds_break_at_slashes_and_underscores(browser: Browser, page_of: PageOf) -> None:
+    browser.open(page_of("questions"))
+    names = "[...document.querySelectorAll('.table .name')].map((cell) => cell.innerHTML)"
+    assert {"scripted/<wbr>flawed", "node_<wbr>by_<wbr>property"} <= {*browser.run(names)}
+
+
+def test_plots_have_other_colours_on_a_dark_page(page_of: PageOf) -> None:
+    (figure, *_) = content_of(RunFolder.open(RUNS / "questions")).figures["figures"]
+    light, dark = (dict(re.findall(r"--(c\w+):(#\w+)", rules)) for rules in figure["svg"].split("@media")[:2])
+    used = {*re.findall(r"var\(--(c\w+)\)", figure["svg"])}
+    assert used
+    assert all(light[name] != dark[name] for name in used)
 
 
 def text(browser: Browser, selector: str) -> Any:
