@@ -13,6 +13,7 @@ from graphwalk.analysis.answer_evidence import (
     unsupported_because,
 )
 from graphwalk.analysis.scene import Scene, SceneCall
+from graphwalk.errors import counted
 from graphwalk.models.chat import Usage, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import escape_markup, one_line
@@ -44,7 +45,7 @@ class Answer:
     def __repr__(self) -> str:
         """Return one line: question, answer or the reason for none, and the numbers of tool calls and evidence."""
         answer = self.exit_status if self.answer is None else one_line(self.answer, 100)
-        size = f"{len(self.steps)} tool calls, {len(self.evidence.nodes)} nodes as evidence"
+        size = f"{counted(len(self.steps), 'tool call')}, {counted(len(self.evidence.nodes), 'node')} as evidence"
         return f"<Answer to {one_line(self.question, 60)} · {answer} · {size}>"
 
     @cached_property

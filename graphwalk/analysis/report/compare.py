@@ -18,7 +18,7 @@ from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.runs.experiment import protocol_note
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences
@@ -249,7 +249,7 @@ def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
         raise _refusal(f"{names} share no task", [counts, *differences], same)
     if changed:
         lines = [f"{task}: {', '.join(fields)}" for task, fields in changed.items()]
-        what = f"{names} have {len(changed)} different tasks with the same name"
+        what = f"{names} differ in {counted(len(changed), 'task')} of the same name"
         raise _refusal(what, [*lines, *differences], same)
     scorers = [run.manifest["fingerprint"]["scorer"] for run in (first, second)]
     if scorers[0] != scorers[1]:

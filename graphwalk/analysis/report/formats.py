@@ -35,8 +35,10 @@ from graphwalk.analysis.report.text_table import (
     two_decimals,
 )
 from graphwalk.analysis.report.verdict import no_significance
+from graphwalk.errors import counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
+_MOST_PAIRS = 10
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
 
@@ -70,8 +72,8 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
         "Answers forced by a limit": layout("shared")["limits"],
     }
     for title, columns in player_tables.items():
-        if counted := [column for column in columns if any(row.get(column.field) for row in report.rows)]:
-            yield _table(report, title, counted, report.rows)
+        if counts := [column for column in columns if any(row.get(column.field) for row in report.rows)]:
+            yield _table(report, title, counts, report.rows)
 
 
 def _marked(reference: Reference, row: ReportRow) -> ReportRow:
@@ -127,7 +129,7 @@ def comparison_table(
     sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
     headline, *others = (Column(f"Δ {one.replace('_', ' ')}", one, signed, two_decimals) for one in measures)
     columns = (*sides, headline, *(() if note else table["tests"]), *table["counts"], *others)
-    return TextTable(title, columns, rows, note or "")
+    return TextTable(title, columns, rows, note or "", _MOST_PAIRS)
 
 
 def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:
@@ -212,14 +214,22 @@ class OnTerminal:
     explain: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        report, columns = self.report, list[Column]()
+        report, columns, left_out = self.report, list[Column](), dict[str, None]()
         if report.incomplete:
             yield Text(one_line(report.incomplete, len(report.incomplete)) + "\n", style="bold yellow")
         if report.verdict:
             yield Text("\n".join(one_line(sentence, len(sentence)) for sentence in report.verdict) + "\n")
         for table in islice(text_tables(report), self.tables) if report.is_scored else ():
-            yield from rendered(table if self.explain else replace(table, note=""), options.max_width)
-            columns += fitting_columns(table, options.max_width)
+            shown = table if self.explain else replace(table, note="", rows=table.rows[: table.most])
+            fitting = fitting_columns(shown, options.max_width)
+            yield rendered(shown, fitting, options.max_width)
+            yield Text(shown.note + "\n" if shown.note else "", style="dim")
+            columns += fitting
+            left_out |= dict.fromkeys(column.heading for column in table.columns if column not in fitting)
+            if more := len(table.rows) - len(shown.rows):
+                left_out[f"{counted(more, 'row')} of {table.title}"] = None
+        if left_out:
+            yield Text(f"Not shown: {', '.join(left_out)}. Everything: --json; rows and notes: --explain.", style="dim")
         for note in (*legend(columns), *report.notes) if self.explain else ():
             yield Text(one_line(note, len(note)), style="dim")
 

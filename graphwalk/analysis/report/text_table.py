@@ -1,7 +1,7 @@
 """Tables of text for terminals and Markdown, and formats of numbers; safe for spreadsheets, browsers and terminals."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,12 +112,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table in any format: columns, and rows of a report, of which those from a paper are `published`."""
+    """A table in any format: columns, and rows of a report, of which those from a paper are `published`.
+
+    `most`: number of rows that a terminal shows without `--explain`.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: Sequence[Mapping[str, Any]]
     note: str = ""
+    most: int | None = None
 
 
 OVER_QUESTIONS = "over the questions of this one graph"
@@ -157,12 +161,8 @@ def fitting_columns(table: TextTable, width: int) -> tuple[Column, ...]:
     return columns
 
 
-def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
-    """Yield a table as rich objects, and the titles of the columns that do not fit.
-
-    Names are wrapped at spaces; figures are not, if the table fits.
-    """
-    columns = fitting_columns(table, width)
+def rendered(table: TextTable, columns: Sequence[Column], width: int) -> Table:
+    """Return a table as a rich object. Names are wrapped at spaces; figures are not, if the table fits."""
     rooms = {column: _room(column, table) for column in columns}
     fits = sum(rooms.values()) <= width + _SPACE
     grid = plain_grid(title=Text(table.title, style="bold"), title_justify="left")
@@ -178,10 +178,7 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
         style = "dim" if row.get("published") else ""
         texts = [(Text(column.text(row), style=style), column.interval_text(row)) for column in columns]
         grid.add_row(*(text.append(f"\n{interval}", style="dim") if interval else text for text, interval in texts))
-    yield grid
-    if left_out := [column.heading for column in table.columns if column not in columns]:
-        yield Text(f"not shown at this width (--format markdown): {', '.join(left_out)}", style="dim")
-    yield Text(table.note + "\n" if table.note else "", style="dim")
+    return grid
 
 
 def _room(column: Column, table: TextTable) -> int:

@@ -74,7 +74,7 @@ def test_the_same_name_does_not_make_the_same_task(played: Callable[..., Path], 
 
     changed = Path(copytree(one(played), tmp_path / "changed"))
     rewrite(changed, other_gold)
-    with pytest.raises(RunLogError, match=r"(?s)24 different tasks with the same name.*: gold"):
+    with pytest.raises(RunLogError, match=r"(?s)differ in 24 tasks of the same name.*: gold"):
         compare_runs([one(played), changed])
 
 

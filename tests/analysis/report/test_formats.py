@@ -58,7 +58,7 @@ def test_tables_keep_to_the_width_of_the_terminal(width):
     assert max(map(len, lines)) <= width
     assert not re.search(r"\w…", "\n".join(lines)), "a name is folded, not cut"
     assert width < 250 or ("33.33" in "".join(lines) and "–100.0" in "".join(lines))
-    assert width >= 250 or any("not shown at this width" in line for line in lines) or width < 40
+    assert width >= 250 or "Not shown: " in "\n".join(lines) or width < 40
 
 
 HOSTILE = r"[a] $x^2$ {\bad} 100% & #1_~ --- \\ \input{x}"
@@ -85,3 +85,13 @@ def test_every_format_marks_an_unfinished_run(tmp_path):
     assert as_text(unfinished, width=100).startswith(note)
     assert to_markdown(unfinished).startswith(f"**{note}")
     assert note in to_json(unfinished)
+
+
+def test_the_terminal_shows_ten_pairs_and_says_once_at_the_end_what_is_left_out():
+    players = [f"m{number}" for number in range(6)]
+    printed = on_terminal(build_report(run(models=players), DECLARED), 80)
+    assert len(re.findall(r"m\d tools +m\d tools", printed)) == 10
+    *_, last = printed.rstrip().split("\n\n")
+    assert last.startswith("Not shown: ")
+    assert "5 rows of Pairwise differences" in last.replace("\n", " ")
+    assert printed.count("Not shown: ") == 1
