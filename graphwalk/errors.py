@@ -24,13 +24,21 @@ def did_you_mean(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> 
 
 
 class GraphwalkError(Exception):
-    """Root of all errors that GraphWalk raises on purpose; `hint` is the next command or edit, for people."""
+    """Root of all errors that GraphWalk raises on purpose; `hint`, the next command or edit, is a part of its text."""
 
     exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+
+    @property
+    def message(self) -> str:
+        """The text without the hint."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  try: {self.hint}" if self.hint else self.message
 
 
 class ConfigError(GraphwalkError):

@@ -209,7 +209,7 @@ def _failed(episode: Episode, turns: Sequence[Turn], error: ModelError | StoreEr
     if episode.raises:
         raise error
     hint = f" ({error.hint})" if error.hint and isinstance(error, ModelError) else ""
-    return Step(turns, status, f"{error}{hint}")
+    return Step(turns, status, f"{error.message}{hint}")
 
 
 def budget_reached(episode: Episode, turns: Sequence[Turn]) -> ExitStatus | None:

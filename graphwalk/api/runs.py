@@ -28,6 +28,7 @@ from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 
 async def amake_tasks(
@@ -84,7 +85,10 @@ OnResult = Callable[[Result], None]
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder with its configuration and results. `graphwalk resume | report | rescore` read it too."""
+    """A run folder with its configuration and results. `graphwalk resume | report | rescore` read it too.
+
+    It is printed as its verdict and its first table, in a notebook too.
+    """
 
     path: Path
 
@@ -128,6 +132,25 @@ class Run:
         report = report_of(self._folder)
         return to_latex(report, origin_of(self._folder)) if form == "latex" else write[form](report)
 
+    def compare(self, *others: "Run | str | Path", **players: Sequence[str]) -> dict[str, Any]:
+        """Compare the players of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
+        return compare(self, *others, **players)
+
+    def plot(self, name: str = "accuracy-by-model") -> "Figure":
+        """Draw a plot of the report, which a notebook shows and `savefig` writes.
+
+        Raise ConfigError for an unknown name, with those of this run, or if matplotlib is not installed.
+        """
+        from graphwalk.analysis.report.plot_files import canvas_of
+        from graphwalk.analysis.report.plots import plots_of
+        from graphwalk.analysis.report.report import report_of
+
+        plots = {plot.name: plot for plot in plots_of(report_of(self._folder))}
+        if name not in plots:
+            raise ConfigError(f"this run has no plot {name!r}", hint=f"one of: {', '.join(plots) or 'none yet'}")
+        with canvas_of(plots[name], "path") as figure:
+            return figure
+
     async def aresume(
         self,
         *,
@@ -160,8 +183,18 @@ class Run:
     def _folder(self) -> RunFolder:
         return RunFolder(self.path)
 
-    def _repr_markdown_(self) -> str:
-        return self.text("markdown")
+    def __str__(self) -> str:
+        """Return verdict and first table; of a conversation, where it is."""
+        from graphwalk.analysis.report.formats import as_text
+        from graphwalk.analysis.report.report import report_of
+
+        return repr(self) if self._folder.is_conversation else as_text(report_of(self._folder), tables=1)
+
+    def _repr_html_(self) -> str | None:
+        from graphwalk.analysis.report.formats import to_html
+        from graphwalk.analysis.report.report import report_of
+
+        return None if self._folder.is_conversation else to_html(report_of(self._folder))
 
 
 def open_run(path: Path | str) -> Run:

@@ -60,7 +60,7 @@ def _check(name: str, work: Coroutine[Any, Any, str]) -> tuple[str, str, str]:
     try:
         return "ok", name, run_async(work)
     except GraphwalkError as error:
-        return "broken", name, f"{error}\n→ {error.hint}"
+        return "broken", name, f"{error.message}\n→ {error.hint}"
 
 
 async def _use_embedded_store() -> str:

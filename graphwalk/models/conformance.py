@@ -40,7 +40,7 @@ async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capabilit
         except TimeoutError:
             detail = f"no reply within {seconds:g} s"
         except ModelError as error:
-            detail = str(error)
+            detail = error.message
         except Exception as error:
             # The interface allows only ModelError; other exceptions are what this test looks for.
             detail = f"raised {type(error).__name__} instead of ModelError: {error}"
@@ -93,7 +93,7 @@ async def _response_format(model: Model) -> Finding:
     except ModelError as error:
         if error.retryable:
             raise
-        return "absent", f"refused; use tool_protocol native or text: {error}"
+        return "absent", f"refused; use tool_protocol native or text: {error.message}"
     if (json_object(content) or {}).get("answer") in allowed:
         return "ok", content
     return "absent", f"a JSON schema was ignored: {content!r}"

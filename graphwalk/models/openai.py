@@ -110,7 +110,7 @@ class OpenAIModel(ABC):
                     raise reported_error(answer["error"], self._source)
                 message, reason = self._read(answer, len(messages))
             except ModelError as error:
-                refusal = "" if error.retryable else str(error)
+                refusal = "" if error.retryable else error.message
                 if with_state and _UNKNOWN_FIELD.search(refusal) and any(map(self._state_of, messages)):
                     with_state = False
                 elif "stream" not in present and _ONLY_STREAMS.search(refusal):

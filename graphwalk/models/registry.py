@@ -150,7 +150,7 @@ class Guarded(Wrapper):
             )
             return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
         except ModelError as error:
-            error.args = (self._secrets.redact_error(str(error)),)
+            error.args = (self._secrets.redact_error(error.message),)
             error.hint = self._secrets.redact(error.hint)
             raise
         except Exception as error:

@@ -187,7 +187,7 @@ class RateLimited(Wrapper):
         """Let all calls wait. Raise ModelError for a pause that is too long."""
         if seconds > self._longest_pause:
             raise ModelError(
-                f"{error}; it asks to wait {seconds:,.0f} s, the limit is {self._longest_pause:,.0f} s",
+                f"{error.message}; it asks to wait {seconds:,.0f} s, the limit is {self._longest_pause:,.0f} s",
                 hint="resume the run later, or raise limits.pause_seconds",
             ) from error
         now = asyncio.get_running_loop().time()

@@ -42,7 +42,7 @@ class OpenAITools:
         try:
             content = (await self._call(tool_call)).content
         except StoreError as error:
-            content = f"The database does not answer: {error}"
+            content = f"The database does not answer: {error.message}"
         return {"role": "tool", "tool_call_id": tool_call.id, "content": content}
 
     run = blocking(arun)
@@ -87,7 +87,7 @@ def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
             call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
             result = await call_tool(toolbox, call, config)
         except StoreError as error:
-            raise ToolException(f"The database does not answer: {error}") from error
+            raise ToolException(f"The database does not answer: {error.message}") from error
         if result.error is not None:
             raise ToolException(result.content)
         return result.content, result.data

@@ -335,7 +335,7 @@ def load_experiment(
     try:
         suite_config: Any = suite_named(suite["name"]).config_type
     except ConfigError as error:
-        raise ConfigError(f"{name}: {error}", hint=error.hint) from error
+        raise ConfigError(f"{name}: {error.message}", hint=error.hint) from error
     if graph is not None:
         first = next((one for one in suite.get("graphs") or () if isinstance(one, dict)), {})
         twin = {"twin": first["twin"]} if "twin" in first else {}

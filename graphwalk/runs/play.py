@@ -374,9 +374,9 @@ async def _play(
     except RunLogError:
         raise
     except StoreError as error:
-        trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=str(error))
+        trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=error.message)
     except ModelError as error:
-        trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error}")
+        trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error.message}")
     except Exception as error:
         cause = _unexpected(error, planned)
         trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=cause)

@@ -158,7 +158,7 @@ def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
     try:
         return load_tools(agent.tools)
     except ConfigError as error:
-        raise ConfigError(f"agent.tools: {error}", hint=error.hint) from error
+        raise ConfigError(f"agent.tools: {error.message}", hint=error.hint) from error
 
 
 def per_episode(spec: str) -> bool:

@@ -210,8 +210,6 @@ def show_error(error: GraphwalkError) -> None:
     with suppress(ConfigError):  # about `.env`, of which no variable is in use then
         redact = read_variables().secrets.redact
     say(f"error: {redact(str(error))}")
-    if error.hint:
-        say(f"  try: {redact(error.hint)}")
 
 
 def show_warnings_as_lines() -> None:

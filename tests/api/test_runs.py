@@ -150,6 +150,23 @@ def test_a_run_reports(tmp_path: Path) -> None:
     assert run.rescore() == 0
 
 
+def test_a_run_is_printed_compared_and_plotted() -> None:
+    run = graphwalk.open_run(Path(__file__).parents[1] / "data" / "runs" / "questions")
+    verdict, *_ = run.report()["verdict"]
+    assert str(run).startswith(verdict[:60])
+    assert "Results\n" in str(run)
+    assert "By category" not in str(run)
+    html = run._repr_html_()
+    assert html.startswith(f"<p>{verdict}</p><p>")
+    assert html.count("<table>") == 1
+    assert '<td style="text-align: left">scripted/expert</td>' in html
+    assert run.compare() == graphwalk.compare(run)
+    assert run.compare(models=["scripted/expert", "scripted/flawed"])["overall"]
+    assert run.plot().axes
+    with pytest.raises(graphwalk.ConfigError, match="has no plot 'x'\n  try: one of: accuracy-by-model"):
+        run.plot("x")
+
+
 def test_an_experiment_can_be_a_dictionary_or_a_file(tmp_path: Path) -> None:
     data = {
         "name": "mine",

@@ -38,7 +38,7 @@ def test_statuses(status: int, retryable: bool) -> None:
     error = status_error(status, {"retry-after": "3"}, {"error": {"message": "words"}}, "host")
     assert error.retryable == retryable
     assert error.retry_after == (3.0 if retryable else None)
-    assert str(error) == f"host answered {status}: words"
+    assert error.message == f"host answered {status}: words"
     assert not error.context_overflow
 
 

@@ -81,7 +81,7 @@ def _task(**arguments: Any) -> Task:
         stage, numbers = _stage(**arguments)
         episodes = [run_in_background(stage.begin(number)) for number in numbers.values()]
     except GraphwalkError as error:
-        raise PrerequisiteError("\n".join(filter(None, (str(error), error.hint)))) from error
+        raise PrerequisiteError(str(error)) from error
     options = stage.experiment.options
     config = GenerateConfig(
         temperature=options.temperature,

@@ -1,4 +1,4 @@
-"""Reports and comparisons as tables: on a terminal, and as JSON, CSV, LaTeX and Markdown, which notebooks show too."""
+"""Reports and comparisons as tables: on a terminal, and as JSON, CSV, LaTeX and Markdown, and in notebooks."""
 
 import csv
 import io
@@ -27,6 +27,7 @@ from graphwalk.analysis.report.text_table import (
     Column,
     TextTable,
     fitting_columns,
+    html_table,
     latex_table,
     legend,
     markdown_table,
@@ -36,7 +37,7 @@ from graphwalk.analysis.report.text_table import (
 )
 from graphwalk.analysis.report.verdict import no_significance
 from graphwalk.errors import counted
-from graphwalk.sanitise import escape_formula, escape_markdown, one_line
+from graphwalk.sanitise import escape_formula, escape_markdown, escape_markup, one_line
 
 _MOST_PAIRS = 10
 Printed = Report | RunComparison
@@ -234,8 +235,15 @@ class OnTerminal:
             yield Text(one_line(note, len(note)), style="dim")
 
 
-def as_text(report: Printed, *, width: int = 120, explain: bool = False) -> str:
-    """Return the report as plain text, `width` columns wide. `explain`: with its notes."""
-    stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, highlight=False).print(OnTerminal(report, explain=explain))
+def as_text(report: Printed, *, width: int = 120, tables: int | None = None, explain: bool = False) -> str:
+    """Return the report as plain text, `width` columns wide. `tables`: the first ones only. `explain`: with notes."""
+    stream, shown = io.StringIO(), OnTerminal(report, tables, explain)
+    Console(file=stream, width=width, color_system=None, highlight=False).print(shown)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"
+
+
+def to_html(report: Printed) -> str:
+    """Return the verdict and the first table for a notebook."""
+    sentences = [*filter(None, [report.incomplete]), *report.verdict]
+    tables = islice(text_tables(report), 1) if report.is_scored else ()
+    return "".join([*(f"<p>{escape_markup(sentence)}</p>" for sentence in sentences), *map(html_table, tables)])

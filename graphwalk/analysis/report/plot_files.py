@@ -77,16 +77,14 @@ def page_svg(plot: Plot, styles: Styles | None = None) -> str:
 
 def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     """Write NAME.svg and .png of every plot. Raise ConfigError without matplotlib, or if this cannot be written."""
-    if not can_draw():
-        raise ConfigError("plots require matplotlib, which is not installed", hint=install_hint("plots"))
-    make_folder(folder, parents=False)
-    written, styles = [], styles_of(plots)
+    images, styles = dict[Path, bytes](), styles_of(plots)
     for plot in plots:
         with canvas_of(plot, "path", styles) as canvas:
-            write_whole(folder / f"{plot.name}.svg", [_image_bytes(canvas, "svg").decode()])
-            (folder / f"{plot.name}.png").write_bytes(_image_bytes(canvas, "png"))
-        written += [folder / f"{plot.name}.{form}" for form in ("svg", "png")]
-    return written
+            images |= {folder / f"{plot.name}.{form}": _image_bytes(canvas, form) for form in ("svg", "png")}
+    make_folder(folder, parents=False)
+    for path, image in images.items():
+        write_whole(path, [image])
+    return list(images)
 
 
 def _image_bytes(canvas: "Canvas", form: str) -> bytes:
@@ -98,7 +96,12 @@ def _image_bytes(canvas: "Canvas", form: str) -> bytes:
 
 @contextmanager
 def canvas_of(plot: Plot, fonts: str, styles: Styles | None = None) -> "Iterator[Canvas]":
-    """Draw a plot. `fonts`: "path" draws letters as outlines, "none" keeps them as text."""
+    """Draw a plot. `fonts`: "path" draws letters as outlines, "none" keeps them as text.
+
+    Raise ConfigError without matplotlib.
+    """
+    if not can_draw():
+        raise ConfigError("plots require matplotlib, which is not installed", hint=install_hint("plots"))
     import matplotlib
     from matplotlib.figure import Figure as NewCanvas
 

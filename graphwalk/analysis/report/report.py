@@ -185,7 +185,7 @@ def _published(declared: SuiteReport, config: Mapping[str, Any], extractor_misse
     try:
         reference = declared.reference(name)
     except ConfigError as error:
-        return NOT_PUBLISHED, [f"Published figures are not shown: {error}."]
+        return NOT_PUBLISHED, [f"Published figures are not shown: {error.message}."]
     differences = published_differences(config)
     if extractor_missed:
         differences.append("extractor (no API key)")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.config.templates import render_page
-from graphwalk.sanitise import escape_latex, escape_markdown, one_line
+from graphwalk.sanitise import escape_latex, escape_markdown, escape_markup, one_line
 
 UNKNOWN = "–"
 """Text of an unknown value."""
@@ -141,6 +141,17 @@ def markdown_table(table: TextTable) -> str:
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
+
+
+def html_table(table: TextTable) -> str:
+    aligned = [(column, "left" if column.name else "right") for column in table.columns]
+    head = "".join(f'<th style="text-align: {side}">{escape_markup(column.heading)}</th>' for column, side in aligned)
+    rows = (
+        "".join(f'<td style="text-align: {side}">{escape_markup(column.line(row))}</td>' for column, side in aligned)
+        for row in table.rows
+    )
+    lines = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
+    return f"<table><caption>{escape_markup(table.title)}</caption>{lines}</table>"
 
 
 def latex_table(table: TextTable, about: str) -> str:

@@ -234,7 +234,7 @@ def _values(owner: str, properties: Mapping[str, Any]) -> dict[str, Value]:
         try:
             value = plain(held, None)
         except StoreError as error:
-            raise StoreError(f"{owner}, property {name}: {error}", hint=error.hint) from error
+            raise StoreError(f"{owner}, property {name}: {error.message}", hint=error.hint) from error
         values[name] = tuple(value) if isinstance(value, list) else value
     return values
 

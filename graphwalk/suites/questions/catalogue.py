@@ -192,7 +192,7 @@ def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
     try:
         render_cypher(text, identifiers)
     except ConfigError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(error.message) from error
 
 
 @cache

@@ -85,7 +85,7 @@ class QuestionsConfig(SuiteConfig):
             for kind in choose_kinds(names):
                 _ = kind.python
         except ConfigError as error:
-            raise ValueError(f"{error} ({error.hint})" if error.hint else str(error)) from error
+            raise ValueError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
         return names
 
     @model_validator(mode="after")

@@ -231,7 +231,7 @@ async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphSt
         try:
             sizes = await embedded.run(embedded.render(text, question.identifiers), question.values)
         except StoreError as error:
-            raise kind.mistake(str(error), *place) from error
+            raise kind.mistake(error.message, *place) from error
         if len(sizes) != 1 or not isinstance(wider := sizes[0].get("size"), int | float):
             raise kind.mistake("the query must return one number, `size`", *place)
         if wider <= size:

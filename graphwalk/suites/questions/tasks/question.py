@@ -147,7 +147,7 @@ async def correct_rows(question: Question, embedded: GraphStore, most: int | Non
     try:
         rows = await cypher_rows(question, embedded)
     except StoreError as error:
-        raise mistake(str(error), "cypher") from error
+        raise mistake(error.message, "cypher") from error
     for row in rows:
         if row.keys() != set(question.answer_fields):
             raise mistake(f"the query returns {', '.join(row)}, expected {fields}", "cypher")
