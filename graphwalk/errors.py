@@ -104,6 +104,10 @@ class RunLogError(GraphwalkError):
     exit_code: ClassVar[int] = 3
 
 
+class FileNote(UserWarning):
+    """How a file was read, where it leaves a choice."""
+
+
 def counted(number: int, thing: str) -> str:
     """Return `1 episode`, `1,200 episodes`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -22,9 +22,7 @@ class GraphFormat(NamedTuple):
 FOLDER = ""
 """The key of the format that is a folder: a name without a suffix."""
 FORMATS = {
-    ".json": GraphFormat(
-        lambda path, _: read_json(path), lambda graph, path: write_lines(path, json_lines(graph, header(graph)))
-    ),
+    ".json": GraphFormat(read_json, lambda graph, path: write_lines(path, json_lines(graph, header(graph)))),
     ".graphml": GraphFormat(read_graphml, lambda graph, path: write_lines(path, graphml_lines(graph, header(graph)))),
     FOLDER: GraphFormat(lambda path, _: read_csv_folder(path), write_csv_folder),
 }

@@ -164,11 +164,16 @@ def json_value(value: Value) -> Any:
 
 
 def from_json(data: Any) -> Any:
-    """Invert `json_value`; return other values unchanged. Raise ValueError for an unknown or misused tag."""
+    """Invert `json_value`; return other values unchanged. Raise ValueError for an object that is not a value.
+
+    An object with the fields of a point in Cypher is a point.
+    """
     if isinstance(data, list):
         return tuple(map(from_json, data))
     if not isinstance(data, dict):
         return data
+    if len(data) > 1 and data.keys() <= _POINT_FIELDS:
+        return point_of(data)
     tags = (*_TEMPORAL_TAGS, "$point", "$bytes", "$float")
     if len(data) != 1 or (tag := next(iter(data))) not in tags:
         raise ValueError(f"an object cannot be a value, unless it is one of {', '.join(tags)}: {brief(data)}")
@@ -310,6 +315,7 @@ def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
 _SYSTEMS = {"cartesian": 7203, "cartesian-3d": 9157, "wgs-84": 4326, "wgs-84-3d": 4979}
 """Numbers of Neo4j's coordinate systems."""
 _AXES = {"longitude": "x", "latitude": "y", "height": "z"}
+_POINT_FIELDS = {*_AXES, *_AXES.values(), "crs", "srid"}
 
 
 def point_of(fields: Mapping[str, Any]) -> Point:

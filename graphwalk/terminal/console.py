@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, FileNote, GraphwalkError
 from graphwalk.sanitise import printable
 from graphwalk.variables import process_variable, read_variables
 
@@ -216,6 +216,6 @@ def show_warnings_as_lines() -> None:
     """Show warnings as one line, without source code."""
 
     def show(message: Warning | str, *where: Any, **more: Any) -> None:
-        say(f"warning: {message}")
+        say(str(message) if isinstance(message, FileNote) else f"warning: {message}")
 
     warnings.showwarning = show

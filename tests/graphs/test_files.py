@@ -102,7 +102,8 @@ def document(**fields: object) -> str:
     [
         ("", "line 1 column 1"),
         ('{"nodes": [', "line 1 column 12"),
-        ("{}", "'nodes' must be a list"),
+        ("{}", "no list of relationships: expected one of relationships, edges"),
+        ('{"schema_version": 1}', "'nodes' must be a list"),
         ('{"nodes": [], "nodes": []}', "an object has the field 'nodes' twice"),
         ("[" * 100_000, "it is nested too deeply"),
         (document(nodes=[NODE | {"label": "gw_x"}]), r"nodes\[0\] has the label 'gw_x'"),

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from xml.etree.ElementTree import ParseError
 
 from graphwalk.config.graph_source import FileOptions
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, FileNote, counted
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
 from graphwalk.graphs.values import Value, brief, value_of
@@ -19,13 +19,15 @@ from graphwalk.version import SCHEMA_VERSION
 V = TypeVar("V")
 
 USUAL_NAMES = {
-    "key": ("id", "key"),
-    "labels": ("labels", "label"),
-    "source": ("source",),
-    "target": ("target",),
-    "type": ("type", "label", "relation"),
+    "key": ("id", "key", "_id", "node_id"),
+    "labels": ("labels", "label", "type", "node_type"),
+    "source": ("source", "from", "start", "source_id", "from_id", "start_node_id", "src", "subject", "head"),
+    "target": ("target", "to", "end", "target_id", "to_id", "end_node_id", "dst", "object", "tail"),
+    "type": ("type", "label", "relation", "relationship", "predicate", "edge_type"),
 }
 """Fields of a node or a relationship by what they hold, as other programs call them; the first that is there counts."""
+_PROPERTIES = ("properties", "attributes", "metadata", "embedding_properties")
+"""Fields whose object is properties, as other programs call them."""
 
 
 @contextmanager
@@ -76,8 +78,8 @@ def node_of(
     there are no labels. A property `key` that is not its key becomes `key_`. Raise ValueError if it cannot be used.
     """
     rest = dict(fields)
-    key = checked_text(where, "key", _take(rest, "key") if key is None else key)
-    labels = _take(rest, "labels") if labels is None else labels
+    key = checked_text(where, "key", take_usual(rest, "key") if key is None else key)
+    labels = take_usual(rest, "labels") if labels is None else labels
     distinct = {checked_text(where, "label", label) for label in (default if labels is None else labels_of(labels))}
     for label in filter(is_reserved, distinct):
         raise ValueError(
@@ -85,6 +87,50 @@ def node_of(
             f"begin with {OUR_PREFIX}, so rename it"
         )
     return Node(key, tuple(sorted(distinct)), apart_from_key(checked_properties(where, rest), key))
+
+
+Entity = tuple[str, Mapping[str, Any], Any]
+"""A node as a program wrote it: its place in the file, its fields, its key."""
+Edge = tuple[str, Mapping[str, Any], Any, Any]
+"""A relationship as a program wrote it: its place in the file, its other fields, the keys of its ends."""
+
+
+def foreign_graph(
+    nodes: Sequence[Entity], edges: Sequence[Edge], options: FileOptions, file: str, *, directed: bool = True
+) -> PropertyGraph:
+    """Return the graph of a file of another program, and note how it was read; without nodes, the ends are the nodes.
+
+    Raise ValueError if it cannot be used.
+    """
+    if options.label_from or options.name_from or options.type_from:
+        nodes = [(where, without_properties(where, fields), key) for where, fields, key in nodes]
+        edges = [(where, without_properties(where, fields), *ends) for where, fields, *ends in edges]
+    if not nodes:
+        ends = dict.fromkeys(checked_text(where, "end", end) for where, _, *both in edges for end in both)
+        nodes = [(f"node {key!r}", {}, key) for key in ends]
+    check_attribute("type_from", options.type_from, [fields for _, fields, *_ in edges])
+    relationships: list[Relationship] = []
+    for where, fields, source, target in edges:
+        rest = dict(fields)
+        type_ = rest.pop(options.type_from, "RELATED") if options.type_from else None
+        one_way = relationship_of(where, rest, source, target, type_)
+        if not directed and options.undirected == "refuse":
+            raise ValueError(f"{where} is undirected; {UNDIRECTED}")
+        relationships += [one_way] if directed else both_directions([one_way])
+    graph = PropertyGraph.from_rows(foreign_nodes(nodes, options, file), relationships)
+    labels = {":".join(table.labels) or "no label": len(table.numbers) for table in graph.node_tables}
+    types = {table.type: len(table.sources) for table in graph.relationship_tables}
+    parts = []
+    for thing, numbers in (("node", labels), ("relationship", types)):
+        names = ", ".join(f"{name} {number:,}" for name, number in numbers.items())
+        parts.append(counted(sum(numbers.values()), thing) + (f" ({names})" if names else ""))
+    note(f"{file}: read as {' and '.join(parts)}")
+    return graph
+
+
+def note(text: str) -> None:
+    """Tell how a file was read, where it left a choice."""
+    warnings.warn(text, FileNote, stacklevel=2)
 
 
 def foreign_nodes(
@@ -104,15 +150,18 @@ def foreign_nodes(
     if names_nodes:
         name_from = name_from or (None if any("name" in fields for fields in all_fields) else "label")
         property_name = "name" if name_from == "label" else "label"
-        warnings.warn(
+        note(
             f"{file}: nearly every node has a label of its own, so it is read as the property {property_name}; "
-            "--label-from label reads it as the label",
-            stacklevel=2,
+            "--label-from label reads it as the label"
         )
     for where, fields, key in rows:
         rest, labels = dict(fields), None
-        if options.label_from is not None or names_nodes:
-            labels = rest.pop(options.label_from or "labels", "Node")
+        if options.label_from is not None:
+            labels = rest.pop(options.label_from, "Node")
+        elif names_nodes:
+            label = {name: rest.pop(name) for name in ("label",) if name in rest}
+            labels = take_usual(rest, "labels") or "Node"
+            rest |= label
         if name_from is not None and name_from in rest:
             name = rest.pop(name_from)
             if rest.setdefault("name", name) != name:
@@ -140,9 +189,9 @@ def relationship_of(
     `source`, `target`, `type_`: None to find them among the fields; `default` if there is no type.
     """
     rest = dict(fields)
-    source = _take(rest, "source") if source is None else source
-    target = _take(rest, "target") if target is None else target
-    type_ = _take(rest, "type") if type_ is None else type_
+    source = take_usual(rest, "source") if source is None else source
+    target = take_usual(rest, "target") if target is None else target
+    type_ = take_usual(rest, "type") if type_ is None else type_
     return Relationship(
         checked_text(where, "type", default if type_ is None else type_),
         checked_text(where, "source", source),
@@ -151,9 +200,15 @@ def relationship_of(
     )
 
 
-def _take(fields: dict[str, Any], what: str) -> Any:
+def usual_name(fields: Mapping[str, Any], what: str) -> str | None:
+    """Return the name of the first field that usually holds this; None if there is none."""
+    return next((name for name in USUAL_NAMES[what] if fields.get(name) is not None), None)
+
+
+def take_usual(fields: dict[str, Any], what: str) -> Any:
     """Remove and return the first field that usually holds this; None if there is none."""
-    return next((fields.pop(name) for name in USUAL_NAMES[what] if fields.get(name) is not None), None)
+    name = usual_name(fields, what)
+    return None if name is None else fields.pop(name)
 
 
 def checked_text(where: str, what: str, value: Any) -> str:
@@ -176,12 +231,7 @@ def checked_properties(where: str, fields: Mapping[Any, Any]) -> dict[str, Value
 
     Raise ValueError with place and property for anything else.
     """
-    inner = fields.get("properties")
-    if isinstance(inner, dict):
-        outer = {name: data for name, data in fields.items() if name != "properties"}
-        if twice := inner.keys() & outer.keys():
-            raise ValueError(f"{where} has {brief(min(twice))} twice: among its properties, and beside them")
-        fields = inner | outer
+    fields = without_properties(where, fields)
     properties: dict[str, Value] = {}
     for name, data in fields.items():
         try:
@@ -194,6 +244,23 @@ def checked_properties(where: str, fields: Mapping[Any, Any]) -> dict[str, Value
         if value is not None:
             properties[name] = value
     return properties
+
+
+def without_properties(where: str, fields: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return the fields, with those of an object `properties` in its place."""
+    for name in _PROPERTIES:
+        if isinstance(fields.get(name), dict):
+            fields = unwrapped(where, fields, name)
+    return fields
+
+
+def unwrapped(where: str, fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the fields, with those of the object in one field in its place. Raise ValueError for two values of one."""
+    inner, outer = fields[name], {other: value for other, value in fields.items() if other != name}
+    for twice in inner.keys() & outer.keys():
+        if inner[twice] != outer[twice]:
+            raise ValueError(f"{where} has {brief(twice)} twice: among its {name}, and beside them")
+    return {**inner, **outer}
 
 
 def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:
@@ -231,8 +298,8 @@ def by_name(properties: Mapping[str, V]) -> dict[str, V]:
 
 
 UNDIRECTED = (
-    'a property graph has directions, so choose: undirected="both" (graphwalk export graph FILE OUT --undirected both) '
-    "reads every edge both ways"
+    'a property graph has directions, so choose: --undirected both, in Python undirected="both", reads every edge both '
+    "ways"
 )
 
 
