@@ -35,35 +35,6 @@ class QuestionScore(Score):
     missing_fields: tuple[str, ...] = ()
 
 
-def score_question(task: "QuestionTask", trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
-    """Score an answer against the target."""
-    rows: list[Row] | None = extraction.answer
-    any_one, fields = task.mode != "set", task.answer_fields
-    compared = compare_rows(rows, task.target, task.scored_fields, any_one=any_one)
-    forced = trajectory.exit_status.forced or any(turn.forced for turn in trajectory.turns)
-    keys = task.key_fields or task.scored_fields
-
-    def correct_in(compared_fields: tuple[str, ...]) -> bool | None:
-        """Return whether these fields are correct; None if a row has no others than those that identify it."""
-        if set(keys) == set(fields):
-            return None
-        return compare_rows(rows, task.target, compared_fields, any_one=any_one).correct
-
-    with_ties = [*task.target, *task.rows_left_out]
-    any_tied = compare_rows(rows, with_ties, task.scored_fields, any_one=True).correct if task.rows_left_out else None
-    return QuestionScore(
-        **asdict(compared),
-        extraction_stage=extraction.stage,
-        lossy=extraction.lossy,
-        strict_correct=compared.correct and not forced,
-        all_properties_correct=correct_in(fields),
-        keys_correct=correct_in(keys),
-        any_tied_correct=any_tied,
-        extra_fields=unknown_fields(rows or [], fields),
-        missing_fields=missing_fields(rows or [], fields),
-    )
-
-
 class QuestionTask(Task):
     """A question with its parameters and target.
 
@@ -109,16 +80,40 @@ class QuestionTask(Task):
         return extract(reply, row_form(self.answer_fields))
 
     def answer_form(self) -> AnswerForm:
-        return rows_as_answer({field: self._types(field) for field in self.answer_fields})
-
-    def _types(self, field: str) -> str | tuple[str, ...]:
-        """Return the JSON types of a field, without telling more of the target than that a number is whole."""
-        if field in self.computed_fields:
-            return "integer" if all(isinstance(row.get(field), int) for row in self.target) else "number"
-        return "string" if is_key(field) else ANY_VALUE
+        """Return rows whose types tell no more of the target than that a number is whole."""
+        types: dict[str, str | tuple[str, ...]] = {}
+        for field in self.answer_fields:
+            if field in self.computed_fields:
+                whole = all(isinstance(row.get(field), int) for row in self.target)
+                types[field] = "integer" if whole else "number"
+            else:
+                types[field] = "string" if is_key(field) else ANY_VALUE
+        return rows_as_answer(types)
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("graph_format.j2", fields=self.answer_fields)
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> QuestionScore:
-        return score_question(self, trajectory, extraction)
+        rows: list[Row] | None = extraction.answer
+        any_one, fields = self.mode != "set", self.answer_fields
+        compared = compare_rows(rows, self.target, self.scored_fields, any_one=any_one)
+        forced = trajectory.exit_status.forced or any(turn.forced for turn in trajectory.turns)
+        all_correct = keys_correct = any_tied_correct = None
+        keys = self.key_fields or self.scored_fields
+        if set(keys) != set(fields):
+            all_correct = compare_rows(rows, self.target, fields, any_one=any_one).correct
+            keys_correct = compare_rows(rows, self.target, keys, any_one=any_one).correct
+        if self.rows_left_out:
+            tied = [*self.target, *self.rows_left_out]
+            any_tied_correct = compare_rows(rows, tied, self.scored_fields, any_one=True).correct
+        return QuestionScore(
+            **asdict(compared),
+            extraction_stage=extraction.stage,
+            lossy=extraction.lossy,
+            strict_correct=compared.correct and not forced,
+            all_properties_correct=all_correct,
+            keys_correct=keys_correct,
+            any_tied_correct=any_tied_correct,
+            extra_fields=unknown_fields(rows or [], fields),
+            missing_fields=missing_fields(rows or [], fields),
+        )

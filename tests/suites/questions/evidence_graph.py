@@ -18,6 +18,7 @@ from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.question import Question
+from graphwalk.suites.rows import distinct
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from tests.explained import explained_score
 
@@ -100,7 +101,7 @@ def task(template: str, graph: PropertyGraph = GRAPH, **parameters: Value) -> Qu
     index = GraphIndex(graph)
     question = Question(kind, index, parameters)
     assert question.part is not None
-    target = question.part.right_rows(index)
+    target = distinct(question.part.rows(index))
     return QuestionTask(
         task_id="t",
         template=template,

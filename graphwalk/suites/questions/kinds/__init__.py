@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, dataclass_transform
 
 from graphwalk.graphs.graph import KEY
-from graphwalk.graphs.values import Row, Value, shown
+from graphwalk.graphs.values import Row, Value
 from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, end_keys, node_keys, nodes, read
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs, distances, equal
-from graphwalk.suites.rows import distinct
 from graphwalk.tools.observed import RelationshipRow
 
 __all__ = ["KEY", "GraphIndex", "PythonPart", "Row", "Rows", "Value", "differs", "distances", "equal"]
@@ -44,7 +43,3 @@ class PythonPart(ABC):
         If tools hide directions or relationship properties, use the remaining data.
         """
         raise NotImplementedError
-
-    def right_rows(self, index: GraphIndex, most: int | None = None) -> list[Row]:
-        """Return all correct rows once, in ascending order, including ties; at most `most` + 1 of them."""
-        return distinct(map(shown, self.rows(index)), most)

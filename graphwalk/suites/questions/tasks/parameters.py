@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from random import Random
-from typing import NamedTuple
 
 from graphwalk.errors import StoreError
-from graphwalk.graphs.graph import PropertyGraph, value_order
+from graphwalk.graphs.graph import value_order
 from graphwalk.graphs.values import Row, Temporal, TemporalKind, Value, shown
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import QuestionKind
@@ -26,24 +25,6 @@ COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local date
 Chosen = dict[str, Value]
 Drawn = tuple[Value, ...]
 """The parameters of a question in the order of its kind."""
-
-
-class Effort(NamedTuple):
-    """Limits of the search for parameters. They do not depend on time, so that results are reproducible.
-
-    `tries` is the number of parameter sets, a tenth of it for questions without an evaluator, where each takes a query.
-    `ways` limits the walks of one question (`Question.count_ways`), four times as many those of a search.
-    """
-
-    tries: int
-    ways: int
-
-
-def effort_for(graph: PropertyGraph) -> Effort:
-    """Return the limits: seconds per question on your own graph of any size, or on a generated one of 10⁴ nodes."""
-    if not graph.spec:
-        return Effort(2_000, 1_000_000)
-    return Effort(20_000, 5_000_000 + 40 * (graph.node_count + graph.relationship_count))
 
 
 class ParameterSpace:
@@ -165,19 +146,25 @@ class ParameterSearch:
 
         Raise CannotHost with the reason if none are found.
         """
-        effort, tried = effort_for(self._index.graph), 0
-        size, ways_in_all = self._space.size(kind), 0
-        tries = effort.tries // 10 if kind.python is None else effort.tries
-        for parameters in islice(self._choices(kind, size, random), tries + len(taken)):
+        # Limits that do not depend on time, so that results are reproducible: the number of parameter sets, a tenth of
+        # it if each takes a query, and the walks of one question, four times as many those of a search. They allow
+        # seconds per question on your own graph of any size, or on a generated one of 10⁴ nodes.
+        graph, tried, ways_in_all = self._index.graph, 0, 0
+        tries, most_ways = 2_000, 1_000_000
+        if graph.spec:
+            tries, most_ways = 20_000, 5_000_000 + 40 * (graph.node_count + graph.relationship_count)
+        if kind.python is None:
+            tries //= 10
+        for parameters in islice(self._choices(kind, random), tries + len(taken)):
             if parameters is not None and tuple(parameters.values()) in taken:
                 continue
             tried += 1
             if parameters is None:
                 continue
             question = Question(kind, self._index, parameters)
-            if (ways := question.count_ways()) > effort.ways:
+            if (ways := question.count_ways()) > most_ways:
                 continue
-            if (ways_in_all := ways_in_all + ways) > 4 * effort.ways:
+            if (ways_in_all := ways_in_all + ways) > 4 * most_ways:
                 break
             rows = await correct_rows(question, self._embedded, most_rows)
             fits = has_answer(question, rows) and (most_rows is None or len(rows) <= most_rows)
@@ -187,10 +174,11 @@ class ParameterSearch:
         trivial = "" if self._drawing == "answerable" else " that is not trivial"
         reason = f"none of {tried:,} parameter sets has an answer{at_most}{trivial}"
         hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
-        raise CannotHost(self._index.graph, kind.name, reason, hint)
+        raise CannotHost(graph, kind.name, reason, hint)
 
-    def _choices(self, kind: QuestionKind, size: int, random: Random) -> Iterator[Chosen | None]:
+    def _choices(self, kind: QuestionKind, random: Random) -> Iterator[Chosen | None]:
         """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
+        size = self._space.size(kind)
         if self._drawing == "nontrivial":
             yield from (self._space.at(kind, number) for number in _shuffled(size, random))
             return

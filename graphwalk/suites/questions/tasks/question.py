@@ -127,7 +127,9 @@ async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = Fa
 
 
 async def correct_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
-    """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
+    """Return all correct rows of the evaluator once, including ties, else of the embedded engine, in ascending order.
+
+    Return at most `most` + 1 rows of the evaluator.
 
     Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields, and CannotHost if
     the evaluator fails.
@@ -135,7 +137,7 @@ async def correct_rows(question: Question, embedded: GraphStore, most: int | Non
     mistake, fields = question.kind.mistake, ", ".join(question.answer_fields)
     if question.part is not None:
         try:
-            rows = question.part.right_rows(question.index, most)
+            rows = distinct(map(shown, question.part.rows(question.index)), most)
         except Exception as error:  # code of another package may raise anything
             _LOGGER.exception("the Python part of the question %s failed", question.kind.name)
             reason = f"its Python part failed: {type(error).__name__}: {error}"
