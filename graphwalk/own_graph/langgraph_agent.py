@@ -98,7 +98,7 @@ def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compiled
     def after_model(state: AgentState) -> str:
         if state.get("exit_status"):
             return END
-        return "tools" if state["messages"][-1].type == "ai" else "model"
+        return "model" if state["messages"][-1].type == "human" else "tools"
 
     def after_tools(state: AgentState) -> str:
         return END if state.get("exit_status") else "model"
@@ -132,7 +132,11 @@ async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfi
 
 async def _tools(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
     episode, turns = split_at_first_reply(episode, state["messages"])
-    step = await tool_turn(episode, turns, callback_manager(config))
+    *earlier, turn = turns
+    answered = {result.call.id for result in turn.results}  # by a user, while the graph was interrupted
+    calls = tuple(call for call in turn.message.tool_calls if call.id not in answered)
+    turn = replace(turn, message=replace(turn.message, tool_calls=calls))
+    step = await tool_turn(episode, [*earlier, turn], callback_manager(config))
     turn = step.turns[-1]
     return _update(step, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results])
 
