@@ -24,7 +24,7 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, Usage
 from graphwalk.models.langchain import Reporting, callback_manager, tool_message
 from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
-from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.models.trajectory import INTERNAL, ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.task import Prompt
 from graphwalk.tools.toolbox import Toolbox
@@ -287,7 +287,7 @@ async def call_tool(
         _LOGGER.error("unexpected error in a call of %s", call.name, exc_info=error)
         problem = read_variables().secrets.redact_error(f"{type(error).__name__}: {error}")
         text = config.texts.message("call_failed", problem=problem)
-        return ToolResult(call, text, error="internal", seconds=perf_counter() - started)
+        return ToolResult(call, text, error=INTERNAL, seconds=perf_counter() - started)
     if run is not None:
         await run.on_tool_end(tool_message(result, result.seconds))
     return result

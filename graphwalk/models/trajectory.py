@@ -35,14 +35,17 @@ class ExitStatus(StrEnum):
         return self in (ExitStatus.TURN_LIMIT, ExitStatus.CALL_LIMIT)
 
 
+INTERNAL = "internal"
+"""Class of an unexpected error of a tool, which is no mistake of the model."""
+
+
 @dataclass(frozen=True)
 class ToolResult:
     """The result of a tool call for the model.
 
     `error` is the class of mistake if the call was one ("unknown_tool", "bad_json", "bad_arguments", "unknown_name",
-    …), "internal" after an unexpected error of the tool, else None. `rows` counts the rows found, None for notes and
-    mistakes. `seconds` is wall time. `data` is the content before it was written as text, for programs; it is not
-    logged.
+    …), `INTERNAL`, or None. `rows` counts the rows found, None for notes and mistakes. `seconds` is wall time. `data`
+    is the content before it was written as text, for programs; it is not logged.
     """
 
     call: ToolCall

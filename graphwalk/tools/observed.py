@@ -19,7 +19,7 @@ from graphwalk.graphs.answers import normalise, parse_json, parse_object, value_
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.graphs.values import SCALARS, Row, Value
 from graphwalk.models.chat import ToolCall
-from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.models.trajectory import INTERNAL, ToolResult, Trajectory
 from graphwalk.tools.arguments import as_declared
 from graphwalk.tools.encodings import read_rows, split_notes
 from graphwalk.tools.tool import shipped_declaration
@@ -426,10 +426,10 @@ def shows_data(result: ToolResult) -> bool:
 
 
 def wasted_calls(trajectory: Trajectory) -> tuple[int, int]:
-    """Return how many calls were identical to an earlier one, and how many were refused."""
+    """Return how many calls were identical to an earlier one, and how many were refused as a mistake."""
     results = trajectory.results
     repeated = len(results) - len({call_signature(result.call) for result in results})
-    return repeated, sum(result.error is not None for result in results)
+    return repeated, sum(result.error not in (None, INTERNAL) for result in results)
 
 
 def call_signature(call: ToolCall) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.models.chat import Message, ToolCall
-from graphwalk.models.trajectory import ExitStatus, Trajectory
+from graphwalk.models.trajectory import INTERNAL, ExitStatus, Trajectory
 from graphwalk.tools.observed import Evidence, tool_evidence, wasted_calls
 from tests.suites.episodes import call, episode, seen, tool_turn
 
@@ -67,6 +67,7 @@ def test_wasted_calls():
         tool_turn(seen(call(1, a=1, b=2), [{"key": "f1"}]), seen(call(2, a=3), [{"key": "f2"}])),
         tool_turn(seen(again, [{"key": "f1"}])),
         tool_turn(seen(call(4, "think", thought="hm"), "hm"), seen(call(5, a=9), "no", error="bad_arguments")),
+        tool_turn(seen(call(6, a=8), "no", error=INTERNAL)),
         answer='[{"node_key": "f2"}]',
     )
     assert wasted_calls(walk) == (1, 1)
