@@ -103,7 +103,8 @@ class LineWriter:
             if size := os.fstat(self._file).st_size:
                 with mmap(self._file, size, access=ACCESS_READ) as content:
                     end = content.rfind(b"\n") + 1
-                os.ftruncate(self._file, end)  # drops a torn last line
+                if end < size:  # the last line is torn
+                    os.ftruncate(self._file, end)
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
         sync_folder(path.parent)
