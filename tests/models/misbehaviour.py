@@ -29,6 +29,8 @@ MODELS_FAULT: dict[str, Answer] = {
     "10 MB": Answer(chat("x" * 10_000_000)),
     "broken arguments": Answer(chat(calls=[("think", "{")])),
     "odd arguments": Answer(chat(calls=[("think", {"thought": [1], "more": None}), ("", "null"), ("think", "[]")])),
+    "a call that the server cannot read": Answer({"error": {"code": "tool_use_failed", "failed_generation": "?"}}, 400),
+    "arguments of 2 MB": Answer(chat(calls=[("get_schema", {"name": "x" * 2_000_000})])),
     "fifty calls": Answer(chat(calls=[("think", {"thought": "x"})] * 50)),
     "nothing": Answer(chat(None)),
 }

@@ -58,6 +58,16 @@ async def test_a_conversation_with_tools() -> None:
     await model.close()
 
 
+async def test_long_arguments_are_sent_back_shortened() -> None:
+    call = {"id": "1", "name": "look", "args": {"key": "x" * 2_000_000}}
+    chat = ToolChat(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("done")]))
+    model = LangchainModel(chat)
+    reply = await model.complete(ASK, (LOOK,), CallOptions())
+    history = [*ASK, reply.message, Message("tool", "seen", tool_call_id="1")]
+    await model.complete(history, (LOOK,), CallOptions())
+    assert len(str(chat.seen[1][0])) < 10_000
+
+
 async def test_failures() -> None:
     class RefusedError(RuntimeError):
         status_code = 429

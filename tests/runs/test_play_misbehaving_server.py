@@ -48,11 +48,14 @@ async def test_server_failures_have_no_score(tmp_path: Path, name: str) -> None:
     assert all(record["trajectory"]["error"].isprintable() for record in log)
 
 
-@pytest.mark.parametrize("name", some(MODELS_FAULT, "hostile text", "huge integers", "broken arguments", "nothing"))
+@pytest.mark.parametrize(
+    "name", some(MODELS_FAULT, "hostile text", "huge integers", "broken arguments", "arguments of 2 MB", "nothing")
+)
 async def test_odd_replies_are_scored(tmp_path: Path, name: str) -> None:
     log = await played(tmp_path / "run", MODELS_FAULT[name], repeats=2, **{"limits.call_seconds": 30})
     assert len(log) == 2
-    assert {record["exit_status"] for record in log} <= {"answered", "no_answer", "turn_limit"}
+    ends = {record["exit_status"]: record["trajectory"].get("error") for record in log}
+    assert ends.keys() <= {"answered", "no_answer", "turn_limit"}, ends
     assert all(record["score"] is not None for record in log)
     json.dumps(log).encode()
 
