@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import csv
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -102,7 +103,10 @@ def chosen_source(
     if graph is not None:
         included = str(graph) == EXAMPLE and not graph.exists()
         if not included and not graph.exists():
-            raise ConfigError(f"no file {graph}", hint="check the path; --graph example is the included graph")
+            hint = "check the path; --graph example is the included graph"
+            if re.match(r"[\w+]{2,}:/", str(graph)):  # an address, of whose slashes a path keeps one
+                hint = "for a server set NEO4J_URI and pass --database NAME"
+            raise ConfigError(f"no file {graph}", hint=hint)
         source = GraphSource.model_validate({"file": graph if included else graph.resolve(), **chosen})
     elif database is not None:
         source = GraphSource(neo4j=database, key=key)

@@ -99,6 +99,7 @@ _ASK = ("ask", "Who?", "-m", "scripted/look", "--no-log", "--graph")
 _BROKEN_RUN: dict[str, bytes | None] = {"run": None, "run/run.json": b"{"}
 MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], int, str, str]] = [
     ({"g.json": b"[1,2"}, (*_ASK, "g.json"), 2, "cannot read the graph", ""),
+    ({}, (*_ASK, "bolt://localhost:7687"), 2, "no file bolt:/localhost", "set NEO4J_URI and pass --database"),
     ({"e.yaml": b"name: x\n\tsuite: y"}, ("run", "e.yaml"), 2, "e.yaml:2: not valid YAML", ""),
     (
         {},
