@@ -70,7 +70,8 @@ class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
     A call that takes longer than `seconds` fails, and may be retried.
-    `note` is called once if the provider does not report its usage.
+    Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
+    without them a budget would never end. Hidden reasoning cannot be estimated. `note` is called once about it.
     """
 
     def __init__(
@@ -98,29 +99,19 @@ class Budgeted(Wrapper):
                 reply = await self.inner.complete(messages, tools, options)
         except TimeoutError:
             raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-        usage = charged_usage(reply, messages, tools, self._price)
+        usage, message = reply.usage, reply.message
+        if not usage.input_tokens:
+            sent = count_messages(messages) + count_tokens(tools_text(tools))
+            usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
+        if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
+            usage = replace(usage, output_tokens=_pessimistic(count_messages((message,))), estimated=True)
+        if self._price is not None:
+            usage = priced(usage, self._price)
         self._budget.charge(usage)
         if usage.estimated and not self._announced:
             self._announced = True
-            self._note(f"{self.name} does not report its usage; tokens and cost are estimated")
+            self._note(f"{self.name} reports no usage of a reply; its tokens and cost are estimated")
         return replace(reply, usage=usage)
-
-
-def charged_usage(
-    reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec], price: KnownPrice | None
-) -> Usage:
-    """Return the usage of a reply with its cost, as `priced`. `messages` and `tools` are those of the request.
-
-    Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
-    without them a budget would never end. Hidden reasoning cannot be estimated.
-    """
-    usage, message = reply.usage, reply.message
-    if not usage.input_tokens:
-        sent = count_messages(messages) + count_tokens(tools_text(tools))
-        usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
-    if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
-        usage = replace(usage, output_tokens=_pessimistic(count_messages((message,))), estimated=True)
-    return usage if price is None else priced(usage, price)
 
 
 def priced(usage: Usage, price: KnownPrice) -> Usage:
