@@ -59,7 +59,8 @@ def is_local(host: str) -> bool:
 class OpenAIModel(ABC):
     """A model behind a client of `openai`.
 
-    `limit`: field of the output limit. `key`: the variable of the API key, for errors. `lent`: do not close the client.
+    `limit`: field of the output limit. `key`, `address`: the variables of API key and base URL, for errors. `lent`: do
+    not close the client.
     """
 
     path: str
@@ -76,6 +77,7 @@ class OpenAIModel(ABC):
         *,
         limit: str = "max_tokens",
         key: str = "the API key",
+        address: str = "its base URL",
         lent: bool = False,
     ) -> None:
         self.name = name
@@ -83,6 +85,7 @@ class OpenAIModel(ABC):
         self._model = model
         self._limit = limit
         self._key = key
+        self._address = address
         self._lent = lent
         self._returns_state = True
         self._only_streams = False
@@ -133,7 +136,7 @@ class OpenAIModel(ABC):
                 _, writer = await asyncio.open_connection(url.host, url.port or (443 if url.scheme == "https" else 80))
         except OSError as error:
             reason = "connection refused" if local else one_line(error) or "no connection in time"
-            hint = "start the server, or correct its address (NAME_BASE_URL)"
+            hint = f"start the server, or correct {self._address}"
             raise ModelError(
                 f"no server at {self._source}: {reason}", hint=hint, retryable=True, refused=local
             ) from None

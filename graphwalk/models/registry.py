@@ -174,17 +174,18 @@ def _provider(
     """Return the function that opens models of a server in `SERVERS`; `responses` None: for reasoning models."""
     server = server or name
     variable = server_variable(server)
+    key_name, address_name = f"{variable}_API_KEY", f"{variable}_BASE_URL"
 
     def opened_model(model: str, variables: Variables, **client: Any) -> OpenAIModel:
-        address = variables.get(f"{variable}_BASE_URL") or SERVERS[server]
+        address = variables.get(address_name) or SERVERS[server]
         opened = _open_client(variable, address, variables, client)
         if responses or (responses is None and _REASONING_MODEL.match(model)):
-            return ResponsesModel(f"{name}/{model}", opened, model, key=f"{variable}_API_KEY")
+            return ResponsesModel(f"{name}/{model}", opened, model, key=key_name, address=address_name)
         at_openai = urlsplit(address).hostname == _OPENAI_HOST
         limit = "max_completion_tokens" if at_openai else "max_tokens"
-        return ChatModel(f"{name}/{model}", opened, model, limit=limit, key=f"{variable}_API_KEY")
+        return ChatModel(f"{name}/{model}", opened, model, limit=limit, key=key_name, address=address_name)
 
-    opened_model.__doc__ = about or f"{name}/MODEL, by {variable}_API_KEY"
+    opened_model.__doc__ = about or f"{name}/MODEL, by {key_name}"
     return opened_model
 
 
@@ -204,7 +205,8 @@ def openai_api(name: str, variables: Variables, **client: Any) -> OpenAIModel:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
     variable = server_variable(server)
     address = variables.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    return ChatModel(spec, _open_client(variable, address, variables, client), model, key=f"{variable}_API_KEY")
+    opened = _open_client(variable, address, variables, client)
+    return ChatModel(spec, opened, model, key=f"{variable}_API_KEY", address=f"{variable}_BASE_URL")
 
 
 def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
@@ -228,7 +230,8 @@ def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
     if "organization" not in client and "project" not in client:
         opened.organization = opened.project = None
     key = "AZURE_OPENAI_AD_TOKEN" if token else "AZURE_OPENAI_API_KEY"
-    return ChatModel(spec, opened, deployment, limit="max_completion_tokens", key=key)
+    address = "AZURE_OPENAI_ENDPOINT"
+    return ChatModel(spec, opened, deployment, limit="max_completion_tokens", key=key, address=address)
 
 
 def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -> OpenAIModel:

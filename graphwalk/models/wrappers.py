@@ -235,17 +235,13 @@ class ReplyCache:
             if not line.endswith(b"\n"):
                 break
             try:
-                self._note(decode_line(line)["key"], line)
+                self._places[bytes.fromhex(decode_line(line)["key"])] = (self._end, len(line))
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 self._reader.close()
                 hint = "restore the file from a copy, or remove it: its replies are then asked for again"
                 raise RunLogError(f"{path}:{number}: the line is damaged ({error})", hint=hint) from error
+            self._end += len(line)
         self._writer = LineWriter(path)
-
-    def _note(self, key: str, line: bytes) -> None:
-        """Note the position of the next line."""
-        self._places[bytes.fromhex(key)] = (self._end, len(line))
-        self._end += len(line)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -265,7 +261,8 @@ class ReplyCache:
             cause = f"{type(error).__name__}: {error}"
             raise ModelError(f"the reply cannot be recorded: {cause}") from error
         self._writer.write(line)
-        self._note(key, line)
+        self._places[bytes.fromhex(key)] = (self._end, len(line))
+        self._end += len(line)
 
     def close(self) -> None:
         self._reader.close()

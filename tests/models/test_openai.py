@@ -376,4 +376,4 @@ async def test_an_error_names_the_host_and_neither_path_nor_key(server: ModelSer
     assert not any(secret in f"{failed} {failed.hint}" for secret in (PLANTED, KEY[:4], "pass-word"))
     if answer is None:
         assert failed.retryable
-        assert "start the server" in failed.hint
+        assert failed.hint == "start the server, or correct OPENAI_BASE_URL"
