@@ -98,7 +98,7 @@ Edge = tuple[str, Mapping[str, Any], Any, Any]
 def foreign_graph(
     nodes: Sequence[Entity], edges: Sequence[Edge], options: FileOptions, file: str, *, directed: bool = True
 ) -> PropertyGraph:
-    """Return the graph of a file of another program, and note how it was read; without nodes, the ends are the nodes.
+    """Return the graph of a file of another program, and note what it was read as; without nodes, the ends are nodes.
 
     Raise ValueError if it cannot be used.
     """
@@ -117,13 +117,22 @@ def foreign_graph(
         if not directed and options.undirected == "refuse":
             raise ValueError(f"{where} is undirected; {UNDIRECTED}")
         relationships += [one_way] if directed else both_directions([one_way])
-    graph = PropertyGraph.from_rows(foreign_nodes(nodes, options, file), relationships)
+    return described(PropertyGraph.from_rows(foreign_nodes(nodes, options, file), relationships), file)
+
+
+_MOST_LISTED = 10
+
+
+def described(graph: PropertyGraph, file: str) -> PropertyGraph:
+    """Return the graph of a file of another program, and note what it was read as."""
     labels = {":".join(table.labels) or "no label": len(table.numbers) for table in graph.node_tables}
     types = {table.type: len(table.sources) for table in graph.relationship_tables}
     parts = []
     for thing, numbers in (("node", labels), ("relationship", types)):
-        names = ", ".join(f"{name} {number:,}" for name, number in numbers.items())
-        parts.append(counted(sum(numbers.values()), thing) + (f" ({names})" if names else ""))
+        largest_first = sorted(numbers.items(), key=lambda item: -item[1])
+        names = [f"{name} {number:,}" for name, number in largest_first[:_MOST_LISTED]]
+        names += ["…"] if len(numbers) > _MOST_LISTED else []
+        parts.append(counted(sum(numbers.values()), thing) + (f" ({', '.join(names)})" if names else ""))
     note(f"{file}: read as {' and '.join(parts)}")
     return graph
 
@@ -145,11 +154,11 @@ def foreign_nodes(
     check_attribute("label_from", options.label_from, all_fields)
     check_attribute("name_from", options.name_from, all_fields)
     texts = [str(fields["label"]) for fields in all_fields if "label" in fields and "labels" not in fields]
-    names_nodes = options.label_from is None and len(texts) > 2 and len(set(texts)) >= 0.9 * len(texts)
+    names_nodes = options.label_from != "label" and len(texts) > 2 and len(set(texts)) >= 0.9 * len(texts)
     name_from = options.name_from
-    if names_nodes:
-        name_from = name_from or (None if any("name" in fields for fields in all_fields) else "label")
-        property_name = "name" if name_from == "label" else "label"
+    if names_nodes and name_from is None:
+        name_from = None if any("name" in fields for fields in all_fields) else "label"
+        property_name = "name" if name_from else "label"
         note(
             f"{file}: nearly every node has a label of its own, so it is read as the property {property_name}; "
             "--label-from label reads it as the label"

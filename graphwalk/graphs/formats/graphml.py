@@ -2,7 +2,6 @@
 
 import json
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -19,10 +18,12 @@ from graphwalk.graphs.formats.common import (
     by_name,
     check_attribute,
     checked_header,
+    described,
     foreign_nodes,
     joined_labels,
     labels_of,
     node_of,
+    note,
     reading,
     relationship_of,
 )
@@ -58,18 +59,21 @@ def read_graphml(path: Path, options: FileOptions) -> PropertyGraph:
         (graph,) = graphs
         keys = _keys(root)
         head = {_key_of(keys, item).name: item.text or "" for item in graph.iterfind("data")}
+        if unread := sorted(name for name, text in head.items() if name not in _HEADER and text.strip()):
+            note(f"{path.name}: data of the graph as a whole is left out: {', '.join(unread)}")
         seed, spec = checked_header({name: parse_json(head[name]) for name in _HEADER if name in head})
         if any(key.is_drawing for key in keys.values()):
             read = "its labels are the names of nodes and the types of edges, its shapes and places are left out"
-            warnings.warn(f"{path.name} is a drawing: {read}", stacklevel=2)
+            note(f"{path.name} is a drawing: {read}")
         nodes, edges = list(graph.iterfind("node")), list(graph.iterfind("edge"))
         is_ours = "schema_version" in head
-        return PropertyGraph.from_rows(
+        whole = PropertyGraph.from_rows(
             map(partial(_own_node, keys), nodes) if is_ours else _nodes(keys, nodes, options, path.name),
             _relationships(keys, edges, graph.get("edgedefault") != "undirected", options, is_ours=is_ours),
             seed=seed,
             spec=spec,
         )
+        return whole if is_ours else described(whole, path.name)
 
 
 def _parse(document: bytes) -> Element:
@@ -108,8 +112,8 @@ def _keys(root: Element) -> dict[str, _Key]:
             element.findtext("default"),
             element.get("yfiles.type") in ("nodegraphics", "edgegraphics"),
         )
-    # Older releases of APOC do not declare them.
-    return {"labels": _Key("node", "labels"), "label": _Key("edge", "label")} | keys
+    # Older releases of APOC do not declare labels, and `desc` is an element of its own.
+    return {"labels": _Key("node", "labels"), "label": _Key("edge", "label"), "desc": _Key("all", "desc")} | keys
 
 
 def _key_of(keys: Mapping[str, _Key], data: Element) -> _Key:
@@ -167,6 +171,10 @@ def _data_of(keys: Mapping[str, _Key], element: Element) -> dict[str, Any]:
     """Return the data of a node or an edge by key id: of a drawing its labels, one a line."""
     domains = (element.tag, "all")
     texts = {id_: key.default for id_, key in keys.items() if key.default is not None and key.domain in domains}
+    if (desc := element.findtext("desc")) is not None:
+        texts["desc"] = desc
+    if unknown := {child.tag for child in element} - {"data", "desc"}:
+        raise ValueError(f"the {element.tag} {brief(element.get('id', ''))} has the unknown element <{min(unknown)}>")
     items = list(element.iterfind("data"))
     if len({item.get("key") for item in items}) < len(items):
         raise ValueError(f"the {element.tag} {brief(element.get('id', ''))} has data of one key twice")

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 from graphwalk.config.graph_source import FileOptions
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, FileNote
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 
@@ -80,7 +80,7 @@ YED = (
 
 
 def test_labels_of_a_drawing_are_names_and_types(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="g.graphml is a drawing: its labels are the names"):
+    with pytest.warns(FileNote, match="g.graphml is a drawing: its labels are the names"):
         graph = read(tmp_path, YED, YED_KEYS)
     payroll = {"name": "Payroll\nmonthly", "url": "http://a.b"}
     assert list(graph.nodes()) == [Node("n0", ("Node",), payroll), Node("n1", ("Node",), {})]
@@ -90,6 +90,14 @@ def test_labels_of_a_drawing_are_names_and_types(tmp_path: Path) -> None:
 def test_data_with_elements_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"the data 'd5' of the node 'n0' has the element <b>"):
         read(tmp_path, '<node id="n0"><data key="d5"><b>x</b></data></node>', '<key for="node" id="d5"/>')
+
+
+def test_what_is_beside_the_data_is_read_or_named(tmp_path: Path) -> None:
+    assert next(read(tmp_path, '<node id="a"><desc>old</desc></node>').nodes()).properties == {"desc": "old"}
+    with pytest.raises(ConfigError, match="the node 'a' has the unknown element <locator>"):
+        read(tmp_path, '<node id="a"><locator/></node>')
+    with pytest.warns(FileNote, match="data of the graph as a whole is left out: source"):
+        read(tmp_path, '<data key="s">a survey</data><node id="a"/>', '<key id="s" for="graph" attr.name="source"/>')
 
 
 def test_two_values_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -132,7 +140,7 @@ CITES = '<edge source="1" target="2"><data key="edgelabel">cites</data></edge><e
 
 
 def test_a_label_that_nearly_every_node_has_alone_is_its_name(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="g.graphml: nearly every node has a label of its own, .* property name;"):
+    with pytest.warns(FileNote, match="g.graphml: nearly every node has a label of its own, .* property name;"):
         graph = read(tmp_path, GEPHI + CITES, GEPHI_KEYS)
     assert next(graph.nodes()) == Node("1", ("Node",), {"name": "Ines Roth", "party": "Green"})
     assert [r.properties for r in graph.relationships()] == [{"Edge Label": "cites"}, {}]
@@ -140,9 +148,13 @@ def test_a_label_that_nearly_every_node_has_alone_is_its_name(tmp_path: Path) ->
 
 def test_options_choose_label_type_and_name(tmp_path: Path) -> None:
     chosen = {"label_from": "party", "name_from": "label", "type_from": "Edge Label"}
-    graph = read(tmp_path, GEPHI + CITES, GEPHI_KEYS, **chosen)
+    with pytest.warns(FileNote, match=r"3 nodes \(Blue 2, Green 1\) and 2 relationships \(cites 1, RELATED 1\)"):
+        graph = read(tmp_path, GEPHI + CITES, GEPHI_KEYS, **chosen)
     assert next(graph.nodes()) == Node("1", ("Green",), {"name": "Ines Roth"})
     assert [(r.type, r.properties) for r in graph.relationships()] == [("cites", {}), ("RELATED", {})]
+    with pytest.warns(FileNote, match="property name"):
+        graph = read(tmp_path, GEPHI, GEPHI_KEYS, label_from="party")
+    assert next(graph.nodes()) == Node("1", ("Green",), {"name": "Ines Roth"})
     assert next(read(tmp_path, GEPHI, GEPHI_KEYS, label_from="label").nodes()).labels == ("Ines Roth",)
     for option in chosen:
         with pytest.raises(ConfigError, match=rf"{option}: there is no 'Party'; there are: "):
