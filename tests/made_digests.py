@@ -10,23 +10,14 @@ import tempfile
 from pathlib import Path
 
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.folder import NewRun
-from graphwalk.runs.play import start_run
-from graphwalk.runs.progress import Progress
-from graphwalk.runs.resolve import resolve
-from graphwalk.variables import Variables
-from tests.test_golden import RUNS, digests
+from tests.test_golden import RUNS, digests, play
 
 
 async def made(folder: Path, workers: int) -> dict[str, object]:
     """By name of the run; `graph` is that of a graph alone."""
     found: dict[str, object] = {"graph": generate_graph(GraphSpec(preset="paper-100"), 7).digest}
-    for name, (experiment, graphs, flags) in RUNS.items():
-        config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, graphs=graphs)
-        new = NewRun.make(config.name, folder / name)
-        await start_run(resolve(config, Variables()), new, Progress())
-        found[name] = digests(new.folder.records())
+    for name in RUNS:
+        found[name] = digests((await play(name, folder / name, workers)).records())
     return found
 
 

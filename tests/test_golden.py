@@ -1,6 +1,6 @@
 """Fixed seeds give what they gave in earlier versions, byte for byte: tasks, prompts, transcripts, scores.
 
-`data/golden.json` holds the digests; the message of a failed test has the new ones.
+`data/golden.json` holds their digests, and those of the prompts, tools and questions that the runs read.
 """
 
 import hashlib
@@ -13,16 +13,16 @@ import pytest
 
 from graphwalk.analysis.explained import explained
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.folder import NewRun
+from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import ResultRecord
 from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
+from tests.accepted import DATA, GOLDEN, differences
 
-DATA = Path(__file__).parent / "data"
 WALL_CLOCK = frozenset({"seconds", "elapsed_in_tools"})
-GOLDEN: dict[str, dict[str, str]] = json.loads((DATA / "golden.json").read_text())
+ACCEPTED = json.loads(GOLDEN.read_text())
 
 
 def _scripted(*names: str) -> list[str]:
@@ -57,12 +57,18 @@ def untimed(value: Any) -> Any:
     return [untimed(held) for held in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path) -> None:
+async def play(name: str, path: Path, workers: int = 8) -> RunFolder:
     experiment, graphs, flags = RUNS[name]
-    config = load_experiment(experiment, flags=flags, graphs=graphs)
-    new = NewRun.make(config.name, tmp_path / "run")
+    config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, graphs=graphs)
+    new = NewRun.make(config.name, path)
     await start_run(resolve(config, Variables()), new, Progress())
-    now = digests(explained(new.folder))
-    changed = [part for part, digest in GOLDEN[name].items() if now.get(part) != digest]
-    assert not changed, f"{name}: {', '.join(changed)} are no longer what they were; now: {json.dumps(now)}"
+    return new.folder
+
+
+@pytest.mark.parametrize("name", RUNS)
+async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path) -> None:
+    run = await play(name, tmp_path / "run")
+    changed = differences(digests(explained(run)), ACCEPTED["runs"][name], name)
+    texts = run.read_manifest()["fingerprint"]["texts"]
+    accepted = {file: ACCEPTED["texts"].get(file) for file in texts}
+    assert not changed, "\n".join([changed, differences(texts, accepted, "Texts")])

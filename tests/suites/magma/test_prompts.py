@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import yaml
@@ -11,9 +10,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.algorithms import ALGORITHMS, Instance, check_states, run_algorithm, state_before
 from graphwalk.suites.magma.traces import MagmaSpec, MagmaTrace, make_traces
+from tests.accepted import MAGMA, differences
 from tests.suites.magma.test_suite import experiment, played, tasks
 
-TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "magma.yaml").read_text("utf-8"))
+TEXTS = yaml.safe_load(MAGMA.read_text("utf-8"))
 PAPER = {"first_state": "paper", "explain": False}
 PAPER_AGENT = AgentConfig(prompts="paper")
 
@@ -71,9 +71,8 @@ CASES: dict[str, Callable[[], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_prompts_are_these_word_for_word(name: str) -> None:
-    assert CASES[name]() == TEXTS[name]
+def test_prompts_are_these_word_for_word() -> None:
+    assert not differences({name: case() for name, case in CASES.items()}, TEXTS, "Prompts of MAGMA")
 
 
 def test_the_expert_is_right_under_the_papers_switches() -> None:

@@ -1,14 +1,13 @@
 """The prompts of mazes, word for word in `tests/data/prompts/mazes.yaml`."""
 
-from pathlib import Path
-
 import yaml
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.mazes.task import no_tools_prompt, tools_prompt
+from tests.accepted import MAZES, differences
 from tests.suites.mazes.stage import Stage, random_stage, stage
 
-TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "mazes.yaml").read_text("utf-8"))
+TEXTS = yaml.safe_load(MAZES.read_text("utf-8"))
 PLAIN, PAPER = AgentConfig(), AgentConfig(prompts="paper", turn_limit=400)
 
 
@@ -33,7 +32,7 @@ async def texts() -> dict[str, str]:
 
 
 async def test_prompts_are_these_word_for_word() -> None:
-    assert await texts() == TEXTS
+    assert not differences(await texts(), TEXTS, "Prompts of mazes")
 
 
 async def test_the_expert_is_right_under_the_papers_protocol() -> None:
