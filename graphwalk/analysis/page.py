@@ -142,6 +142,7 @@ def _line(record: ResultRecord) -> dict[str, Any]:
     tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
     return {
         "right": score.get("correct"),
+        "proven": score.get("proven"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "cause": score.get("error_class") or "",
         "status": record["exit_status"],

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphwalk.analysis.answer_evidence import answer_scene
 from graphwalk.analysis.report.suite_report import (
+    PROVEN,
     Grouping,
     Reader,
     SuiteReport,
@@ -38,12 +39,14 @@ class Explanation(BaseModel):
     """Fields that explain a score, joined to it where someone reads the run. Suites extend it.
 
     `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
-    tools, no rows).
+    tools, no rows). `proven`: the answer is right, and they prove all of it; None if that is unknown or meaningless for
+    any answer.
     """
 
     model_config = ConfigDict(frozen=True)
 
     grounded: float | None = None
+    proven: bool | None = None
     missing: str = ""
     """The reason for which there is no explanation: "evidence missing: the task cannot be read"."""
 
@@ -87,7 +90,7 @@ class SuiteAnalysis(Generic[T]):
             "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
             "columns": tables.get("results", (*plain, *own_columns)),
             "group_columns": tables.get("groups", plain[:8]),
-            "compared": tuple(own.get("compared", ("accuracy", "f1"))),
+            "compared": tuple(own.get("compared", ("accuracy", "f1", PROVEN))),
             "causes": tables.get("causes", tuple(causes)),
             "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},
             "notes": tuple(own.get("notes", ())),

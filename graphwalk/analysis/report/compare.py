@@ -109,7 +109,8 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
     rows, measures = list(rows), [measure for pair in pairs for measure in pair["measures"].values()]
     tested = {measure["unit"] for measure in measures}
     units = tested.union(row["unit"] for row in rows if row["intervals"])
-    reasons = {measure["no_interval"] for measure in measures if measure["no_interval"]}
+    known = [measure for measure in measures if measure["difference"] is not None]
+    reasons = {measure["no_interval"] for measure in known if measure["no_interval"]}
     reasons = reasons.union(*(row["no_interval"].values() for row in rows))
     if units:
         yield (

@@ -1,5 +1,6 @@
 """The results of a run as a data frame with a row per episode, and the rows of reports made of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,11 +10,13 @@ import polars as pl
 
 from graphwalk.analysis.report.suite_report import (
     BASELINE,
+    CONSTANT,
     DIGITS,
     PERCENT,
     Grouping,
     ReportRow,
     SuiteReport,
+    baseline_result,
     in_order,
 )
 from graphwalk.analysis.statistics import estimate_means, estimate_shares, tasks_of
@@ -50,18 +53,28 @@ class Observations:
 def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
     """Measure results, in any order. Of a repeated episode, the last result counts."""
     baselines, tasks, remarks = list[Row](), set[str](), set[str | None]()
+    constants: dict[str, list[tuple[frozenset[str], Row, Row]]] = {}
 
     def episodes() -> Iterator[Row]:
         for result in suite.records(results):
             if result["task_id"] not in tasks:
                 tasks.add(result["task_id"])
                 baselines.extend(tuple(_values(baseline, suite)) for baseline in suite.baselines(result))
+                if answers := frozenset(suite.right_answers(result)):
+                    scored = (baseline_result(result, CONSTANT, {"correct": right}) for right in (False, True))
+                    wrong, right = (tuple(_values(baseline, suite)) for baseline in scored)
+                    constants.setdefault(result["task"]["template"], []).append((answers, wrong, right))
             remarks.add(suite.remark(result))
             if result["usage"].get("estimated"):
                 remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
             yield tuple(_values(result, suite))
 
-    return Observations(suite, _frame(episodes(), suite), _frame(baselines, suite), sorted(filter(None, remarks)))
+    frame = _frame(episodes(), suite)
+    for of_kind in constants.values():
+        counts = Counter(answer for answers, *_ in of_kind for answer in answers)
+        best = max(counts, key=lambda answer: (counts[answer], answer))
+        baselines += [right if best in answers else wrong for answers, wrong, right in of_kind]
+    return Observations(suite, frame, _frame(baselines, suite), sorted(filter(None, remarks)))
 
 
 def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:

@@ -128,7 +128,8 @@ def comparison_table(
         rows.append({**pair_row(pair, measures), **names})
     table = layout("comparisons")
     sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
-    headline, *others = (Column(f"Δ {one.replace('_', ' ')}", one, signed, two_decimals) for one in measures)
+    known = [name for name in measures if name == measures[0] or any(row[name] is not None for row in rows)]
+    headline, *others = (Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals) for name in known)
     columns = (*sides, headline, *(() if note else table["tests"]), *table["counts"], *others)
     return TextTable(title, columns, rows, note or "", _MOST_PAIRS)
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.suite_report import CHANCE, SIZE
+from graphwalk.analysis.report.suite_report import GUESSES, PROVEN, SIZE
 from graphwalk.sanitise import one_line
+
+_PROVEN_MARK = ", right and proven"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,14 @@ def common_plots(report: Report) -> Iterator[Plot]:
 
 
 def by_model(report: Report) -> Plot:
-    """Plot a line per setting with a dot and interval per model, and with chance."""
+    """Plot a line per setting with a dot and interval per model, and with chance and the best constant answer."""
     measure = report.suite.compared[0]
     rows = [row for row in report.rows if row.get(measure) is not None]
-    guesses = [row for row in report.baselines if row["model"] == CHANCE]
-    chance = [{**row, "setting": one} for row in guesses for one in dict.fromkeys(row["setting"] for row in rows)]
-    series = (*series_of(rows, "setting", measure, 1), *series_of(chance, "setting", measure, 1, True))
+    settings = dict.fromkeys(row["setting"] for row in rows)
+    guesses = [{**row, "setting": one} for row in report.baselines if row["model"] in GUESSES for one in settings]
+    proven = series_of(rows, "setting", PROVEN, 1, mark=_PROVEN_MARK) if measure == "accuracy" else ()
+    guesses_series = series_of(guesses, "setting", measure, 1, True)
+    series = (*series_of(rows, "setting", measure, 1), *proven, *guesses_series)
     about = "Lines: 95 % intervals, clustered by graph."
     return Plot("accuracy-by-model", "Accuracy by model and setting", series, "accuracy in %", about)
 
@@ -102,10 +106,11 @@ def _ours_and(
     measure: str,
     x: Callable[[Any], str | float],
 ) -> tuple[Series, ...]:
-    """Return the players of a run, then published ones."""
+    """Return the players of a run, with their right and proven answers beside accuracy, then published ones."""
     settings, ours = len({row["setting"] for row in report.rows}), report.groups.get(grouping, ())
     others = series_of(published, grouping, measure, settings, True, x=x, mark=report.reference.mark)
-    return (*series_of(ours, grouping, measure, settings, x=x), *others)
+    proven = series_of(ours, grouping, PROVEN, settings, x=x, mark=_PROVEN_MARK) if measure == "accuracy" else ()
+    return (*series_of(ours, grouping, measure, settings, x=x), *proven, *others)
 
 
 def series_of(
@@ -120,7 +125,7 @@ def series_of(
 ) -> Iterator[Series]:
     """Yield the rows of each player as points, except rows without a value. `x` places a group.
 
-    A player is named by model and setting, or by the model alone if all have one setting.
+    A player is named by model and setting, or by the model alone if all have one setting, and the mark.
     """
     by_player: dict[str, list[PlotPoint]] = {}
     for row in rows:
@@ -128,6 +133,6 @@ def series_of(
             low, high = row.get("intervals", {}).get(measure, (None, None))
             name = one_line(row["model"]) + (f" · {one_line(row['setting'])}" if settings > 1 else "")
             point = PlotPoint(x(row[grouping]), float(row[measure]), low, high)
-            by_player.setdefault(name + mark * published, []).append(point)
+            by_player.setdefault(name + mark, []).append(point)
     for name, points in by_player.items():
         yield Series(name, tuple(points), published)

@@ -25,6 +25,8 @@ Reader = Callable[[ResultRecord], float | None]
 BASELINE = "baseline"
 """The setting of baselines."""
 SIDES = ("first", "second")
+PROVEN = "proven_accuracy"
+"""The measure of right answers that the tool results of their episodes prove."""
 SIZE = "size"
 """The grouping by the size of graphs, which the verdict and a plot have too."""
 CHANCE = "chance"
@@ -129,6 +131,8 @@ class SuiteReport:
     player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
     remark: Callable[[ResultRecord], str | None] = lambda result: None
+    right_answers: Callable[[ResultRecord], Iterable[str]] = lambda result: ()
+    """Result → each answer that is right for its task, equal texts for equal answers; for the best constant answer."""
     plots: Callable[[Any], Iterable[Any]] | None = None
     """Report → plots (plots.py); None: the common ones."""
 

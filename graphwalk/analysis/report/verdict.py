@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from graphwalk.analysis.report.suite_report import GUESSES, SIDES, SIZE, ReportRow, SuiteReport, report_file
-from graphwalk.analysis.report.text_table import OVER_QUESTIONS, one_decimal
+from graphwalk.analysis.report.suite_report import GUESSES, PROVEN, SIDES, SIZE, ReportRow, SuiteReport, report_file
+from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_decimal
 from graphwalk.analysis.statistics import ALPHA, units_needed
 from graphwalk.errors import counted
 from graphwalk.sanitise import one_line
@@ -64,6 +64,8 @@ def verdict_on(
             results.append(_sentence("best_is_not_better", others=_join(others)))
         results += reasons
     results += _by_size(suite, rows_by_size, pairs_by_size, name)
+    if any(row[PROVEN] is not None for row in scored):
+        results.append(_sentence("proven", players=_join([_proven(row, name) for row in scored])))
     causes = scored if len(scored) <= _MOST_SCORES else best[:1]
     return (*failures, *results, *(sentence for row in causes for sentence in _wrong(row, suite, name)))
 
@@ -128,6 +130,14 @@ def _score(sentence: str, row: ReportRow, name: _Name, guesses: Mapping[str, flo
         interval=f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else "",
         guesses=_sentence("not_above" if not_above else "above", guesses=compared) if guesses else "",
     )
+
+
+def _proven(row: ReportRow, name: _Name) -> str:
+    """Return the share of right and proven answers of a player, and of how many right ones; – without tools."""
+    if row[PROVEN] is None:
+        return f"{name(row)} {UNKNOWN}"
+    right = counted(row["correct"], "right answer")
+    return f"{name(row)} {one_decimal(row[PROVEN])} % ({row['proven']} of {right})"
 
 
 def _is_shown(pair: Pair) -> bool:

@@ -47,7 +47,8 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         elif not score["correct"]:
             nodes, target = {*answer}, {*task.target}
             error = "extra_nodes" if nodes > target else "missing_nodes" if nodes < target else "other_nodes"
-        return GraphwalksExplanation(error_class=error)
+        proven = None if setting == "no_tools" else bool(score["correct"] and self.potential(task, trajectory) == 1)
+        return GraphwalksExplanation(proven=proven, error_class=error)
 
     def potential(self, task: GraphwalksTask, trajectory: Trajectory) -> float:
         """Return the share of the nodes of the search whose neighbours are known.

@@ -87,7 +87,9 @@ class Analysis(SuiteAnalysis[MazeTask]):
         elif answer is None and strip_thinking(trajectory.reply).strip():
             error = "unreadable"
         grounded = _grounded_share(task.maze, path, trajectory) if setting != "no_tools" and path else None
-        return MazeExplanation(grounded=grounded, error_class=error)
+        is_known = setting != "no_tools" and not (path and grounded is None)
+        proven = bool(score["correct"] and grounded == 1) if is_known else None
+        return MazeExplanation(grounded=grounded, proven=proven, error_class=error)
 
     def potential(self, task: MazeTask, trajectory: Trajectory) -> float:
         """Return 1 − distance to the goal ÷ that of the start, for the nearest cell that was walked to from the start.

@@ -30,9 +30,12 @@ class Analysis(SuiteAnalysis[OwnQuestionTask]):
         seen = tool_evidence(trajectory)
         rows = (answer or [])[:_MOST_ROWS]
         texts = [row[field] for row in rows for field in task.fields if isinstance(row.get(field), str)]
-        if not texts or setting == "no_tools":
+        if setting == "no_tools" or not any(
+            isinstance(row[field], str) for row in task.target for field in task.fields
+        ):
             return Explanation()
-        return Explanation(grounded=sum(map(seen.holds, texts)) / len(texts))
+        grounded = sum(map(seen.holds, texts)) / len(texts) if texts else None
+        return Explanation(grounded=grounded, proven=bool(score["correct"] and grounded == 1))
 
     def potential(self, task: OwnQuestionTask, trajectory: Trajectory) -> float | None:
         """Return the share of the target's rows whose texts are in results of calls that do not name them.

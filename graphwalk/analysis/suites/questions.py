@@ -1,5 +1,6 @@
 """Questions: evidence, causes of wrong answers, scenes and report (docs/method.md, Scores)."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -112,6 +113,7 @@ class Analysis(SuiteAnalysis[QuestionTask]):
                 "table_4_graph_size": table_4,
             },
             baselines=baselines,
+            right_answers=right_answers,
             remark=remark,
             plots=question_plots,
         )
@@ -128,6 +130,7 @@ class Analysis(SuiteAnalysis[QuestionTask]):
         repeated_calls, tool_errors = wasted_calls(trajectory)
         return QuestionExplanation(
             grounded=grounded,
+            proven=None if proven is None else bool(score["correct"] and grounded == 1),
             error_class=None
             if score["correct"]
             else why_wrong(task, trajectory, None if answer is None else rows, proven),
@@ -271,6 +274,14 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
         any_one = task.get("mode", "set") != "set"
         yield baseline_result(result, CHANCE, _random_row(target / rows, target, any_one, ties))
     yield from expert_result(result, _random_row(1 / ties, 1, True, ties) if ties > 1 else dict(_ALL_RIGHT))
+
+
+def right_answers(result: ResultRecord) -> list[str]:
+    """Return the target of a question, or each of its rows if one is enough, as digests."""
+    task = result["task"]
+    rows = sorted(map(repr, row_set(task.get("gold", ()), task.get("scored_fields", ()))))
+    answers = [repr(rows)] if task.get("mode", "set") == "set" else rows
+    return [hashlib.sha256(answer.encode()).hexdigest() for answer in answers if rows]
 
 
 def valid_rows(result: ResultRecord) -> int | None:
