@@ -1,13 +1,18 @@
 """The report of questions: its tables, with baselines and the paper's figures."""
 
+import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphwalk.analysis.report.formats import text_tables
+from graphwalk.analysis.report.plots import plots_of
+from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.report.text_table import TextTable
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.questions import baselines
+from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import build_report, result
@@ -74,3 +79,54 @@ def test_chance_is_what_one_valid_row_scores(template: str, task: dict[str, Any]
     value = chance(result_of(template, "retrieval", **task))
     assert value is not None
     assert tuple(value[name] for name in ("correct", "precision", "recall", "f1")) == pytest.approx(scores)
+
+
+def of_targets(targets: list[Any], **task: Any) -> list[dict[str, Any]]:
+    fields = {"scored_fields": ["n"], "gold_size": 1, **task}
+    return [
+        result_of("node_count", "retrieval", graph, gold=[{"n": n} for n in rows], **fields)
+        for graph, rows in enumerate(targets)
+    ]
+
+
+def constant(results: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(row for row in build_report(results, DECLARED).baselines if row["model"] == "best constant answer")
+
+
+def test_the_best_constant_answer_is_right_for_most_targets_of_its_kind() -> None:
+    counts, paths = of_targets([[1], [2], [1], [1]]), of_targets([[7], [7], [8]])
+    paths = [
+        one | {"task": one["task"] | {"template": "path_finding"}, "task_id": f"p{one['task_id']}"} for one in paths
+    ]
+    for _ in range(3):
+        random.Random(0).shuffle(counts)
+        row = constant([*counts, *counts, *paths])
+        assert (row["correct"], row["tasks"], row["f1"]) == (3 + 2, 7, None)
+    any_one = of_targets([[1, 2], [2, 3], [4]], mode="any-one")
+    assert constant(any_one)["correct"] == 2
+
+
+def test_right_and_proven_answers_are_beside_right_ones() -> None:
+    """Of three right answers by walking one is a guess; of answers without tools nothing can be proven."""
+    results = [
+        one | {"setting": setting, "score": one["score"] | {"proven": None if setting == "no_tools" else graph > 0}}
+        for setting in ("no_tools", "tools")
+        for graph in range(3)
+        for one in [result_of("node_count", "retrieval", graph)]
+    ]
+    report = build_report(results, DECLARED)
+    reading, walking = report.rows
+    assert (reading["accuracy"], reading["proven_accuracy"]) == (100, None)
+    assert (walking["accuracy"], walking["proven"], walking["proven_accuracy"]) == (100, 2, pytest.approx(66.666667))
+    assert "Right and proven by tool results: no_tools – and tools 66.7 % (2 of 3 right answers)." in report.verdict
+    by_model, *_ = plots_of(report)
+    points = {series.name: [(point.x, point.y) for point in series.points] for series in by_model.series}
+    assert points["test/one, right and proven"] == [("tools", pytest.approx(66.666667))]
+    assert [row["Right and proven %"] for row in cells(by_title(results)["Results"])][:2] == ["–", "66.67"]
+
+
+@pytest.mark.slow
+def test_all_right_answers_of_the_published_walker_are_proven() -> None:
+    folder = RunFolder.open(Path(__file__).parents[3] / "results" / "walking-walk-long.zip")
+    (row,) = report_of(folder).rows
+    assert (row["proven"], row["correct"]) == (39, 39)
