@@ -9,6 +9,7 @@ import typer
 
 from graphwalk.cli.options import (
     DatabaseName,
+    Edges,
     GraphFile,
     KeyProperty,
     LabelFrom,
@@ -42,6 +43,7 @@ def ask(
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
     key: KeyProperty = None,
+    edges: Edges = None,
     undirected: Undirected = None,
     label_from: LabelFrom = None,
     type_from: TypeFrom = None,
@@ -81,6 +83,7 @@ def ask(
         key,
         labels,
         relationship_types,
+        edges=edges,
         undirected=undirected,
         label_from=label_from,
         type_from=type_from,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import LabelFrom, NameFrom, TypeFrom, Undirected, chosen_source
+from graphwalk.cli.options import Edges, LabelFrom, NameFrom, TypeFrom, Undirected, chosen_source
 from graphwalk.errors import counted
 from graphwalk.terminal.console import data, progress_bar, say
 from graphwalk.terminal.signals import run_async
@@ -51,6 +51,7 @@ def load(
         Path,
         typer.Argument(metavar="FILE", help='Graph file, folder of CSV, or "example".'),
     ],
+    edges: Edges = None,
     undirected: Undirected = None,
     label_from: LabelFrom = None,
     type_from: TypeFrom = None,
@@ -66,7 +67,13 @@ def load(
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
         source = chosen_source(
-            graph, None, undirected=undirected, label_from=label_from, type_from=type_from, name_from=name_from
+            graph,
+            None,
+            edges=edges,
+            undirected=undirected,
+            label_from=label_from,
+            type_from=type_from,
+            name_from=name_from,
         )
         read = load_graph(graph, source)
     begun = time.perf_counter()

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from graphwalk.cli.options import (
     DatabaseName,
+    Edges,
     LabelFrom,
     Labels,
     Models,
@@ -165,6 +166,7 @@ def graph(
     database: DatabaseName = None,
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
+    edges: Edges = None,
     undirected: Undirected = None,
     label_from: LabelFrom = None,
     type_from: TypeFrom = None,
@@ -195,6 +197,7 @@ def graph(
             None,
             labels,
             relationship_types,
+            edges=edges,
             undirected=undirected,
             label_from=label_from,
             type_from=type_from,

@@ -7,6 +7,7 @@ import typer
 
 from graphwalk.cli.options import (
     DatabaseName,
+    Edges,
     GraphFile,
     KeyProperty,
     LabelFrom,
@@ -29,6 +30,7 @@ def mcp(
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
     key: KeyProperty = None,
+    edges: Edges = None,
     undirected: Undirected = None,
     label_from: LabelFrom = None,
     type_from: TypeFrom = None,
@@ -61,6 +63,7 @@ def mcp(
         key,
         labels,
         relationship_types,
+        edges=edges,
         undirected=undirected,
         label_from=label_from,
         type_from=type_from,

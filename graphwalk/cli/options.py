@@ -29,7 +29,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 GraphFile = Annotated[
     Path | None,
-    typer.Option("--graph", metavar="FILE", help="Graph file: JSON or GraphML, or a folder of CSV."),
+    typer.Option("--graph", metavar="FILE", help="Graph file: JSON, GraphML or CSV, or a folder of CSV."),
 ]
 DatabaseName = Annotated[
     str | None,
@@ -40,6 +40,10 @@ DatabaseName = Annotated[
     ),
 ]
 
+Edges = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="CSV file of the relationships, if --graph is one of nodes."),
+]
 Undirected = Annotated[
     Literal["refuse", "both"] | None,
     typer.Option(help="Undirected edges of the file: refuse (the default), or read in both directions."),
@@ -83,7 +87,7 @@ def chosen_source(
     key: str | None = None,
     labels: list[str] | None = None,
     relationship_types: list[str] | None = None,
-    **file_options: str | None,
+    **file_options: str | Path | None,
 ) -> "GraphSource":
     """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
@@ -100,6 +104,10 @@ def chosen_source(
     chosen = {name: value for name, value in file_options.items() if value is not None}
     if chosen and graph is None:
         raise ConfigError(f"--{min(chosen).replace('_', '-')} needs --graph", hint="--graph FILE")
+    if "edges" in chosen:
+        if not Path(chosen["edges"]).exists():
+            raise ConfigError(f"no file {chosen['edges']}", hint="check the path of --edges")
+        chosen["edges"] = Path(chosen["edges"]).resolve()
     if graph is not None:
         included = str(graph) == EXAMPLE and not graph.exists()
         if not included and not graph.exists():

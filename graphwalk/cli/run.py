@@ -88,6 +88,7 @@ def run(
             rich_help_panel=_WHAT,
         ),
     ] = None,
+    edges: options.Edges = None,
     undirected: options.Undirected = None,
     label_from: options.LabelFrom = None,
     type_from: options.TypeFrom = None,
@@ -172,9 +173,15 @@ def run(
         "limits.budget_usd": budget_usd,
     }
     own_graph = None
-    if graph is not None or undirected or label_from or type_from or name_from:
+    if graph is not None or edges or undirected or label_from or type_from or name_from:
         own_graph = options.chosen_source(
-            graph, None, undirected=undirected, label_from=label_from, type_from=type_from, name_from=name_from
+            graph,
+            None,
+            edges=edges,
+            undirected=undirected,
+            label_from=label_from,
+            type_from=type_from,
+            name_from=name_from,
         )
         fields["store"] = store or "embedded"
     fields = {field: value for field, value in fields.items() if value is not None}

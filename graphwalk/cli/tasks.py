@@ -5,7 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-from graphwalk.cli.options import DatabaseName, GraphFile, LabelFrom, NameFrom, TypeFrom, Undirected, chosen_source
+from graphwalk.cli.options import (
+    DatabaseName,
+    Edges,
+    GraphFile,
+    LabelFrom,
+    NameFrom,
+    TypeFrom,
+    Undirected,
+    chosen_source,
+)
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.signals import run_async
 from graphwalk.variables import read_variables
@@ -14,6 +23,7 @@ from graphwalk.variables import read_variables
 def tasks(
     graph: GraphFile = None,
     database: DatabaseName = None,
+    edges: Edges = None,
     undirected: Undirected = None,
     label_from: LabelFrom = None,
     type_from: TypeFrom = None,
@@ -38,6 +48,7 @@ def tasks(
     source = chosen_source(
         graph,
         database,
+        edges=edges,
         undirected=undirected,
         label_from=label_from,
         type_from=type_from,

@@ -21,6 +21,8 @@ Attribute = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 class FileOptions(Strict):
     """How to read a graph file where it leaves a choice."""
 
+    edges: Annotated[Path | None, Field(exclude_if=lambda path: path is None)] = None
+    """The CSV file of the relationships, if the graph is one of nodes."""
     undirected: Undirected = Field(default="refuse", exclude_if=lambda reading: reading == "refuse")
     """Undirected edges: `refuse` them, or read each in `both` directions."""
     label_from: Attribute = None

@@ -8,7 +8,7 @@ from graphwalk.config.graph_source import EXAMPLE, FileOptions
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import header, write_lines
-from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
+from graphwalk.graphs.formats.csv import SUFFIXES, read_csv, write_csv_folder
 from graphwalk.graphs.formats.graphml import graphml_lines, read_graphml
 from graphwalk.graphs.formats.json import json_lines, read_json
 from graphwalk.graphs.graph import PropertyGraph
@@ -24,7 +24,7 @@ FOLDER = ""
 FORMATS = {
     ".json": GraphFormat(read_json, lambda graph, path: write_lines(path, json_lines(graph, header(graph)))),
     ".graphml": GraphFormat(read_graphml, lambda graph, path: write_lines(path, graphml_lines(graph, header(graph)))),
-    FOLDER: GraphFormat(lambda path, _: read_csv_folder(path), write_csv_folder),
+    FOLDER: GraphFormat(read_csv, write_csv_folder),
 }
 
 
@@ -36,7 +36,12 @@ def load_graph(path: Path | str, options: FileOptions | None = None) -> Property
     path = Path(path)
     if str(path) == EXAMPLE and not path.exists():
         path = data_path("templates") / "graphs" / "harbour.json"
-    return graph_format(path).read(path, options or FileOptions())
+    options = options or FileOptions()
+    if path.suffix.lower() in SUFFIXES and not path.is_dir():
+        return read_csv(path, options)
+    if options.edges is not None:
+        raise ConfigError(f"{path}: only a CSV file of nodes has another one of edges", hint="--graph nodes.csv")
+    return graph_format(path).read(path, options)
 
 
 def save_graph(graph: PropertyGraph, path: Path | str) -> None:
@@ -54,6 +59,6 @@ def graph_format(path: Path) -> GraphFormat:
         suffixes = ", ".join(suffix for suffix in FORMATS if suffix)
         raise ConfigError(
             f"{path}: no graph format has the suffix {path.suffix!r}",
-            hint=f"use one of {suffixes}, or a folder of CSV files",
+            hint=f"use one of {suffixes}, or a folder of CSV files (one .csv is read, not written)",
         )
     return form

@@ -367,9 +367,9 @@ def value_text(value: Value) -> str:
 
 def read_value(type_: str, text: str) -> Value:
     """Return the value of a text of a type. Raise ValueError for wrong text and for an unknown type."""
-    if type_ not in _READERS:
+    if type_ not in READERS:
         raise ValueError(f"the type {type_!r} is unknown")
-    return _READERS[type_](text)
+    return READERS[type_](text)
 
 
 def _read_whole(text: str) -> int:
@@ -408,7 +408,7 @@ def _read_point(text: str) -> Point:
 
 
 _NAMES: dict[type, str] = {str: "string", int: "long", float: "double", bool: "boolean", Point: "point", bytes: "bytes"}
-_READERS: dict[str, Callable[[str], Value]] = {
+READERS: dict[str, Callable[[str], Value]] = {
     "string": str,
     "char": str,
     **dict.fromkeys(("int", "long", "short", "byte", "integer"), _read_whole),
@@ -418,3 +418,4 @@ _READERS: dict[str, Callable[[str], Value]] = {
     "point": _read_point,
     **{name: partial(read_temporal, kind=kind) for name, kind in TEMPORAL_FUNCTIONS.items()},
 }
+"""Readers of texts by the types of Neo4j's importer and of GraphML."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
@@ -103,6 +103,10 @@ class OwnGraph(GraphSource):
 
     file: Annotated[Path, BeforeValidator(existing_path)] | None = None
     """A file or folder; "example" is the built-in graph."""
+    edges: Annotated[
+        Annotated[Path, BeforeValidator(existing_file)] | None, Field(exclude_if=lambda path: path is None)
+    ] = None
+    """The CSV file of the relationships, if the graph is one of nodes."""
 
 
 def file_of(entry: OwnGraph) -> PropertyGraph:

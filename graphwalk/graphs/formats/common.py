@@ -21,8 +21,8 @@ V = TypeVar("V")
 USUAL_NAMES = {
     "key": ("id", "key", "_id", "node_id"),
     "labels": ("labels", "label", "type", "node_type"),
-    "source": ("source", "from", "start", "source_id", "from_id", "start_node_id", "src", "subject", "head"),
-    "target": ("target", "to", "end", "target_id", "to_id", "end_node_id", "dst", "object", "tail"),
+    "source": ("source", "from", "source_id", "from_id", "start_node_id", "src", "subject", "head", "start"),
+    "target": ("target", "to", "target_id", "to_id", "end_node_id", "dst", "object", "tail", "end"),
     "type": ("type", "label", "relation", "relationship", "predicate", "edge_type"),
 }
 """Fields of a node or a relationship by what they hold, as other programs call them; the first that is there counts."""

@@ -1,5 +1,6 @@
-"""Read and write folders of CSV files in the layout of Neo4j's importer."""
+"""Read CSV files, plain or in the layout of Neo4j's importer; write folders in that layout."""
 
+import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,29 +8,78 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
+from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import cannot_write, new_folder
 from graphwalk.graphs.formats.common import (
+    USUAL_NAMES,
+    Edge,
+    Entity,
+    foreign_graph,
     node_of,
+    note,
     reading,
     relationship_of,
+    take_usual,
+    usual_name,
     write_lines,
 )
 from graphwalk.graphs.graph import KEY, MISSING, PropertyColumn, PropertyGraph
-from graphwalk.graphs.values import Value, brief, read_value, type_name, value_text
+from graphwalk.graphs.values import READERS, Value, brief, read_value, type_name, value_text
 
+SUFFIXES = (".csv", ".tsv")
 Record = list[str | None]
 """The fields of a line; None for one that is empty and not quoted."""
-_FIELD = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^,"\r\n][^,\r\n]*)?)(,|\r\n|\n|\r|\Z)')
 
 
-def csv_records(text: str) -> Iterator[tuple[int, Record]]:
+class _Table(NamedTuple):
+    """A file: its header, and its other lines with their numbers."""
+
+    path: Path
+    header: Record
+    records: list[tuple[int, Record]]
+
+    @property
+    def is_neo4j(self) -> bool:
+        columns = [_COLUMN.fullmatch(field or "") for field in self.header]
+        return any(column is not None and column["type"] in ("ID", "START_ID", "END_ID") for column in columns)
+
+
+def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
+    """Return the graph of a folder, or of one file with `options.edges`.
+
+    Raise ConfigError with file and line of an error.
+    """
+    with reading(path):
+        paths = [path, options.edges] if options.edges else [path]
+        if path.is_dir():
+            paths = [file for file in sorted(path.iterdir()) if file.suffix.lower() in SUFFIXES]
+        if not paths:
+            raise ValueError("no CSV file is in this folder")
+        tables = list(map(_read_table, paths))
+        if any(table.is_neo4j for table in tables):
+            return _neo4j_graph(tables)
+        return _plain_graph(tables, options, path.name)
+
+
+def _read_table(path: Path) -> _Table:
+    with reading(path):
+        text = path.read_bytes().decode("utf-8-sig")
+        first_line = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
+        records = csv_records(text, max(",;\t", key=first_line.count))
+        return _Table(path, next(records, (1, []))[1], list(records))
+
+
+def csv_records(text: str, delimiter: str = ",") -> Iterator[tuple[int, Record]]:
     """Yield every non-empty line with its number, from 1. Raise ValueError for a quote that is not closed."""
+    plain_field = rf'[^{delimiter}"\r\n][^{delimiter}\r\n]*'
+    field = re.compile(rf'(?:"([^"]*(?:""[^"]*)*)"|({plain_field})?)({delimiter}|\r\n|\n|\r|\Z)')
     position, line, starts = 0, 1, 1
     record: Record = []
     while position < len(text):
-        match = _FIELD.match(text, position)
+        match = field.match(text, position)
         if match is None:
             raise ValueError(
                 f"line {line}: cannot read {brief(text[position : position + 40])}; is a quote not closed?"
@@ -38,7 +88,7 @@ def csv_records(text: str) -> Iterator[tuple[int, Record]]:
         record.append(plain or None if quoted is None else quoted.replace('""', '"'))
         line += text.count("\n", position, match.end())
         position = match.end()
-        if end != ",":
+        if end != delimiter:
             if record != [None]:
                 yield starts, record
             record, starts = [], line
@@ -46,19 +96,18 @@ def csv_records(text: str) -> Iterator[tuple[int, Record]]:
         yield starts, [*record, None]
 
 
-def csv_text(field: str) -> str:
-    """Return a field, quoted if necessary."""
-    return field if _PLAIN.fullmatch(field) else '"' + field.replace('"', '""') + '"'
-
-
-_PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
-DELIMITER = ";"
+LIST_DELIMITER = ";"
 """Of labels and of the items of lists."""
 ARGUMENTS = "import.args"
 NUMBER = "number"
 """Name of a column that the importer ignores: the place of a node in the graph that was written."""
 _STRUCTURE = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
-_COLUMN = re.compile(r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?P<list>\[\])?(?:\((?P<space>[^()]*)\))?")
+_OPTIONS = {"ID": ("label", "id-type"), "point": ("crs",), "time": ("timezone",), "datetime": ("timezone",)}
+"""Options of a header that can be read, by the type of the column."""
+_COLUMN = re.compile(
+    r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?:\{(?P<options>[^{}]*)\})?(?P<list>\[\])?"
+    r"(?:\((?P<space>[^()]*)\))?(?:\{(?P<more>[^{}]*)\})?"
+)
 
 
 class _Column(NamedTuple):
@@ -68,27 +117,58 @@ class _Column(NamedTuple):
     type: str = "string"
     is_list: bool = False
     space: str = ""
+    options: Mapping[str, str] = {}
 
 
 def _read_column(text: str | None) -> _Column:
     """Return the column for a field of a header: text without a type, ignored if empty."""
     if text is None:
         return _Column("", "IGNORE")
+    if ":" not in text:
+        return _Column(text)
     match = _COLUMN.fullmatch(text)
     if match is None:
-        return _Column(text)
+        raise ValueError(f"cannot read the column {brief(text)}: expected NAME:TYPE")
     type_ = match["type"] if match["type"] in _STRUCTURE else match["type"].lower()
-    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "")
+    if type_ not in _STRUCTURE and type_ not in READERS:
+        raise ValueError(f"the column {brief(text)} has the unknown type {match['type']!r}")
+    options = {}
+    for entry in filter(None, f"{match['options'] or ''},{match['more'] or ''}".split(",")):
+        name, _, value = entry.partition(":")
+        if name.strip() not in _OPTIONS.get(type_, ()):
+            raise ValueError(f"the column {brief(text)} has the unknown option {name.strip()!r}")
+        options[name.strip()] = value.strip()
+    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "", options)
 
 
 def _value(column: _Column, field: str) -> Any:
     """Return the value of a field. Raise ValueError if it is not of the column's type."""
     try:
         if not column.is_list:
-            return read_value(column.type, field)
-        return [read_value(column.type, item) for item in field.split(DELIMITER)] if field else []
+            return _single_value(column, field)
+        return [_single_value(column, item) for item in field.split(LIST_DELIMITER)] if field else []
     except ValueError as error:
         raise ValueError(f"column {column.name!r}, a {column.type}: {error}") from None
+
+
+def _single_value(column: _Column, text: str) -> Value:
+    """Return the value of a text, with the coordinate system or time zone of the header if it has none of its own."""
+    if "crs" in column.options and "crs" not in text:
+        text = text.replace("}", f", crs: {column.options['crs']}}}", 1)
+    if "timezone" in column.options and not re.search(":.*[zZ+-]", text):
+        text = _in_zone(text, column.options["timezone"])
+    return read_value(column.type, text)
+
+
+def _in_zone(text: str, zone: str) -> str:
+    """Return a local time as one in a zone: an offset, or a name as Europe/Stockholm."""
+    if zone[0] in "+-Z":
+        return text + zone
+    try:
+        local = dt.datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
+    except KeyError:
+        raise ValueError(f"there is no time zone {zone!r}") from None
+    return f"{local.isoformat()}[{zone}]"
 
 
 class _Row(NamedTuple):
@@ -108,58 +188,55 @@ class _Row(NamedTuple):
         return self.ids[name]
 
 
-def read_csv_folder(folder: Path) -> PropertyGraph:
-    """Return the graph of a folder. Raise ConfigError with file and line of an error.
+def _neo4j_graph(tables: Sequence[_Table]) -> PropertyGraph:
+    """Return the graph of files in the layout of Neo4j's importer.
 
     A node is called by its id, and by SPACE:ID where two id spaces have the same id.
     """
-    with reading(folder):
-        paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".csv"]
-        if not paths:
-            raise ValueError("no CSV file is in this folder")
-        rows = [row for path in paths for row in _rows(path)]
-        nodes = sorted((row for row in rows if "ID" in row.ids), key=lambda row: row.number)
-        keys = _keys(nodes)
+    rows = [row for table in tables for row in _rows(table)]
+    nodes = sorted((row for row in rows if "ID" in row.ids), key=lambda row: row.number)
+    keys = _keys(nodes)
 
-        def end(row: _Row, name: str) -> str:
-            space, id_ = row.id(name)
-            if (space, id_) not in keys:
-                place = f" in the id space {space}" if space else ""
-                raise ValueError(f"{row.where}: no node has the id {brief(id_)}{place}")
-            return keys[space, id_]
+    def end(row: _Row, name: str) -> str:
+        space, id_ = row.id(name)
+        if (space, id_) not in keys:
+            place = f" in the id space {space}" if space else ""
+            raise ValueError(f"{row.where}: no node has the id {brief(id_)}{place}")
+        return keys[space, id_]
 
-        return PropertyGraph.from_rows(
-            (node_of(row.where, row.properties, keys[row.ids["ID"]], row.labels) for row in nodes),
-            (
-                relationship_of(row.where, row.properties, end(row, "START_ID"), end(row, "END_ID"), row.type or "")
-                for row in rows
-                if "ID" not in row.ids
-            ),
-        )
+    return PropertyGraph.from_rows(
+        (node_of(row.where, row.properties, keys[row.ids["ID"]], row.labels) for row in nodes),
+        (
+            relationship_of(row.where, row.properties, end(row, "START_ID"), end(row, "END_ID"), row.type or "")
+            for row in rows
+            if "ID" not in row.ids
+        ),
+    )
 
 
-def _rows(path: Path) -> Iterator[_Row]:
-    with reading(path):
-        records = csv_records(path.read_bytes().decode("utf-8-sig"))
-        columns = [_read_column(field) for field in next(records, (1, []))[1]]
-        types = Counter(column.type for column in columns if column.type.isupper())
-        if not types.keys() & {"ID", "START_ID", "END_ID"}:
-            raise ValueError("its first line has neither :ID nor :START_ID, as the layout of Neo4j's importer has")
-        needed = ("ID",) if "ID" in types else ("START_ID", "END_ID", "TYPE")
-        for name in needed:
+def _rows(table: _Table) -> Iterator[_Row]:
+    with reading(table.path):
+        if not table.is_neo4j:
+            raise ValueError("its first line has neither :ID nor :START_ID, as those of the other files have")
+        columns = [_read_column(field) for field in table.header]
+        types = Counter(column.type for column in columns if column.type in _STRUCTURE)
+        for name in ("ID",) if "ID" in types else ("START_ID", "END_ID", "TYPE"):
             if types[name] != 1:
                 raise ValueError(f"its first line must have :{name} once")
-        names = Counter(column.name for column in columns if not column.type.isupper())
-        if any(count > 1 for count in names.values()):
-            raise ValueError(f"the header has the column {brief(names.most_common(1)[0][0])} more than once")
-        for number, record in records:
+        _check_names([column.name for column in columns if column.type not in _STRUCTURE])
+        for number, record in table.records:
             try:
-                row = _row(f"{path.name}, line {number}", columns, record)
+                row = _row(f"{table.path.name}, line {number}", columns, record)
             except ValueError as error:
                 raise ValueError(f"line {number}: {error}") from None
-            if "ID" in needed:
+            if "ID" in types:
                 row.id("ID")
             yield row
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"the header has the column {brief(twice[0])} more than once")
 
 
 def _row(where: str, columns: Sequence[_Column], record: Record) -> _Row:
@@ -176,13 +253,14 @@ def _row(where: str, columns: Sequence[_Column], record: Record) -> _Row:
         if column.type == "IGNORE":
             number = int(field[:18]) if column.name == NUMBER and field.isdecimal() else number
         elif column.type == "LABEL":
-            labels += [label for label in field.split(DELIMITER) if label]
+            labels += [label for label in field.split(LIST_DELIMITER) if label]
         elif column.type == "TYPE":
             type_ = field
         elif column.type in ("ID", "START_ID", "END_ID"):
             ids[column.type] = (column.space, field)
             if column.type == "ID" and column.name not in ("", KEY):
-                properties[column.name] = field
+                properties[column.name] = read_value(column.options.get("id-type", "string").lower(), field)
+            labels += filter(None, [column.options.get("label")])
         else:
             properties[column.name] = _value(column, field)
     return _Row(where, ids, labels, type_, properties, number)
@@ -197,6 +275,115 @@ def _keys(nodes: Sequence[_Row]) -> dict[tuple[str, str], str]:
         places[id_] = row.where
     often = Counter(id_ for _, id_ in places)
     return {(space, id_): f"{space}:{id_}" if often[id_] > 1 and space else id_ for space, id_ in places}
+
+
+_GENERIC = ("nodes", "vertices", "entities", "edges", "links", "relationships", "relations")
+"""Names of plain files that are no label and no type."""
+_DIRECTIONS = ("directed", "undirected")
+"""Values of a column `Type` of Gephi, which is no type."""
+_TIMES = ("start", "end")
+"""Usual names of ends that are times in a table."""
+_WHOLE, _CLOCK = r"-?(?:0|[1-9]\d{0,17})", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
+_GUESSES = {
+    "long": _WHOLE,
+    "double": rf"{_WHOLE}(?:\.\d+)?(?:[eE][+-]?\d+)?",
+    "boolean": "(?i:true|false)",
+    "date": r"\d{4}-\d\d-\d\d",
+    "localdatetime": _CLOCK,
+    "datetime": rf"{_CLOCK}(?:Z|[+-]\d\d:?\d\d)",
+}
+"""Forms of the fields of a plain column by its type; the first that all have counts. (007 is no number.)"""
+
+
+def _plain_graph(tables: Sequence[_Table], options: FileOptions, file: str) -> PropertyGraph:
+    """Return the graph of files whose columns have usual names, and note how each file was read."""
+    nodes, edges, ways = list[Entity](), list[Edge](), set[str]()
+    for table in tables:
+        with reading(table.path):
+            rows, key = _plain_rows(table)
+            name = "" if table.path.stem.lower() in _GENERIC else table.path.stem
+            for where, fields in rows:
+                if key is None:
+                    if str(fields.get("type")).lower() in _DIRECTIONS:
+                        ways.add(fields.pop("type").lower())
+                    if name and not options.type_from and not usual_name(fields, "type"):
+                        fields["type"] = name
+                    edges.append((where, fields, take_usual(fields, "source"), take_usual(fields, "target")))
+                else:
+                    if "labels" in fields:
+                        fields["labels"] = fields["labels"].split(LIST_DELIMITER)
+                    if name and not options.label_from and not usual_name(fields, "labels"):
+                        fields["labels"] = name
+                    id_ = fields.get(key)
+                    if key in USUAL_NAMES["key"]:  # another column is a property too
+                        fields.pop(key, None)
+                    nodes.append((where, fields, id_))
+    if len(ways) > 1:
+        raise ValueError("directed and undirected relationships are mixed; put them into two graphs")
+    return foreign_graph(nodes, edges, options, file, directed="undirected" not in ways)
+
+
+def _plain_rows(table: _Table) -> tuple[list[tuple[str, dict[str, Any]]], str | None]:
+    """Return the lines with their places, and the column with the keys of nodes; None if they are relationships."""
+    header = [name or "" for name in table.header]
+    lower = [name.lower() for name in header]
+    source, target, id_ = (
+        next((name for name in USUAL_NAMES[what] if name in lower and name not in _TIMES), None)
+        for what in ("source", "target", "key")
+    )
+    is_edges = source is not None and target is not None
+    usual = {*USUAL_NAMES["type"], source, target} if is_edges else {*USUAL_NAMES["labels"], id_}
+    header = [one if one in usual else name for name, one in zip(header, lower, strict=True)]
+    key = None
+    if not is_edges:
+        first_id = next((name for name in header[:1] if name.lower().endswith("id")), None)
+        key = id_ or first_id or next((name for name in header if name.lower() == "name"), None)
+        if key is None:
+            names, usual_keys = ", ".join(map(brief, header)), ", ".join(USUAL_NAMES["key"])
+            raise ValueError(
+                f"its columns {names} have no usual names: nodes have {usual_keys}, a first column that ends in id, or "
+                "name; relationships source and target; in the layout of Neo4j's importer :ID, or :START_ID and :END_ID"
+            )
+    if "" in header:
+        raise ValueError(f"line 1: column {header.index('') + 1} has no name; name it, or remove it")
+    _check_names(header)
+    for number, record in table.records:
+        if any(field is not None for field in record[len(header) :]):
+            raise ValueError(f"line {number}: there are {len(record)} fields, and {len(header)} in the header")
+    rows = [(f"{table.path.name}, line {number}", dict[str, Any]()) for number, _ in table.records]
+    types = []
+    for place, name in enumerate(header):
+        texts = [record[place] if place < len(record) else None for _, record in table.records]
+        type_ = "string" if name in usual or name == key else _guess(texts)
+        types += [] if name in (source, target, key) else [f"{name}: {type_}"]
+        for (_, fields), text in zip(rows, texts, strict=True):
+            if text:
+                fields[name] = read_value(type_, text)
+    ends = f"relationships, ends: {source}, {target}" if is_edges else f"nodes, key: {key}"
+    note(f"{table.path.name}: {'; '.join([ends, *types])}")
+    return rows, key
+
+
+def _guess(texts: Sequence[str | None]) -> str:
+    """Return the type of a plain column: the first that can read all its fields."""
+    fields = [text for text in texts if text]
+    for type_, form in _GUESSES.items():
+        if fields and all(re.fullmatch(form, field, re.ASCII) for field in fields):
+            try:
+                for field in fields:
+                    read_value(type_, field)
+            except ValueError:
+                continue
+            return type_
+    return "string"
+
+
+def csv_text(field: str) -> str:
+    """Return a field, quoted if necessary."""
+    return field if _PLAIN.fullmatch(field) else '"' + field.replace('"', '""') + '"'
+
+
+_PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
 
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
@@ -269,6 +456,6 @@ def _write_table(
 def _joined(items: Sequence[Value]) -> str:
     """Return labels or a list as one field. Raise ConfigError if it would be read as other items."""
     texts = list(map(value_text, items))
-    if texts == [""] or any(DELIMITER in text for text in texts):
+    if texts == [""] or any(LIST_DELIMITER in text for text in texts):
         raise ConfigError(f"CSV cannot hold the list {brief(items)}", hint="save the graph as JSON")
-    return DELIMITER.join(texts)
+    return LIST_DELIMITER.join(texts)

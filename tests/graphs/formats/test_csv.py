@@ -1,10 +1,11 @@
-"""Folders of CSV files in the layout of Neo4j's importer."""
+"""CSV files, plain or in the layout of Neo4j's importer."""
 
 from pathlib import Path
 
 import pytest
 
-from graphwalk.errors import ConfigError
+from graphwalk.config.graph_source import FileOptions
+from graphwalk.errors import ConfigError, FileNote
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Point, Temporal, Value
@@ -60,6 +61,95 @@ def test_nodes_of_two_id_spaces_with_one_id_are_told_apart(tmp_path: Path) -> No
     assert [(r.source, r.target) for r in graph.relationships()] == [("2", "Town:1"), ("Person:1", "Town:1")]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_options_of_the_header(delimiter: str, tmp_path: Path) -> None:
+    lines = [
+        '"shopId:ID(Shop){label:Shop, id-type:long}"|at:point{crs:WGS-84}|opened:datetime{timezone:Europe/Stockholm}'
+        "|shut:time{timezone:+02:00}",
+        '1|"{x:13.0, y:55.6}"|2019-01-02T08:30|18:00',
+        '2|"{x:1, y:2, crs:cartesian}"|2018-06-24T12:00+01:00|18:00Z',
+    ]
+    graph = load_graph(folder(tmp_path, shops="\n".join(lines).replace("|", delimiter)))
+    assert [(node.key, node.labels, *node.properties.values()) for node in graph.nodes()] == [
+        (
+            *("1", ("Shop",), 1, Point(4326, (13.0, 55.6))),
+            Temporal("datetime", "2019-01-02T08:30:00+01:00[Europe/Stockholm]"),
+            Temporal("time", "18:00:00+02:00"),
+        ),
+        (
+            *("2", ("Shop",), 2, Point(7203, (1.0, 2.0))),
+            *(Temporal("datetime", "2018-06-24T12:00:00+01:00"), Temporal("time", "18:00:00Z")),
+        ),
+    ]
+
+
+NODES = "id,label,name,born,zip,seen\n1,Person,Ida,1960,007,2001-04-25\n2,Person,Ole,,008,\n3,City,Riga,1201,009,\n"
+EDGES = "source,target,type,since,open\n1,2,KNOWS,1999,true\n1,3,LIVES_IN,2000.5,\n"
+
+
+@pytest.mark.parametrize("both", ["folder", "two files"])
+def test_plain_files(both: str, tmp_path: Path) -> None:
+    place, options = folder(tmp_path, nodes=NODES, edges=EDGES), FileOptions()
+    if both == "two files":
+        place, options = tmp_path / "nodes.csv", FileOptions(edges=tmp_path / "edges.csv")
+    with pytest.warns(FileNote) as notes:
+        graph = load_graph(place, options)
+    assert {str(note.message) for note in notes} == {
+        "nodes.csv: nodes, key: id; label: string; name: string; born: long; zip: string; seen: date",
+        "edges.csv: relationships, ends: source, target; type: string; since: double; open: boolean",
+        f"{place.name}: read as 3 nodes (Person 2, City 1) and 2 relationships (KNOWS 1, LIVES_IN 1)",
+    }
+    assert list(graph.nodes()) == [
+        Node("1", ("Person",), {"name": "Ida", "born": 1960, "zip": "007", "seen": Temporal("date", "2001-04-25")}),
+        Node("2", ("Person",), {"name": "Ole", "zip": "008"}),
+        Node("3", ("City",), {"name": "Riga", "born": 1201, "zip": "009"}),
+    ]
+    assert list(graph.relationships()) == [
+        Relationship("KNOWS", "1", "2", {"since": 1999.0, "open": True}),
+        Relationship("LIVES_IN", "1", "3", {"since": 2000.5}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "labels", "relationships"),
+    [
+        ({"edges": "From;To\na;b\n"}, {("Node",)}, [("RELATED", "a", "b")]),
+        (
+            {
+                "people": "person_id,name\n1,Ida\n",
+                "ships": "name,start,end\nTern,1990,2001\n",
+                "owns": "from,to\n1,Tern\n",
+            },
+            {("people",), ("ships",)},
+            [("owns", "1", "Tern")],
+        ),
+        ({"nodes": "id,labels\na,A;B\n", "edges": "src,dst,label\na,a,LIKES\n"}, {("A", "B")}, [("LIKES", "a", "a")]),
+    ],
+)
+def test_usual_names(
+    files: dict[str, str], labels: set[tuple[str, ...]], relationships: list[tuple[str, str, str]], tmp_path: Path
+) -> None:
+    graph = load_graph(folder(tmp_path, **files))
+    assert {node.labels for node in graph.nodes()} == labels
+    assert [(r.type, r.source, r.target) for r in graph.relationships()] == relationships
+
+
+def test_plain_files_of_gephi(tmp_path: Path) -> None:
+    place = folder(
+        tmp_path,
+        nodes="Id,Label\n1,Ines Roth\n2,Paul Adler\n3,Ada Kern\n",
+        edges="Source,Target,Type,Weight\n1,2,Undirected,1.5\n",
+    )
+    with pytest.raises(ConfigError, match=r"edges.csv, line 2 is undirected; .*--undirected both"):
+        load_graph(place)
+    graph = load_graph(place, FileOptions(undirected="both"))
+    assert next(graph.nodes()) == Node("1", ("Node",), {"name": "Ines Roth"})
+    assert [(r.source, r.target, dict(r.properties)) for r in graph.relationships()] == [
+        ("1", "2", {"Weight": 1.5}),
+        ("2", "1", {"Weight": 1.5}),
+    ]
+
+
 def test_layout_for_the_importer(tmp_path: Path) -> None:
     graph = PropertyGraph.from_rows(
         [Node("a", ("A", "B"), {"p": 1, "q": "x, y"}), Node("b", ("A", "B"), {"p": 2, "l": ("u", "w")})],
@@ -88,13 +178,21 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"x": "a,b\n1,2\n"}, r"x\.csv: its first line has neither :ID nor :START_ID"),
+        ({"x": "a,b\n1,2\n"}, r"x\.csv: its columns 'a', 'b' have no usual names: nodes have id, key, "),
+        ({"x": PEOPLE, "y": "id\n1\n"}, r"y\.csv: its first line has neither :ID nor :START_ID"),
+        ({"x": ":ID,at:point{srid:1}\na,b\n"}, "the column 'at:point{srid:1}' has the unknown option 'srid'"),
+        ({"x": ":ID,v:vector{dimensions:2}\na,1;2\n"}, "the column 'v:vector{dimensions:2}' has the unknown type"),
+        ({"x": ":ID,v:int[\na,1\n"}, r"cannot read the column 'v:int\[': expected NAME:TYPE"),
+        ({"x": "id,,b\na,1,2\n"}, r"x\.csv: line 1: column 2 has no name"),
+        ({"x": "id,b\na,1,2\n"}, r"x\.csv: line 2: there are 3 fields, and 2 in the header"),
+        ({"x": "id,b\n,1\n"}, r"x\.csv, line 2 has no key"),
+        ({"x": "from,to,type\na,b,Directed\nb,a,Undirected\n"}, "directed and undirected relationships are mixed"),
         ({"x": PEOPLE + "b,two,A\n"}, r"x\.csv: line 3: column 'n', a int: 'two' is not a whole number"),
         ({"x": PEOPLE + "a,2,A\n"}, r"x\.csv, line 3: the id 'a' is there already, in x\.csv, line 2"),
         ({"x": PEOPLE + 'b,"2,A\n'}, r"x\.csv: line 3: cannot read .*is a quote not closed"),
         ({"x": PEOPLE + "b,2,A,4\n"}, r"x\.csv: line 3: there are 4 fields, and 3 in the header"),
         ({"x": PEOPLE + "b,2,gw_1\n"}, r"x\.csv, line 3 has the label 'gw_1'"),
-        ({"x": ":ID,p:map\na,1\n"}, "column 'p', a map: the type 'map' is unknown"),
+        ({"x": ":ID,p:map\na,1\n"}, "the column 'p:map' has the unknown type 'map'"),
         ({"x": ":ID,p,p\na,1,2\n"}, "the header has the column 'p' more than once"),
         ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,b,R\n"}, r"y\.csv, line 2: no node has the id 'b'"),
         ({"x": PEOPLE + ",2,A\n"}, r"x\.csv, line 3: :ID is missing"),
