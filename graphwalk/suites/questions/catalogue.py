@@ -10,16 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache, cached_property
-from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Literal, get_args
 
-from pydantic import Field, PositiveInt, PrivateAttr, ValidationInfo, field_validator
+from pydantic import Field, PositiveInt, PrivateAttr
 
 from graphwalk.config.resources import Registry, data_path
 from graphwalk.config.strict import Strict, YamlFile, is_path, validate
-from graphwalk.config.templates import TEXT_FILTERS, check_text
+from graphwalk.config.templates import TEXT_FILTERS, TextError, check_text
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions import kinds
@@ -101,52 +100,6 @@ class QuestionKind(Strict):
     training, or held out from it."""
     _file: YamlFile = PrivateAttr()
 
-    @field_validator("parameters")
-    @classmethod
-    def _owners_come_first(cls, parameters: dict[str, Parameter]) -> dict[str, Parameter]:
-        earlier: dict[str | None, Role] = {}
-        for name, parameter in parameters.items():
-            owners = _OWNERS.get(parameter.role, ())
-            if owners and earlier.get(parameter.of) not in owners:
-                raise ValueError(f"{name}: `of` must name an earlier parameter, a {' or '.join(owners)}")
-            if parameter.differs_from is not None and earlier.get(parameter.differs_from) != parameter.role:
-                raise ValueError(f"{name}: `differs_from` must name an earlier parameter of the same role")
-            earlier[name] = parameter.role
-        return parameters
-
-    @field_validator("wording", "other_wordings")
-    @classmethod
-    def _words_use_known_names(cls, wording: Any, info: ValidationInfo) -> Any:
-        for text in [wording] if isinstance(wording, str) else chain.from_iterable(wording.values()):
-            check_text(text, {*info.data.get("parameters", ()), "answer_properties"}, TEXT_FILTERS)
-        return wording
-
-    @field_validator("cypher")
-    @classmethod
-    def _query_uses_known_names(cls, text: str, info: ValidationInfo) -> str:
-        _check_cypher(text, info.data.get("parameters", {}))
-        return text
-
-    @field_validator("answer_properties_of", "scored_fields", "computed", "candidates")
-    @classmethod
-    def _names_what_exists(cls, names: Any, info: ValidationInfo) -> Any:
-        of_answer = info.field_name in ("scored_fields", "computed")
-        _check_names([names] if isinstance(names, str) else names or (), info, of_answer=of_answer)
-        return names
-
-    @field_validator("drawing")
-    @classmethod
-    def _drawing_is_possible(cls, drawing: Drawing, info: ValidationInfo) -> Drawing:
-        _check_names(drawing.required_fields, info, of_answer=True)
-        if drawing.below_candidates and not info.data.get("candidates"):
-            raise ValueError("below_candidates: the question names no `candidates`")
-        for number, text in enumerate(drawing.wider, 1):
-            try:
-                _check_cypher(text, info.data.get("parameters", {}))
-            except ValueError as error:
-                raise ValueError(f"wider, query {number}: {error}") from error
-        return drawing
-
     @cached_property
     def owners(self) -> Mapping[str, frozenset[str]]:
         """Return each parameter → the earlier ones on which its options, or those of later parameters, depend."""
@@ -176,23 +129,49 @@ class QuestionKind(Strict):
         """Return a ConfigError about a field of the file."""
         return ConfigError(f"{self.file.where(*field)}: {message}", hint=f"graphwalk list questions {self.file.path}")
 
+    def check(self) -> None:
+        """Raise ConfigError for a name that does not exist, or a text that cannot be rendered."""
+        roles: dict[str | None, Role] = {}
+        for name, parameter in self.parameters.items():
+            owners = _OWNERS.get(parameter.role, ())
+            if owners and roles.get(parameter.of) not in owners:
+                raise self.mistake(f"`of` must name an earlier parameter, a {' or '.join(owners)}", "parameters", name)
+            if parameter.differs_from is not None and roles.get(parameter.differs_from) != parameter.role:
+                raise self.mistake("`differs_from` must name an earlier parameter of the same role", "parameters", name)
+            roles[name] = parameter.role
+        properties_of = () if self.answer_properties_of is None else (self.answer_properties_of,)
+        for field, names, existing in (
+            (("answer_properties_of",), properties_of, self.parameters),
+            (("candidates",), self.candidates, self.parameters),
+            (("scored_fields",), self.scored_fields, self.answer_fields),
+            (("computed",), self.computed, self.answer_fields),
+            (("drawing", "required_fields"), self.drawing.required_fields, self.answer_fields),
+        ):
+            if unknown := set(names).difference(existing):
+                known = ", ".join(existing)
+                raise self.mistake(f"there is no {', '.join(sorted(unknown))}; known: {known}", *field)
+        if self.drawing.below_candidates and not self.candidates:
+            raise self.mistake("the question names no `candidates`", "drawing", "below_candidates")
+        self._check_texts()
 
-def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
-    allowed = info.data.get("answer_fields" if of_answer else "parameters", ())
-    if unknown := set(names) - set(allowed):
-        raise ValueError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(allowed)}")
-
-
-def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
-    """Raise ValueError if the text cannot be rendered with sample names."""
-    named = {name: parameter for name, parameter in parameters.items() if parameter.role in IDENTIFIER_ROLES}
-    check_text(text, {*named, "answer_properties", "any_node", "paper"}, CYPHER_FILTERS)
-    samples: dict[str, str | int] = {name: 2 if p.role == "hops" else "Name" for name, p in named.items()}
-    identifiers: Identifiers = {**samples, "answer_properties": ("name",), "paper": False}
-    try:
-        render_cypher(text, identifiers)
-    except ConfigError as error:
-        raise ValueError(error.message) from error
+    def _check_texts(self) -> None:
+        texts: list[tuple[tuple[int | str, ...], str]] = [(("wording",), self.wording), (("cypher",), self.cypher)]
+        texts += [(("other_wordings", name), text) for name, others in self.other_wordings.items() for text in others]
+        texts += [(("drawing", "wider", number), text) for number, text in enumerate(self.drawing.wider)]
+        named = {name: one.role for name, one in self.parameters.items() if one.role in IDENTIFIER_ROLES}
+        samples: dict[str, str | int] = {name: 2 if role == "hops" else "Name" for name, role in named.items()}
+        identifiers: Identifiers = {**samples, "answer_properties": ("name",), "paper": False}
+        for field, text in texts:
+            try:
+                if field[0] in ("wording", "other_wordings"):
+                    check_text(text, {*self.parameters, "answer_properties"}, TEXT_FILTERS)
+                else:
+                    check_text(text, {*named, "answer_properties", "any_node", "paper"}, CYPHER_FILTERS)
+                    render_cypher(text, identifiers)
+            except TextError as error:
+                raise self.mistake(error.problem, *field) from error
+            except ConfigError as error:
+                raise self.mistake(error.message, *field) from error
 
 
 @cache
@@ -230,12 +209,13 @@ def has_plan(name: str) -> bool:
 
 
 def load_kind(path: Path) -> QuestionKind:
-    """Return the question in a YAML file. Raise ConfigError with file, line and field of every mistake."""
+    """Return the question in a YAML file. Raise ConfigError with file, line and field of a mistake."""
     file = YamlFile.read(path)
     kind = validate(QuestionKind, file.data, str(path), file.tree)
-    if kind.name != path.stem:
-        raise ConfigError(f"{file.where('name')}: {kind.name!r} differs from the file name")
     kind._file = file
+    if kind.name != path.stem:
+        raise kind.mistake(f"{kind.name!r} differs from the file name", "name")
+    kind.check()
     return kind
 
 

@@ -42,7 +42,7 @@ def test_values_are_written_so_that_text_and_numbers_differ(value: Value, text: 
     ("old", "new", "message"),
     [
         ("class: retrieval", "class: trivia", ":2: class: must be"),
-        ("{role: property, of: label}", "{role: property}", ":6: parameters: property: `of` must name an earlier"),
+        ("{role: property, of: label}", "{role: property}", ":7: parameters.property: `of` must name an earlier"),
         ("nodes have the value {{ value", "nodes have the value {{ vale", ":9: wording: there is no vale; known:"),
         ("{{ label | label }}", "{{ label | label }", "cypher: line 1 of the text"),
         (

@@ -96,14 +96,12 @@ class ParameterSpace:
             case "property":
                 return self._index.property_names(*owner_of(kind, name, chosen))
             case "value":
-                return self._property_values(*owner_of(kind, name, chosen), str(chosen[str(parameter.of)]))
+                column = (*owner_of(kind, name, chosen), str(chosen[str(parameter.of)]))
+                if column not in self._values:
+                    self._values[column] = _unambiguous(self._index.values(*column))
+                return self._values[column]
             case "hops":
                 return range(min(parameter.at_least, self._max_hops), self._max_hops + 1)
-
-    def _property_values(self, entity: EntityType, owner: str, name: str) -> list[Value]:
-        if (entity, owner, name) not in self._values:
-            self._values[entity, owner, name] = _unambiguous(self._index.values(entity, owner, name))
-        return self._values[entity, owner, name]
 
 
 def _unambiguous(column: Iterable[Value]) -> list[Value]:
