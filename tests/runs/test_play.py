@@ -231,7 +231,9 @@ async def test_an_unexpected_error_ends_a_call_or_an_episode_and_never_the_run(
     summary = await start_run(resolved, NewRun.make("run", tmp_path / "run"), Breaking())
     assert summary.episodes == len(records(tmp_path / "run")) == 3
     assert DEFECT in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
-    assert summary.failed <= 1
+    failed = [record for record in records(tmp_path / "run") if record["score"] is None]
+    assert len(failed) == summary.failed <= 1
+    assert all(record["trajectory"]["turns"] for record in failed if method in ("read", "score")), "what was paid for"
     summary = await resume_run(RunFolder.open(tmp_path / "run"), variables, Progress(), objects=objects)
     assert (summary.finished, summary.failed) == (3, 0)
 
