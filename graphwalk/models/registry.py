@@ -81,8 +81,8 @@ def check_name(spec: str) -> None:
         raise ConfigError(
             f"{spec!r} is not a model", hint="write it as provider/model, for example openai/gpt-4.1-mini"
         )
-    names = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
-    if provider not in names:
+    if provider not in PROVIDERS and provider not in EPISODE_PROVIDERS:
+        names = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
         close, hint = did_you_mean(provider, names), f"known: {', '.join(names)}"
         if not close:
             hint = f"openrouter/{spec}, or langchain/{_LANGCHAIN.get(provider, 'PACKAGE.CLASS')}/{name}; {hint}"

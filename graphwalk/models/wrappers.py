@@ -210,7 +210,7 @@ class Retrying(Wrapper):
                     raise
                 if not self._failed:
                     self._failed = True
-                    self._note(f"{self.name}: {error}; retry {retry} of {most}")
+                    self._note(f"{self.name}: {error.message}; retry {retry} of {most}")
                 wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
             await asyncio.sleep(wait)
             retry, longest = retry + 1, min(_LONGEST_WAIT, longest * 2.0)

@@ -57,14 +57,6 @@ def protocols() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     return {DEFAULT_PROTOCOL: {}, **{path.stem: YamlFile.read(path).data for path in files}}
 
 
-def apply_protocol(data: dict[str, Any]) -> None:
-    """Set the fields of the experiment's protocol that the experiment leaves open."""
-    suite = data.get("suite")
-    name = suite.get("name") if isinstance(suite, dict) else None
-    for key, value in protocols().get(str(data.get("protocol", DEFAULT_PROTOCOL)), {}).get(str(name), {}).items():
-        _set_open(data, key, value)
-
-
 def _set_open(data: Any, key: str, value: Any) -> None:
     """Set a dotted field in all places where it is missing; `*` is every entry of a list."""
     head, _, rest = key.partition(".")
@@ -346,7 +338,9 @@ def load_experiment(
             default = suite_config.model_fields[field].get_default(call_default_factory=True)
             suite[field] = [entry.model_dump(exclude_unset=True) for entry in default]
         set_dotted(suite, f"{field}.*.count", graphs, "graphs")
-    apply_protocol(data)
+    of_protocol = protocols().get(str(data.get("protocol", DEFAULT_PROTOCOL)), {})
+    for field, value in of_protocol.get(suite["name"], {}).items():
+        _set_open(data, field, value)
     return validate(ExperimentConfig[suite_config], data, name, tree, [*fields, *(flags or {})], folder=folder)
 
 

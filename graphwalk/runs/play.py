@@ -386,7 +386,8 @@ async def _play(
 def _unexpected(error: Exception, planned: PlannedEpisode) -> str:
     """Log an error that is a mistake of a program, with its traceback, and return it in words."""
     _LOGGER.error("unexpected error in %s", planned.key.in_words, exc_info=error)
-    return f"unexpected error: {type(error).__name__}: {error}"
+    cause = error.message if isinstance(error, GraphwalkError) else error
+    return f"unexpected error: {type(error).__name__}: {cause}"
 
 
 def _result(
