@@ -78,7 +78,7 @@ def graph_server(
 
     async def answer_call(context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. A mistake of the caller is an error with advice, as for models."""
-        call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
+        call = ToolCall.of_model(str(context.request_id), params.name, json.dumps(params.arguments or {}))
         async with turns:
             try:
                 result = await call_tool(toolbox, call, agent)

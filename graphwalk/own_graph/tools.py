@@ -38,7 +38,7 @@ class OpenAITools:
         wire = call if isinstance(call, Mapping) else call.model_dump()
         arguments = wire["function"]["arguments"]
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)  # some servers send an object
-        tool_call = ToolCall(wire["id"], wire["function"]["name"], text)
+        tool_call = ToolCall.of_model(wire["id"], wire["function"]["name"], text)
         try:
             content = (await self._call(tool_call)).content
         except StoreError as error:

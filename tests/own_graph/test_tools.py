@@ -74,8 +74,9 @@ def test_openai_functions_are_run_and_answered() -> None:
                 message = tools.run(form)
                 assert (message["role"], message["tool_call_id"]) == ("tool", "c1")
                 assert text in message["content"]
-        parsed = {"id": "c1", "function": {"name": "get_node_by_property", "arguments": LOOK_UP}}
-        assert "Red Dust" in tools.run(parsed)["content"]
+        for arguments in (LOOK_UP, {"arguments": LOOK_UP}, json.dumps(json.dumps(LOOK_UP))):
+            odd = {"id": "c1", "function": {"name": "functions.get_node_by_property", "arguments": arguments}}
+            assert "Red Dust" in tools.run(odd)["content"]
 
 
 async def test_store_failure_becomes_tool_text() -> None:
