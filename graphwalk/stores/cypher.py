@@ -26,20 +26,6 @@ from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 
 Identifiers = Mapping[str, str | int | Sequence[str] | None]
 """Values of a template's names; a list of names is for a loop, None an optional name that is left out."""
-FILTERS = (
-    "label",
-    "type",
-    "of_type",
-    "property",
-    "of",
-    "hops",
-    "label_of",
-    "labels_of",
-    "labels_as",
-    "key_of",
-    "properties_of",
-)
-"""Filters that a Cypher template can use."""
 NO_LABEL = "gw_none"
 """The label that nodes without labels are given, so that queries can name them; results leave it out."""
 _DIALECT = "the dialect"
@@ -173,20 +159,7 @@ def _render(
 @cache
 def _environment() -> Environment:
     """Return one environment for all dialects: compiling a template takes longer than many queries."""
-    filters: dict[str, Callable[..., str]] = {
-        "label": lambda dialect, name: dialect.label(name),
-        "type": lambda dialect, name: dialect.type(name),
-        "of_type": lambda dialect, name: dialect.of_type(name),
-        "property": lambda dialect, name: dialect.property(name),
-        "of": lambda dialect, name, variable, label=None: dialect.value_of(_variable(variable), name, label),
-        "hops": lambda dialect, number: _hops(number),
-        "label_of": lambda dialect, variable: dialect.label_of(_variable(variable)),
-        "labels_of": lambda dialect, variable: dialect.labels_of(_variable(variable)),
-        "labels_as": lambda dialect, variable, column: dialect.labels_as(_variable(variable), _variable(column)),
-        "key_of": lambda dialect, variable: dialect.key_of(_variable(variable)),
-        "properties_of": lambda dialect, variable: dialect.properties_of(_variable(variable)),
-    }
-    return make_environment({name: _of_dialect(write) for name, write in filters.items()}, finalize=_only_filtered)
+    return make_environment({name: _of_dialect(write) for name, write in FILTERS.items()}, finalize=_only_filtered)
 
 
 def _of_dialect(write: Callable[..., str]) -> Callable[..., str]:
@@ -216,3 +189,19 @@ def _variable(name: Any) -> str:
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
         raise ConfigError(f"{name!r} is not the name of a variable")
     return name
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "label": lambda dialect, name: dialect.label(name),
+    "type": lambda dialect, name: dialect.type(name),
+    "of_type": lambda dialect, name: dialect.of_type(name),
+    "property": lambda dialect, name: dialect.property(name),
+    "of": lambda dialect, name, variable, label=None: dialect.value_of(_variable(variable), name, label),
+    "hops": lambda dialect, number: _hops(number),
+    "label_of": lambda dialect, variable: dialect.label_of(_variable(variable)),
+    "labels_of": lambda dialect, variable: dialect.labels_of(_variable(variable)),
+    "labels_as": lambda dialect, variable, column: dialect.labels_as(_variable(variable), _variable(column)),
+    "key_of": lambda dialect, variable: dialect.key_of(_variable(variable)),
+    "properties_of": lambda dialect, variable: dialect.properties_of(_variable(variable)),
+}
+"""Filters that a Cypher template can use, with the dialect as their first argument."""
