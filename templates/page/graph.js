@@ -120,10 +120,14 @@ function arrowHead() {
 }
 
 function boundsOf(points, margin) {
-  const xs = points.map((point) => point.x);
-  const ys = points.map((point) => point.y);
-  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
-  return [left, top, Math.max(...xs) + margin - left, Math.max(...ys) + margin - top];
+  const span = (values, least) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const size = Math.max(least, high - low + 2 * margin);
+    return [(low + high - size) / 2, size];
+  };
+  const [left, width] = span(points.map((point) => point.x), 320); // fewer would magnify a few nodes
+  const [top, height] = span(points.map((point) => point.y), 240);
+  return [left, top, width, height];
 }
 
 function kindsLegend(kinds) {
