@@ -217,8 +217,9 @@ async def arun(
 
     `models`: names or objects with `complete` (None: those of the experiment, else scripted agents). `graphs`: number
     of graphs, mazes or traces of each kind. `out`: run folder, by default runs/TIME-NAME-ID. `on_result`: called with
-    every finished episode. `neo4j_auth`: as for `open_store`. `callbacks`: as for `ask`. `overrides`: fields of the
-    experiment: `limit=10`, `settings=["no_tools"]`, `agent={"turn_limit": 10}` (other fields of `agent` are kept).
+    every finished episode; an error of it is logged. `neo4j_auth`: as for `open_store`. `callbacks`: as for `ask`.
+    `overrides`: fields of the experiment: `limit=10`, `settings=["no_tools"]`, `agent={"turn_limit": 10}` (other fields
+    of `agent` are kept).
 
     Continue an interrupted run with `resume`. Raise ConfigError for an invalid experiment before any call. A failing
     model ends its episode, not the run.
