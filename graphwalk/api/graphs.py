@@ -43,20 +43,22 @@ def read_graph(
     path: Path | str,
     undirected: Undirected = "refuse",
     *,
+    edges: Path | str | None = None,
     label_from: str | None = None,
     type_from: str | None = None,
     name_from: str | None = None,
 ) -> PropertyGraph:
-    """Read a graph from a .json or .graphml file, or a folder of CSV files.
+    """Read a graph from a .json, .graphml or .csv file, or a folder of CSV files.
 
     "example" is the graph shipped with GraphWalk. `undirected="both"` reads undirected edges in both directions.
-    `label_from`, `type_from` and `name_from` are the attributes of the file with the label and the name of a node and
-    the type of a relationship, where they have other names than usual.
+    `edges` is the CSV file of the relationships, if `path` is one of nodes. `label_from`, `type_from` and `name_from`
+    are the attributes of the file with the label and the name of a node and the type of a relationship, where they have
+    other names than usual.
 
     Raise ConfigError if the file is invalid.
     """
-    options = FileOptions(undirected=undirected, label_from=label_from, type_from=type_from, name_from=name_from)
-    return load_graph(path, options)
+    names = {"label_from": label_from, "type_from": type_from, "name_from": name_from}
+    return load_graph(path, FileOptions(undirected=undirected, edges=edges and Path(edges), **names))
 
 
 def write_graph(graph: AnyGraph, path: Path | str) -> None:

@@ -26,7 +26,7 @@ USUAL_NAMES = {
     "type": ("type", "label", "relation", "relationship", "predicate", "edge_type"),
 }
 """Fields of a node or a relationship by what they hold, as other programs call them; the first that is there counts."""
-_PROPERTIES = ("properties", "attributes", "metadata", "embedding_properties")
+PROPERTIES = ("properties", "attributes", "metadata", "embedding_properties")
 """Fields whose object is properties, as other programs call them."""
 
 
@@ -103,8 +103,8 @@ def foreign_graph(
     Raise ValueError if it cannot be used.
     """
     if options.label_from or options.name_from or options.type_from:
-        nodes = [(where, without_properties(where, fields), key) for where, fields, key in nodes]
-        edges = [(where, without_properties(where, fields), *ends) for where, fields, *ends in edges]
+        nodes = [(where, flattened(where, fields), key) for where, fields, key in nodes]
+        edges = [(where, flattened(where, fields), *ends) for where, fields, *ends in edges]
     if not nodes:
         ends = dict.fromkeys(checked_text(where, "end", end) for where, _, *both in edges for end in both)
         nodes = [(f"node {key!r}", {}, key) for key in ends]
@@ -216,8 +216,10 @@ def usual_name(fields: Mapping[str, Any], what: str) -> str | None:
 
 def take_usual(fields: dict[str, Any], what: str) -> Any:
     """Remove and return the first field that usually holds this; None if there is none."""
-    name = usual_name(fields, what)
-    return None if name is None else fields.pop(name)
+    for name in USUAL_NAMES[what]:
+        if fields.get(name) is not None:
+            return fields.pop(name)
+    return None
 
 
 def checked_text(where: str, what: str, value: Any) -> str:
@@ -240,7 +242,7 @@ def checked_properties(where: str, fields: Mapping[Any, Any]) -> dict[str, Value
 
     Raise ValueError with place and property for anything else.
     """
-    fields = without_properties(where, fields)
+    fields = flattened(where, fields)
     properties: dict[str, Value] = {}
     for name, data in fields.items():
         try:
@@ -255,21 +257,19 @@ def checked_properties(where: str, fields: Mapping[Any, Any]) -> dict[str, Value
     return properties
 
 
-def without_properties(where: str, fields: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Return the fields, with those of an object `properties` in its place."""
-    for name in _PROPERTIES:
-        if isinstance(fields.get(name), dict):
-            fields = unwrapped(where, fields, name)
+def flattened(where: str, fields: Mapping[Any, Any], names: Sequence[str] = PROPERTIES) -> Mapping[Any, Any]:
+    """Return the fields, with those of the objects under these names in their place.
+
+    Raise ValueError for two values of one field.
+    """
+    for name in names:
+        inner = fields.get(name)
+        if isinstance(inner, dict):
+            outer = {other: value for other, value in fields.items() if other != name}
+            if twice := [field for field in inner.keys() & outer.keys() if inner[field] != outer[field]]:
+                raise ValueError(f"{where} has {brief(twice[0])} twice: among its {name}, and beside them")
+            fields = {**inner, **outer}
     return fields
-
-
-def unwrapped(where: str, fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the fields, with those of the object in one field in its place. Raise ValueError for two values of one."""
-    inner, outer = fields[name], {other: value for other, value in fields.items() if other != name}
-    for twice in inner.keys() & outer.keys():
-        if inner[twice] != outer[twice]:
-            raise ValueError(f"{where} has {brief(twice)} twice: among its {name}, and beside them")
-    return {**inner, **outer}
 
 
 def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:

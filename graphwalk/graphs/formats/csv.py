@@ -17,6 +17,7 @@ from graphwalk.graphs.formats.common import (
     USUAL_NAMES,
     Edge,
     Entity,
+    described,
     foreign_graph,
     node_of,
     note,
@@ -60,7 +61,7 @@ def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
             raise ValueError("no CSV file is in this folder")
         tables = list(map(_read_table, paths))
         if any(table.is_neo4j for table in tables):
-            return _neo4j_graph(tables)
+            return described(_neo4j_graph(tables), path.name)
         return _plain_graph(tables, options, path.name)
 
 
@@ -279,8 +280,8 @@ def _keys(nodes: Sequence[_Row]) -> dict[tuple[str, str], str]:
 
 _GENERIC = ("nodes", "vertices", "entities", "edges", "links", "relationships", "relations")
 """Names of plain files that are no label and no type."""
-_DIRECTIONS = ("directed", "undirected")
-"""Values of a column `Type` of Gephi, which is no type."""
+_DIRECTIONS = {"Directed", "Undirected"}
+"""Values of the column `Type` of Gephi, which is no type."""
 _TIMES = ("start", "end")
 """Usual names of ends that are times in a table."""
 _WHOLE, _CLOCK = r"-?(?:0|[1-9]\d{0,17})", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
@@ -302,10 +303,11 @@ def _plain_graph(tables: Sequence[_Table], options: FileOptions, file: str) -> P
         with reading(table.path):
             rows, key = _plain_rows(table)
             name = "" if table.path.stem.lower() in _GENERIC else table.path.stem
+            is_gephi = "Type" in table.header and all(fields.get("type") in _DIRECTIONS for _, fields in rows)
             for where, fields in rows:
                 if key is None:
-                    if str(fields.get("type")).lower() in _DIRECTIONS:
-                        ways.add(fields.pop("type").lower())
+                    if is_gephi:
+                        ways.add(fields.pop("type"))
                     if name and not options.type_from and not usual_name(fields, "type"):
                         fields["type"] = name
                     edges.append((where, fields, take_usual(fields, "source"), take_usual(fields, "target")))
@@ -320,7 +322,7 @@ def _plain_graph(tables: Sequence[_Table], options: FileOptions, file: str) -> P
                     nodes.append((where, fields, id_))
     if len(ways) > 1:
         raise ValueError("directed and undirected relationships are mixed; put them into two graphs")
-    return foreign_graph(nodes, edges, options, file, directed="undirected" not in ways)
+    return foreign_graph(nodes, edges, options, file, directed="Undirected" not in ways)
 
 
 def _plain_rows(table: _Table) -> tuple[list[tuple[str, dict[str, Any]]], str | None]:

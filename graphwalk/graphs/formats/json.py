@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from graphwalk.graphs.formats.common import (
     by_name,
     checked_header,
     checked_text,
+    flattened,
     foreign_graph,
     header,
     node_of,
@@ -19,7 +20,6 @@ from graphwalk.graphs.formats.common import (
     reading,
     relationship_of,
     take_usual,
-    unwrapped,
     usual_name,
 )
 from graphwalk.graphs.graph import KEY, PropertyGraph
@@ -100,8 +100,9 @@ _NODE_LISTS = ("nodes", "vertices", "entities")
 _EDGE_LISTS = ("relationships", "edges", "links", "rels", "relations")
 _AROUND = ("elements", "graph")
 """Fields of a document that hold its nodes, its relationships, and both, as other programs call them."""
+_GROUPS = (("group", "nodes"), ("group", "edges"))
 _KINDS = ("node", "relationship")
-"""Values of a field `type` that only tell nodes from relationships."""
+"""Fields, and values of a field `type`, that only tell nodes from relationships: of Cytoscape, of APOC."""
 
 
 def read_json(path: Path, options: FileOptions) -> PropertyGraph:
@@ -114,6 +115,7 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
         if not isinstance(document, dict) or "schema_version" not in document:
             return _foreign_graph(document, options, path.name)
         seed, spec = checked_header(document)
+        _note_left_out(document.keys() - {"schema_version", "seed", "spec", "nodes", "relationships"}, path.name)
         nodes, edges = (_entries(name, document.get(name)) for name in ("nodes", "relationships"))
         return PropertyGraph.from_rows(
             (node_of(where, fields, default=()) for where, fields in nodes),
@@ -178,7 +180,8 @@ def _plain(entry: Entry) -> Entry:
     """Return a node or a relationship without what Cytoscape and APOC put around its fields."""
     where, fields = entry
     if isinstance(fields.get("data"), dict):
-        fields = unwrapped(where, {name: value for name, value in fields.items() if name != "group"}, "data")
+        fields = {name: value for name, value in fields.items() if (name, value) not in _GROUPS}
+        fields = dict(flattened(where, fields, ("data",)))
     if fields.get("type") in _KINDS:
         fields = {name: value for name, value in fields.items() if name != "type"}
     return where, fields
@@ -188,8 +191,7 @@ def _foreign_graph(document: Any, options: FileOptions, file: str) -> PropertyGr
     """Return the graph in a document of another program."""
     node_entries, edge_entries, rest = _parts(document)
     directed, multigraph = rest.pop("directed", True) is not False, rest.pop("multigraph", False)
-    if left_out := [name for name, value in rest.items() if value not in (None, "", [], {})]:
-        note(f"{file}: fields beside nodes and relationships are left out: {', '.join(map(brief, left_out))}")
+    _note_left_out([name for name, value in rest.items() if value not in (None, "", [], {})], file)
     edges = []
     for where, entry in edge_entries:
         fields = dict(entry)
@@ -212,6 +214,11 @@ def _foreign_graph(document: Any, options: FileOptions, file: str) -> PropertyGr
             raise ValueError(f"a relationship names the node {missing[0]}, and there are {len(keys)} nodes")
         edges = [(where, fields, keys[source], keys[target]) for where, fields, source, target in edges]
     return foreign_graph(nodes, edges, options, file, directed=directed)
+
+
+def _note_left_out(names: Collection[str], file: str) -> None:
+    if names:
+        note(f"{file}: fields beside nodes and relationships are left out: {', '.join(map(brief, sorted(names)))}")
 
 
 def _key(value: Any) -> Any:

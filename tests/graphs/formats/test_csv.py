@@ -114,6 +114,7 @@ def test_plain_files(both: str, tmp_path: Path) -> None:
     ("files", "labels", "relationships"),
     [
         ({"edges": "From;To\na;b\n"}, {("Node",)}, [("RELATED", "a", "b")]),
+        ({"edges": "source,target,type\na,b,Directed\n"}, {("Node",)}, [("Directed", "a", "b")]),
         (
             {
                 "people": "person_id,name\n1,Ida\n",
@@ -186,7 +187,10 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
         ({"x": "id,,b\na,1,2\n"}, r"x\.csv: line 1: column 2 has no name"),
         ({"x": "id,b\na,1,2\n"}, r"x\.csv: line 2: there are 3 fields, and 2 in the header"),
         ({"x": "id,b\n,1\n"}, r"x\.csv, line 2 has no key"),
-        ({"x": "from,to,type\na,b,Directed\nb,a,Undirected\n"}, "directed and undirected relationships are mixed"),
+        (
+            {"x": "Source,Target,Type\na,b,Directed\nb,a,Undirected\n"},
+            "directed and undirected relationships are mixed",
+        ),
         ({"x": PEOPLE + "b,two,A\n"}, r"x\.csv: line 3: column 'n', a int: 'two' is not a whole number"),
         ({"x": PEOPLE + "a,2,A\n"}, r"x\.csv, line 3: the id 'a' is there already, in x\.csv, line 2"),
         ({"x": PEOPLE + 'b,"2,A\n'}, r"x\.csv: line 3: cannot read .*is a quote not closed"),

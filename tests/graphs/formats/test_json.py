@@ -158,6 +158,8 @@ def test_labels_that_are_names(tmp_path: Path) -> None:
 def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     with pytest.warns(FileNote, match="are left out: 'made'"):
         read(tmp_path, {"nodes": [], "edges": [], "made": "2026", "graph": {}})
+    with pytest.warns(FileNote, match="are left out: 'made'"):
+        read(tmp_path, {"schema_version": 1, "nodes": [], "relationships": [], "made": "2026"})
 
 
 @pytest.mark.parametrize(
