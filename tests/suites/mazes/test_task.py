@@ -1,6 +1,7 @@
 """Scores of answers made by hand, on a maze with a single way."""
 
 import json
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -105,3 +106,12 @@ def test_grounded_is_the_share_of_steps_that_results_have_shown() -> None:
     assert score(json.dumps({"path": [0, 1]}), setting="no_tools").grounded is None
     assert score(json.dumps({"path": [0, 1]}), (listed("0", "1", name="own"),)).grounded is None
     assert score(json.dumps({"path": WAY}), tuple(listed(str(cell)) for cell in WAY)).grounded == 0.0
+
+
+def test_a_valid_path_is_proven_by_results_that_show_all_its_steps() -> None:
+    path, shown = json.dumps({"path": WAY}), tuple(listed(str(one), str(other)) for one, other in pairwise(WAY))
+    assert score(path, shown).proven is True
+    assert score(path, shown[:-1]).proven is False
+    assert score("", shown).proven is False
+    assert score(path, (listed("0", "1", name="own"),)).proven is None
+    assert score(path, setting="no_tools").proven is None
