@@ -1,4 +1,4 @@
-"""What every store does when a graph is loaded: make names safe, and batches of rows.
+"""The steps of every store when a graph is loaded: make names safe, and batches of rows.
 
 Safe names are taken by both engines in every query as they are. The embedded engine gives some property names a meaning
 of its own, and its patterns know few characters:

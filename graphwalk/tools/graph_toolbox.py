@@ -75,7 +75,7 @@ class GraphToolbox:
         """`tools`: default the four of the paper. `whole_values`: pages are not kept short by cutting values."""
         self._store = store
         self.schema = schema
-        """What the names in calls are checked with."""
+        """The schema with which the names in calls are checked."""
         self._agent = agent or AgentConfig()
         self._whole_values = whole_values
         self._say = self._agent.texts.message

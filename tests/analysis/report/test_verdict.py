@@ -144,7 +144,7 @@ def test_players_that_tie_at_the_top_are_compared_with_all_others() -> None:
 
 
 def test_each_size_of_the_graph_has_a_sentence_whose_test_is_adjusted_over_all_sizes() -> None:
-    """On graphs of 100 nodes only a is right; on those of 500 nodes nobody is."""
+    """On graphs of 100 nodes only a is right; on those of 500 nodes none is."""
     results = [
         one | {"score": one["score"] | {"correct": one["model"] == "a" and one["graph"]["nodes"] == 100}}
         for one in on_graphs({"a": 3, "b": 3, "c": 3}, graphs=20)
