@@ -62,7 +62,7 @@ def setting_of(name: str) -> str:
     return name.partition(":")[0]
 
 
-EXPLAINED = ("grounded", "missing")
+EXPLAINED = ("grounded", "proven", "missing")
 """Fields of explanations, which join with a score where a run is read."""
 
 
