@@ -117,24 +117,26 @@ train-smoke: training-setup ## The whole way of training in minutes: data, a tin
 	.venv-training/bin/python -m training.smoke
 	TRL_EXPERIMENTAL_SILENCE=1 .venv-training/bin/python -m training.check_grpo
 
-# The runs of docs/results.md. Each target takes hours on two cores; repeat it to resume.
+# The runs of docs/results.md, with the options that were used. Repeat a target to resume.
 PUPILS ?= build/pupils
+PUBLISH ?= $(PUPILS)/results
+LEARN ?= --tokens 15000000
 BASE ?= HuggingFaceTB/SmolLM2-135M-Instruct
 TEACH := .venv-training/bin/python -m training
 
-magma-results: training-setup ## Teach MAGMA with and without intermediate steps, test the pupils of BASE, publish in results/
-	$(TEACH).magma $(PUPILS)/magma --model $(BASE) --full --tokens 150000 --strategy io is --seeds 0 1 --algorithm bfs dfs dijkstra floyd_warshall mst_prim --train-nodes 5 7 --nodes 5 7 --count 10 --protocol paper --publish results
+magma-results: training-setup ## Teach MAGMA with and without intermediate steps, test the pupils of BASE, publish in PUBLISH (hours on two cores)
+	$(TEACH).magma $(PUPILS)/magma --model $(BASE) --full --tokens 150000 --strategy io is --seeds 0 1 --algorithm bfs dfs dijkstra floyd_warshall mst_prim --train-nodes 5 7 --nodes 5 7 --count 10 --protocol paper --publish $(PUBLISH)
 
-walking-results: training-setup ## Teach a pupil of BASE to walk and one to read, test them, publish in results/
-	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full --tokens 150000 --length 3072 --reply 384 --publish results
+walking-results: training-setup ## Teach a pupil of BASE to walk and one to read, test them, publish in PUBLISH (minutes on a GPU); walk-0 and read-0: LEARN="--learnt-tokens 90000"
+	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full $(LEARN) --graphs 700 --length 8192 --compile --reply 512 --publish $(PUBLISH)
 
-untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE_URL serves, and publish in results/
-	mkdir -p $(PUPILS)
+untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE_URL serves, and publish in PUBLISH (hours on two cores)
+	mkdir -p $(PUPILS) $(PUBLISH)
 	for what in comparison mazes graphwalks magma; do \
 	  out=$(PUPILS)/$$what-$(NAME); \
 	  if [ -d $$out ]; then $(BIN)/graphwalk resume $$out; else \
 	    $(BIN)/graphwalk run training/untaught/$$what.yaml --model openai-api/local/$(NAME) --max-concurrency 1 --out $$out; \
-	  fi && rm -f results/$$what-$(NAME).zip && $(BIN)/graphwalk publish $$out --out results/$$what-$(NAME).zip || exit; \
+	  fi && rm -f $(PUBLISH)/$$what-$(NAME).zip && $(BIN)/graphwalk publish $$out --out $(PUBLISH)/$$what-$(NAME).zip || exit; \
 	done
 
 ray: ## A run on two nodes of a Ray cluster on this machine, one of which is killed (600 MB in .venv-ray)

@@ -73,6 +73,7 @@ def _publish_training(facts: Path, out: Path) -> None:
     done = json.loads(facts.read_text(encoding="utf-8"))
     names = {name: Path(done[name]).name for name in ("model", "out")}
     losses = [round(loss, 4) for loss in done["losses"]]
+    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps({**done, **names, "losses": losses}, indent=2) + "\n", encoding="utf-8")
 
 
@@ -93,6 +94,7 @@ def run_or_resume(out: Path, words: Sequence[object], **environment: str) -> Non
 def publish(run: Path, folder: Path | None, name: str) -> None:
     """Write a run as NAME.zip in a folder, in place of an earlier one."""
     if folder:
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.zip").unlink(missing_ok=True)
         run_module("graphwalk", "publish", run, "--out", folder / f"{name}.zip")
 

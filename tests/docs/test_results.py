@@ -2,13 +2,13 @@
 
 import asyncio
 import importlib
-import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from cogapp import Cog
 
+from graphwalk.analysis.report.compare import compare_runs
 from graphwalk.analysis.verify import verify_run
 from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables
@@ -49,28 +49,18 @@ def test_figures_of_the_page_are_those_of_the_published_runs(monkeypatch: pytest
     assert Cog().main(["cog", "-I", ".ci", "--check", "docs/results.md"]) == 0
 
 
-LEADS = (
-    (("walking-*", "walk-0 tools"), ("walking-*", "read-0 no_tools"), "accuracy"),
-    (("walking-*", "walk-long tools"), ("walking-*", "read-long no_tools"), "accuracy"),
-    (("magma-*", "is-0 is"), "COPYING", "later_exact"),
-    (("magma-*", "is-1 is"), "COPYING", "accuracy"),
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("run", "proven", "right"), [("walking-walk-long", 39, 39), ("walking-walk-0", 22, 29), ("walking-walk-1", 22, 25)]
 )
-NO_LEADS = (
-    (("walking-*", "walk-1 tools"), ("walking-*", "read-1 no_tools"), "accuracy"),
-    (("magma-*", "is-0 is"), "COPYING", "accuracy"),
-    (("magma-*", "is-0 is"), ("magma-*", "qwen-1.5b is"), "accuracy"),
-)
+def test_right_answers_of_walkers_are_proven_or_not(run: str, proven: int, right: int, results: ModuleType) -> None:
+    (row,) = results.report_on((run,)).rows
+    assert (row["proven"], row["correct"]) == (proven, right)
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize(
-    ("first", "second", "measure", "shown"),
-    [*((*lead, True) for lead in LEADS), *((*lead, False) for lead in NO_LEADS)],
-)
-def test_a_lead_of_the_page_is_shown_where_the_page_says_so(
-    first: object, second: object, measure: str, shown: bool, results: ModuleType
-) -> None:
-    difference = results.lead(first, results.COPYING if second == "COPYING" else second, measure)
-    low, high = map(float, re.findall(r"[+-][\d.]+", difference.partition("(")[2]))
-    assert (low > 0) == shown
-    assert high > 0
+def test_the_verdict_of_the_page_is_that_of_the_command(results: ModuleType) -> None:
+    paths = [ROOT / "results" / f"{name}.zip" for name in results.TAUGHT]
+    (sentence, *_) = compare_runs(paths).verdict
+    assert "is better than" in sentence
+    assert "walk-long tools is better than read-long no_tools by 18 points" in results.verdict(*results.TAUGHT)
