@@ -64,7 +64,7 @@ def verdict_on(
             results.append(_sentence("best_is_not_better", others=_join(others)))
         results += reasons
     results += _by_size(suite, rows_by_size, pairs_by_size, name)
-    if any(row[PROVEN] is not None for row in scored):
+    if best[0][_MEASURE] and any(row[PROVEN] is not None for row in scored):
         results.append(_sentence("proven", players=_join([_proven(row, name) for row in scored])))
     causes = scored if len(scored) <= _MOST_SCORES else best[:1]
     return (*failures, *results, *(sentence for row in causes for sentence in _wrong(row, suite, name)))
