@@ -12,11 +12,8 @@ from graphwalk.cli.options import (
     Edges,
     GraphFile,
     KeyProperty,
-    LabelFrom,
     Labels,
-    NameFrom,
     RelationshipTypes,
-    TypeFrom,
     Undirected,
     chosen_source,
 )
@@ -45,9 +42,6 @@ def ask(
     key: KeyProperty = None,
     edges: Edges = None,
     undirected: Undirected = None,
-    label_from: LabelFrom = None,
-    type_from: TypeFrom = None,
-    name_from: NameFrom = None,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
@@ -85,9 +79,6 @@ def ask(
         relationship_types,
         edges=edges,
         undirected=undirected,
-        label_from=label_from,
-        type_from=type_from,
-        name_from=name_from,
     )
     config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)

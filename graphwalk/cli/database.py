@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import Edges, LabelFrom, NameFrom, TypeFrom, Undirected, chosen_source
+from graphwalk.cli.options import Edges, Undirected, chosen_source
 from graphwalk.errors import counted
 from graphwalk.terminal.console import data, progress_bar, say
 from graphwalk.terminal.signals import run_async
@@ -53,9 +53,6 @@ def load(
     ],
     edges: Edges = None,
     undirected: Undirected = None,
-    label_from: LabelFrom = None,
-    type_from: TypeFrom = None,
-    name_from: NameFrom = None,
 ) -> None:
     """Load a graph into Neo4j, and keep it there.
 
@@ -71,9 +68,6 @@ def load(
             None,
             edges=edges,
             undirected=undirected,
-            label_from=label_from,
-            type_from=type_from,
-            name_from=name_from,
         )
         read = load_graph(graph, source)
     begun = time.perf_counter()

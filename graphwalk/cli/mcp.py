@@ -10,11 +10,8 @@ from graphwalk.cli.options import (
     Edges,
     GraphFile,
     KeyProperty,
-    LabelFrom,
     Labels,
-    NameFrom,
     RelationshipTypes,
-    TypeFrom,
     Undirected,
     chosen_source,
 )
@@ -32,9 +29,6 @@ def mcp(
     key: KeyProperty = None,
     edges: Edges = None,
     undirected: Undirected = None,
-    label_from: LabelFrom = None,
-    type_from: TypeFrom = None,
-    name_from: NameFrom = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="stdio for clients that start the server, or http.")
     ] = "stdio",
@@ -65,9 +59,6 @@ def mcp(
         relationship_types,
         edges=edges,
         undirected=undirected,
-        label_from=label_from,
-        type_from=type_from,
-        name_from=name_from,
     )
     try:
         from graphwalk.own_graph.mcp import serve

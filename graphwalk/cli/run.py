@@ -90,9 +90,6 @@ def run(
     ] = None,
     edges: options.Edges = None,
     undirected: options.Undirected = None,
-    label_from: options.LabelFrom = None,
-    type_from: options.TypeFrom = None,
-    name_from: options.NameFrom = None,
     graphs: Annotated[
         int | None,
         typer.Option(min=1, help="Number of graphs, mazes or traces of each kind.", rich_help_panel=_WHAT),
@@ -173,15 +170,12 @@ def run(
         "limits.budget_usd": budget_usd,
     }
     own_graph = None
-    if graph is not None or edges or undirected or label_from or type_from or name_from:
+    if graph is not None or edges or undirected:
         own_graph = options.chosen_source(
             graph,
             None,
             edges=edges,
             undirected=undirected,
-            label_from=label_from,
-            type_from=type_from,
-            name_from=name_from,
         )
         fields["store"] = store or "embedded"
     fields = {field: value for field, value in fields.items() if value is not None}

@@ -9,9 +9,6 @@ from graphwalk.cli.options import (
     DatabaseName,
     Edges,
     GraphFile,
-    LabelFrom,
-    NameFrom,
-    TypeFrom,
     Undirected,
     chosen_source,
 )
@@ -25,9 +22,6 @@ def tasks(
     database: DatabaseName = None,
     edges: Edges = None,
     undirected: Undirected = None,
-    label_from: LabelFrom = None,
-    type_from: TypeFrom = None,
-    name_from: NameFrom = None,
     seed: Annotated[int, typer.Option(help="Random seed of the questions' parameters.")] = 0,
     question: Annotated[
         list[str] | None, typer.Option("--question", help="Question kind, by name or YAML file; repeatable.")
@@ -50,9 +44,6 @@ def tasks(
         database,
         edges=edges,
         undirected=undirected,
-        label_from=label_from,
-        type_from=type_from,
-        name_from=name_from,
     )
     left_out: dict[str, str] = {}
     work = tasks_of_source(

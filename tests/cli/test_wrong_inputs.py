@@ -112,7 +112,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], int, str, str]] =
     ({}, ("run", "quickstart", "-m", "openai/gpt-4.1-mini"), 2, "OPENAI_API_KEY", "export OPENAI_API_KEY"),
     ({}, ("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j server is configured", "graphwalk db up"),
     ({}, ("ask", "Who?", "-m", "scripted/look"), 2, "no graph given, and no Neo4j is known", "--graph FILE"),
-    ({}, (*_ASK[:-1], "--label-from", "party"), 2, "--label-from needs --graph", "--graph FILE"),
+    ({}, (*_ASK[:-1], "--undirected", "both"), 2, "--undirected needs --graph", "--graph FILE"),
     ({}, (*_ASK, "example", "-o", "agent.nope=1"), 2, "agent.nope: there is no such field", ""),
     (_BROKEN_RUN, ("report", "run"), 3, "run/run.json cannot be read", ""),
     (_BROKEN_RUN, ("run", "quickstart", "--out", "run"), 3, "already contains a run", "graphwalk resume run"),

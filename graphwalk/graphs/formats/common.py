@@ -161,7 +161,7 @@ def foreign_nodes(
         property_name = "name" if name_from else "label"
         note(
             f"{file}: nearly every node has a label of its own, so it is read as the property {property_name}; "
-            "--label-from label reads it as the label"
+            "graphwalk export graph --label-from label reads it as the label"
         )
     for where, fields, key in rows:
         rest, labels = dict(fields), None
