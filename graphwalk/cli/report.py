@@ -28,6 +28,10 @@ def report(
     folder: RunOrFile,
     json: AsJson = False,
     format: Annotated[Format, typer.Option(help="Output format; graphwalk view writes a page.")] = "terminal",
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Print only this LaTeX table: accuracy by-size, or by another grouping."),
+    ] = None,
     plots: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write plots as SVG and PNG, instead of tables."),
@@ -40,9 +44,11 @@ def report(
     """
     from graphwalk.runs.folder import RunFolder
 
+    if table and (json or plots or format != "latex"):
+        raise typer.BadParameter("--table needs --format latex")
     run = RunFolder.open(folder)
     if plots is None:
-        print_report(run, "json" if json else format, explain=explain)
+        print_report(run, "json" if json else format, table=table, explain=explain)
         return
     from graphwalk.analysis.report.plot_files import save_plots
     from graphwalk.analysis.report.plots import plots_of
@@ -95,11 +101,12 @@ def print_report(
     format: Format | Literal["json"],
     *,
     tables: int | None = None,
+    table: str | None = None,
     explain: bool = False,
 ) -> float | None:
     """Print a report; `tables`: the overview of so many tables, without explanations, which take longer.
 
-    Return the lowest accuracy in percent, None if nothing is scored.
+    `table`: the LaTeX table of this name alone. Return the lowest accuracy in percent, None if nothing is scored.
     """
     from graphwalk.analysis.report.formats import to_latex
     from graphwalk.analysis.report.report import origin_of, report_of
@@ -107,7 +114,7 @@ def print_report(
     overview = format == "terminal" and tables is not None
     report = report_of(run, run.records()) if overview else report_of(run)
     if format == "latex":
-        data(to_latex(report, origin_of(run)))
+        data(to_latex(report, origin_of(run), table))
         return None
     _print(report, format, tables=tables, explain=explain)
     accuracies = [row["accuracy"] for row in report.rows if row["accuracy"] is not None]

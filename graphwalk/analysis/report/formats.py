@@ -36,7 +36,7 @@ from graphwalk.analysis.report.text_table import (
     two_decimals,
 )
 from graphwalk.analysis.report.verdict import no_significance
-from graphwalk.errors import counted
+from graphwalk.errors import ConfigError, counted
 from graphwalk.sanitise import escape_formula, escape_markdown, escape_markup, one_line
 
 _MOST_PAIRS = 10
@@ -197,10 +197,42 @@ def to_markdown(report: Printed, *, explain: bool = False) -> str:
     return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
-def to_latex(report: Report, origin: str) -> str:
-    """Return all tables for a paper. `origin`: identifies the run, in their captions."""
+def to_latex(report: Report, origin: str, table: str | None = None) -> str:
+    """Return all tables for a paper, or that of accuracy with the name `table`: by-size, or by another grouping.
+
+    `origin`: identifies the run, in their captions. Raise ConfigError for an unknown name.
+    """
     head = r"% \usepackage{booktabs,graphicx}; letters beyond Latin-1: XeLaTeX or LuaLaTeX"
-    return "\n".join([head, *(latex_table(table, origin) for table in text_tables(report))])
+    tables = text_tables(report) if table is None else [_accuracy_table(report, table)]
+    return "\n".join([head, *(latex_table(one, origin, all_columns=bool(table)) for one in tables)])
+
+
+def _accuracy_table(report: Report, name: str) -> TextTable:
+    """Return the headline measure with a row per player and a column per group."""
+    groupings = {f"by-{one.name}": one for one in report.suite.groupings if one.name in report.groups}
+    if name not in groupings:
+        raise ConfigError(
+            f"this run has no table {name!r}", hint=f"--table {' or '.join(groupings) or 'is for groups'}"
+        )
+    grouping = groupings[name]
+    by, measure = (
+        grouping.name,
+        next(one for one in report.suite.group_columns if one.field == report.suite.compared[0]),
+    )
+    rows = [*report.groups[by], *report.baseline_groups.get(by, ())]
+    groups = sorted({row[by] for row in rows}, key=grouping.sort_key)
+    rows += [_marked(report.reference, row) for row in report.reference.groups.get(by, ()) if row[by] in groups]
+    players: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in (row for row in rows if row.get(measure.field) is not None):
+        names = {"model": row["model"], "setting": row["setting"], "intervals": {}, "no_interval": {}}
+        player, field = players.setdefault((row["model"], row["setting"]), names), f"{measure.field} {row[by]}"
+        player[field] = row[measure.field]
+        for part in ("intervals", "no_interval"):
+            if measure.field in row.get(part, {}):
+                player[part][field] = row[part][measure.field]
+    columns = (replace(measure, title=str(group), field=f"{measure.field} {group}") for group in groups)
+    title = f"{measure.heading} by {grouping.title}, 95 % intervals in parentheses"
+    return TextTable(title, (*PLAYER, *columns), list(players.values()))
 
 
 @dataclass(frozen=True)

@@ -154,9 +154,9 @@ def html_table(table: TextTable) -> str:
     return f"<table><caption>{escape_markup(table.title)}</caption>{lines}</table>"
 
 
-def latex_table(table: TextTable, about: str) -> str:
-    """Return a table as LaTeX with booktabs, with what fits a page. `about` is added to its caption."""
-    columns = fitting_columns(table, _PAGE)
+def latex_table(table: TextTable, about: str, *, all_columns: bool = False) -> str:
+    """Return a table as LaTeX with booktabs, with what fits a page or all of it. `about` is added to its caption."""
+    columns = table.columns if all_columns else fitting_columns(table, _PAGE)
     lines = [[escape_latex(column.heading) for column in columns]]
     lines += ([escape_latex(_MINUS.sub("−", column.line(row))) for column in columns] for row in table.rows)
     caption = escape_latex(". ".join(filter(None, [table.title, about, table.note.rstrip(".")])) + ".")

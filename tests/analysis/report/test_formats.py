@@ -8,6 +8,7 @@ from rich.console import Console
 from graphwalk.analysis.report.formats import OnTerminal, as_text, to_csv, to_json, to_latex, to_markdown
 from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.errors import ConfigError
 from graphwalk.suites.suite import suite_named
 from tests.analysis.exports.hostile_run import copied
 from tests.analysis.report.results import build_report, run
@@ -74,6 +75,22 @@ def test_latex_escapes_names_and_keeps_columns():
     assert r"\input" not in text
     assert r"$*$é \textendash{} $\Delta$ $\to$ $\le$ $<$b$>$ $|$ a-{}-b" in text
     assert r"Seed 0 \& 4 graphs" in text
+
+
+def test_latex_table_by_size_has_a_row_per_player_and_a_column_per_size():
+    full_report = build_report(run(models=(HOSTILE, "test/two"), graphs=6), DECLARED)
+    text = to_latex(full_report, "Seed 0", "by-size")
+    head, *rows = re.findall(r"(.+ & .+) \\\\\n", text)
+    assert head == "Model & Setting & 100 & 500"
+    assert [row.split(" & ")[1] for row in rows].count("tools") == 2
+    cells = (row for row in full_report.groups["size"] if row["model"] == "test/two")
+    intervals = (r"33.33 ({:.1f}\textendash{{}}{:.1f})".format(*row["intervals"]["accuracy"]) for row in cells)
+    assert f"test/two & tools & {' & '.join(intervals)}" in rows
+    assert rows[0].startswith(r"$[$a] \$x\^{}2\$ ")
+    assert text.count(r"\begin{table}") == 1
+    with pytest.raises(ConfigError, match="no table 'size'") as error:
+        to_latex(full_report, "", "size")
+    assert error.value.hint == "--table by-category or by-question or by-size"
 
 
 def test_every_format_marks_an_unfinished_run(tmp_path):
