@@ -213,6 +213,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     overall = comparisons_of(compared, declared, seed=seed)
     by_size = comparisons_by_size(compared, declared, seed=seed)
     sizes = (grouping for grouping in declared.groupings if grouping.name == SIZE)
+    primary, *others = [run.manifest["config"].get("primary") for run in runs]
     verdict = verdict_on(
         compared,
         declared,
@@ -220,6 +221,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
         overall,
         rows_by_size=[row for grouping in sizes for row in rows_of(compared, declared, grouping)],
         pairs_by_size=by_size,
+        primary=primary if all(other == primary for other in others) else None,
     )
     notes = [*notes, *method_notes((), overall)]
     return RunComparison(declared.suite, declared.compared, overall, by_size, tuple(notes), verdict)

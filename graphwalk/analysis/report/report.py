@@ -1,7 +1,7 @@
 """The report of a run: its figures as plain data, made of a run folder or of observed results."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -104,7 +104,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
         extractor = config["extractor"]
         without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
         reference, notes = _published(declared, config, without_extractor and unread > 0)
-        report = report_on(observed, reference=reference, seed=config["seed"])
+        report = report_on(observed, reference=reference, seed=config["seed"], primary=config.get("primary"))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
@@ -128,8 +128,17 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
 
 
-def report_on(observed: Observations, *, reference: Reference = NOT_PUBLISHED, seed: int = 0) -> Report:
-    """Return the report of observed results. `seed` is used by randomisation tests with many graphs."""
+def report_on(
+    observed: Observations,
+    *,
+    reference: Reference = NOT_PUBLISHED,
+    seed: int = 0,
+    primary: Sequence[str] | None = None,
+) -> Report:
+    """Return the report of observed results. `seed` is used by randomisation tests with many graphs.
+
+    `primary`: the two settings of the primary comparison.
+    """
     declared, episodes = observed.suite, observed.episodes
     rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
     baselines = rows_of(observed.baselines, declared)
@@ -155,6 +164,7 @@ def report_on(observed: Observations, *, reference: Reference = NOT_PUBLISHED, s
             rows_by_size=groups.get(SIZE, ()),
             pairs_by_size=by_size,
             baselines=baselines,
+            primary=primary,
         ),
         is_scored=any(row[declared.compared[0]] is not None for row in rows),
     )

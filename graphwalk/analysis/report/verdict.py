@@ -9,9 +9,10 @@ import polars as pl
 
 from graphwalk.analysis.report.suite_report import GUESSES, PROVEN, SIDES, SIZE, ReportRow, SuiteReport, report_file
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_decimal
-from graphwalk.analysis.statistics import ALPHA, units_needed
+from graphwalk.analysis.statistics import ALPHA, holm, units_needed
 from graphwalk.errors import counted
 from graphwalk.sanitise import one_line
+from graphwalk.suites.task import setting_of
 
 _MEASURE = "accuracy"
 _MOST_SCORES = 3
@@ -20,6 +21,7 @@ _MOST_NAMES = 5
 _MOST_CAUSES = 3
 
 Pair = Mapping[str, Any]
+Player = tuple[str, str]
 
 
 def verdict_on(
@@ -31,10 +33,12 @@ def verdict_on(
     rows_by_size: Sequence[ReportRow],
     pairs_by_size: Sequence[Pair],
     baselines: Sequence[ReportRow] = (),
+    primary: Sequence[str] | None = None,
 ) -> tuple[str, ...]:
     """Return the verdict on the rows of a report and the pairs of its players, overall and by size of the graph.
 
-    A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its interval does not contain 0.
+    A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its interval does not contain 0. The
+    comparison of the two `primary` settings comes first, with p adjusted over its own pairs.
     """
     failures = tuple(_failures(episodes))
     scored = [row for row in rows if row.get(_MEASURE) is not None]
@@ -42,8 +46,10 @@ def verdict_on(
         return failures
     name, best = _names(scored), _best(scored)
     guesses = {row["model"]: row[_MEASURE] for row in baselines if row["model"] in GUESSES}
-    reason = no_significance(pairs, _MEASURE)
-    reasons = [reason] if reason else []
+    family = [pair for pair in pairs if is_primary(*_players(pair), primary)]
+    secondary = [pair for pair in pairs if pair not in family]
+    reason = no_significance(pairs, _MEASURE, "secondary difference" if family else "difference")
+    reasons = [reason] if reason and secondary else []
     tested = reason is None
     if not pairs:
         scored = scored[:_MOST_SCORES]
@@ -52,12 +58,13 @@ def verdict_on(
         answers = counted(sum(row["scored"] for row in scored), "answer")
         results = [_sentence("nothing_right", answers=answers, players=_join([*map(name, scored)]))]
     elif len(pairs) == 1:
-        results = [*(_gains(pairs, tested=tested) or [_difference(pairs[0], name, tested=tested)]), *reasons]
+        gains = _gains(secondary, tested=tested)
+        results = [*(gains or [_difference(pair, name, tested=tested) for pair in secondary]), *reasons]
     else:
         accuracy = one_decimal(best[0][_MEASURE])
         tie = _sentence("several_best", players=_join([*map(name, best)]), accuracy=accuracy)
-        behind, others = _against(best, pairs, name, tested=tested)
-        results = [*_gains(pairs, tested=tested), tie if len(best) > 1 else _score("best", best[0], name, guesses)]
+        behind, others = _against(best, pairs, name, tested=tested, primary=primary)
+        results = [*_gains(secondary, tested=tested), tie if len(best) > 1 else _score("best", best[0], name, guesses)]
         if behind:
             results.append(_sentence("best_is_better" if len(best) == 1 else "each_is_better", others=_join(behind)))
         if others:
@@ -67,14 +74,21 @@ def verdict_on(
     if best[0][_MEASURE] and any(row[PROVEN] is not None for row in scored):
         results.append(_sentence("proven", players=_join([_proven(row, name) for row in scored])))
     causes = scored if len(scored) <= _MOST_SCORES else best[:1]
-    return (*failures, *results, *(sentence for row in causes for sentence in _wrong(row, suite, name)))
+    first = _primary(family, primary, scored, is_alone=not secondary) if primary else ()
+    return (*failures, *first, *results, *(sentence for row in causes for sentence in _wrong(row, suite, name)))
 
 
-def no_significance(pairs: Sequence[Pair], measure: str) -> str | None:
+def is_primary(first: Player, second: Player, settings: Sequence[str] | None) -> bool:
+    """Return True if two players are one model, in the same variant, in the two settings of the primary comparison."""
+    (base, _, variant), (other, _, other_variant) = first[1].partition(":"), second[1].partition(":")
+    return settings is not None and (first[0], variant) == (second[0], other_variant) and {base, other} == {*settings}
+
+
+def no_significance(pairs: Sequence[Pair], measure: str, what: str = "difference") -> str | None:
     """Return the reason why no pair can be significant, whatever the outcomes are, or None."""
     every = [pair["measures"][measure] for pair in pairs]
     if not (tested := [one for one in every if one["p_value"] is not None]):
-        return f"No difference can be tested: each comparison has only one {every[0]['unit']}." if every else None
+        return f"No {what} can be tested: each comparison has only one {every[0]['unit']}." if every else None
     strongest = min(tested, key=lambda one: one["p_least"])
     least, unit = min(1.0, len(tested) * strongest["p_least"]), strongest["unit"]
     if least <= ALPHA:
@@ -82,7 +96,7 @@ def no_significance(pairs: Sequence[Pair], measure: str) -> str | None:
     numbers = {one["graphs" if unit == "graph" else "tasks"] for one in tested if one["unit"] == unit}
     name, each = ("Holm p", " each") if len(tested) > 1 else ("p", "")
     return (
-        f"No difference can be significant: in {counted(len(tested), 'comparison')} on"
+        f"No {what} can be significant: in {counted(len(tested), 'comparison')} on"
         f" {'at most ' * (len(numbers) > 1)}{counted(max(numbers), unit)}{each}, {name} is at least {least:.2g}."
         f" It takes {counted(units_needed(ALPHA / len(tested)), unit)}{each}."
     )
@@ -90,6 +104,10 @@ def no_significance(pairs: Sequence[Pair], measure: str) -> str | None:
 
 _Name = Callable[..., str]
 """Return the name of the player of a row, or of a side of a pair."""
+
+
+def _players(pair: Pair) -> tuple[Player, Player]:
+    return (pair["first_model"], pair["first_setting"]), (pair["second_model"], pair["second_setting"])
 
 
 def _names(rows: Sequence[ReportRow]) -> _Name:
@@ -138,6 +156,44 @@ def _proven(row: ReportRow, name: _Name) -> str:
         return f"{name(row)} {UNKNOWN}"
     right = counted(row["correct"], "right answer")
     return f"{name(row)} {one_decimal(row[PROVEN])} % ({row['proven']} of {right})"
+
+
+def _primary(
+    family: Sequence[Pair], settings: Sequence[str], rows: Sequence[ReportRow], *, is_alone: bool
+) -> Iterator[str]:
+    """Yield a sentence on each pair of the primary comparison, and its family. `is_alone`: there is no other pair."""
+    row_of = {(row["model"], row["setting"]): row for row in rows}
+    p_values = [pair["measures"][_MEASURE]["p_value"] for pair in family]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    reason = no_significance(family, _MEASURE, "primary difference")
+
+    def score(player: Player) -> str:
+        row, setting = row_of[player], one_line(setting_of(player[1]))
+        proven = UNKNOWN if row[PROVEN] is None else f"{one_decimal(row[PROVEN])} %"
+        is_provable = any(one[PROVEN] is not None for one in rows)
+        return f"{setting} {one_decimal(row[_MEASURE])} %{f' (right and proven {proven})' if is_provable else ''}"
+
+    for pair, p_value in zip(family, p_values, strict=True):
+        measure = {**pair["measures"][_MEASURE], "p_holm": None if p_value is None else next(adjusted)}
+        pair = {**pair, "measures": {_MEASURE: measure}}
+        model, variant = pair["first_model"], pair["first_setting"].partition(":")[2]
+        first, second = sorted(_players(pair), key=lambda player: settings.index(setting_of(player[1])))
+        bases = (one_line(setting_of(setting)) for _, setting in _players(pair))
+        figures = _figures(pair, *bases, tested=reason is None)
+        yield _sentence(
+            "primary",
+            player=one_line(f"{model} ({variant})" if variant else model),
+            first=score(first),
+            second=score(second),
+            lead=_sentence("ahead" if measure["difference"] else "even", **figures),
+            **{**figures, "shown": figures["shown"] or ": shown"},
+        )
+    if reason:
+        yield reason
+    if not family:
+        yield _sentence("no_primary", first=settings[0], second=settings[1])
+    elif not is_alone:
+        yield _sentence("secondary", family=counted(len(family), "primary comparison"))
 
 
 def _is_shown(pair: Pair) -> bool:
@@ -204,9 +260,17 @@ def _gains(pairs: Sequence[Pair], *, tested: bool) -> list[str]:
 
 
 def _against(
-    best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, *, tested: bool
+    best: Sequence[ReportRow],
+    pairs: Sequence[Pair],
+    name: _Name,
+    *,
+    tested: bool,
+    primary: Sequence[str] | None = None,
 ) -> tuple[list[str], list[str]]:
-    """Return the players that each of the best ones is shown to be better than, and all others, with points and p."""
+    """Return the players that each of the best ones is shown to be better than, and all others, with points and p.
+
+    Players whose difference from a best one is primary have a sentence of their own, and are left out.
+    """
     leaders = {(row["model"], row["setting"]) for row in best}
     pairs_of: dict[str, list[tuple[bool, Pair]]] = {}
     for pair, (side, other, sign) in product(pairs, (("first_", "second_", 1), ("second_", "first_", -1))):
@@ -216,6 +280,8 @@ def _against(
             pairs_of.setdefault(name(pair, other), []).append((is_ahead and _is_shown(pair), pair))
     behind, others = list[str](), list[str]()
     for other_name, compared in pairs_of.items():
+        if any(is_primary(*_players(pair), primary) for _, pair in compared):
+            continue
         is_shown = all(shown for shown, _ in compared)
         weakest = max((pair for _, pair in compared), key=lambda pair: pair["measures"][_MEASURE]["p_holm"] or 0)
         figures = _figures(weakest, "", "", tested=tested)

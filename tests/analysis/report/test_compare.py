@@ -100,6 +100,21 @@ def test_there_must_be_two_players_of_one_suite(played: Callable[..., Path]) -> 
         compare_runs([one(played), Path("tests/data/runs/mazes")])
 
 
+def test_the_primary_comparison_of_the_runs_is_first_unless_they_differ(
+    played: Callable[..., Path], tmp_path: Path
+) -> None:
+    walking = played("one", models=["scripted/flawed", "scripted/random"])
+    runs = []
+    for name, primary in (("a", ["tools", "no_tools"]), ("b", ["tools", "no_tools"]), ("c", None)):
+        folder = RunFolder.open(Path(copytree(walking, tmp_path / name)))
+        manifest = folder.read_manifest()
+        folder.write_manifest({**manifest, "config": {**manifest["config"], "primary": primary}})
+        runs.append(folder.path)
+    a, b, c = runs
+    for paths, is_first in (([a], True), ([a, b], True), ([a, c], False)):
+        assert compare_runs(paths).verdict[0].startswith("Primary comparison tools against no_tools: ") == is_first
+
+
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
     made = compare_runs([one(played)])
     document = json.loads(to_json(made))

@@ -171,3 +171,51 @@ def test_one_answer_and_one_point_are_singular() -> None:
         for r in range(3)
     ]
     assert "a is ahead by 1 point " in verdict(many)[0]
+
+
+def in_settings(right: dict[tuple[str, str], int], graphs: int = 10) -> list[dict[str, Any]]:
+    """Answers of players in settings, all right on the first graphs, and proven with tools."""
+    results = [
+        result(model, setting=setting, graph=graph, question=question, correct=graph < number)
+        for (model, setting), number in right.items()
+        for graph in range(graphs)
+        for question in range(len(QUESTIONS))
+    ]
+    for one in results:
+        one["score"]["proven"] = None if one["setting"] == "no_tools" else one["score"]["correct"]
+    return results
+
+
+READING_AND_WALKING = {("a", "no_tools"): 1, ("a", "tools"): 9, ("b", "no_tools"): 4, ("b", "tools"): 6}
+
+
+def test_the_primary_comparison_comes_first_with_its_own_family() -> None:
+    """With 8 differences, all of one sign, p is 0.0039: 2 · p over the family, 10 · p over all pairs."""
+    results = in_settings({**READING_AND_WALKING, ("a", "write_cypher"): 9})
+    lines = list(build_report(results, DECLARED, primary=["tools", "no_tools"]).verdict)
+    assert lines[:3] == [
+        "Primary comparison of a: tools 90.0 % (right and proven 90.0 %) against no_tools 10.0 % (right and proven –);"
+        " tools is ahead by 80 points (50 to 100), p = 0.008: shown.",
+        "Primary comparison of b: tools 60.0 % (right and proven 60.0 %) against no_tools 40.0 % (right and proven –);"
+        " tools is ahead by 20 points (-10 to 50), p = 0.250: not shown.",
+        "The primary p is adjusted by Holm over 2 primary comparisons alone. All other comparisons are secondary: Holm"
+        " over all pairs of their table.",
+    ]
+    assert lines[3:6] == [
+        "a: walking gains 0.0 points over writing Cypher, p = 1.000: not shown.",
+        "a tools and a write_cypher have the highest accuracy: 90.0 %.",
+        "No difference is shown from b no_tools (50 points, p = 0.250) and b tools (30 points, p = 0.625).",
+    ]
+
+
+def test_a_primary_comparison_on_few_graphs_names_the_number_that_it_takes() -> None:
+    only = {player: number for player, number in READING_AND_WALKING.items() if player[0] == "a"}
+    lines = build_report(in_settings(only, graphs=4), DECLARED, primary=["tools", "no_tools"]).verdict
+    assert lines[0].endswith("tools is ahead by 75 points (-5 to 100): not shown.")
+    assert lines[1].startswith("No primary difference can be significant: in 1 comparison on 4 graphs, p is at least")
+    assert not any("secondary" in line or line.startswith("No difference") for line in lines)
+
+
+def test_a_primary_comparison_that_no_model_has_played_is_named() -> None:
+    first, *_ = build_report(on_one_graph("a", 3), DECLARED, primary=["tools", "no_tools"]).verdict
+    assert first == "Primary comparison tools against no_tools: no model is compared in both settings."
