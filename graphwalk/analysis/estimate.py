@@ -6,11 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import takewhile
+from itertools import combinations, takewhile
 from typing import Any
 
 from graphwalk.agent.loop import CUT_OFF, Episode, run_episode
-from graphwalk.errors import ModelError, StoreError
+from graphwalk.analysis.report.verdict import is_primary
+from graphwalk.analysis.statistics import ALPHA, least_p_value, units_needed
+from graphwalk.analysis.suite_analysis import analysis_of
+from graphwalk.errors import ModelError, StoreError, counted
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import TextProtocol, protocol_of
@@ -59,11 +62,38 @@ class ModelEstimate:
         return {**vars(self), "input_tokens": self.input_tokens}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Significance:
+    """The smallest p after Holm that a plan allows, in the primary comparison of two `settings` or in all pairs.
+
+    `units_needed` is the number of graphs, or of questions on one graph, with which p can be significant.
+    """
+
+    settings: Sequence[str] | None
+    comparisons: int = 0
+    units: int = 0
+    unit: str = "graph"
+    p_least: float | None = None
+    units_needed: int | None = None
+
+    def __str__(self) -> str:
+        family = f"Primary comparison {' against '.join(self.settings)}" if self.settings else "All pairs of players"
+        if self.p_least is None:
+            return f"{family}: no model plays both settings."
+        number = f" ({counted(self.comparisons, 'comparison')})" if self.comparisons > 1 else ""
+        units = counted(self.units, self.unit) + " of one graph" * (self.unit == "question")
+        holm = f"p ≥ {self.p_least:.2g} after Holm"
+        if self.p_least <= ALPHA:
+            return f"{family}{number}: {units} can show a difference ({holm})."
+        return f"{family}{number}: cannot be significant with {units} ({holm}); it takes {self.units_needed}."
+
+
 @dataclass(frozen=True)
 class RunEstimate:
     """The estimate of a dry run, a lower bound. `rows` has one entry per model and setting.
 
-    `notes` are the assumptions, one line each.
+    `notes` are the assumptions, one line each. `primary` is what the test of the primary comparison can show, or
+    without one that of all pairs; None for one player.
     """
 
     experiment: str
@@ -71,10 +101,12 @@ class RunEstimate:
     rows: Sequence[ModelEstimate]
     prices: Mapping[str, KnownPrice]
     notes: Sequence[str]
+    primary: Significance | None = None
 
     def as_json(self) -> str:
         prices = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
-        return json.dumps({**vars(self), "rows": [row.as_dict() for row in self.rows], "prices": prices}, indent=2)
+        rows, primary = [row.as_dict() for row in self.rows], self.primary and vars(self.primary)
+        return json.dumps({**vars(self), "rows": rows, "prices": prices, "primary": primary}, indent=2)
 
 
 class _ExpertModel(Wrapper):
@@ -247,13 +279,47 @@ async def estimate_run(experiment: Experiment) -> RunEstimate:
             new = counts["new_tokens"] + counts["repeated_tokens"] - counts["cached_tokens"]
             usd = price.price.cost(new, counts["cached_tokens"], counts["output_tokens"])
         rows.append(ModelEstimate(model=model, setting=setting, episodes=number, usd=usd, **counts))
+    primary = _significance(experiment, plan)
     return RunEstimate(
         experiment.config.name,
         Counter(task.template for task, _ in plan.tasks),
         rows,
         dict(experiment.prices),
-        [*plan.notes(), *_assumptions(experiment, rows, played, len(plan.tasks))],
+        [
+            *plan.notes(),
+            *([str(primary)] if primary else []),
+            *_assumptions(experiment, rows, played, len(plan.tasks)),
+        ],
+        primary,
     )
+
+
+def _significance(experiment: Experiment, plan: Plan) -> Significance | None:
+    """Return the smallest p after Holm that the primary comparison can have, or all pairs without one."""
+    cluster, settings = analysis_of(experiment.suite).report().cluster, experiment.config.primary
+    cluster_of = {task.task_id: cluster(task.task_id, task.model_dump(mode="json")) for task, _ in plan.tasks}
+    clusters: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    for planned in plan.episodes:
+        clusters[planned.key.model, planned.key.setting].add(cluster_of[planned.key.task_id])
+    pairs = [pair for pair in combinations(clusters, 2) if settings is None or is_primary(*pair, settings)]
+    units = [_units(common) for first, second in pairs if (common := clusters[first] & clusters[second])]
+    if not units:
+        return Significance(settings=settings) if settings else None
+    number, unit = min(units, key=lambda one: least_p_value(one[0]))
+    return Significance(
+        settings=settings,
+        comparisons=len(units),
+        units=number,
+        unit=unit,
+        p_least=min(1.0, len(units) * least_p_value(number)),
+        units_needed=units_needed(ALPHA / len(units)),
+    )
+
+
+def _units(clusters: set[tuple[str, str]]) -> tuple[int, str]:
+    """Return the number of graphs, or of questions on one graph."""
+    graphs, questions = map(set, zip(*clusters, strict=True))
+    return (len(graphs), "graph") if len(graphs) > 1 else (len(questions), "question")
 
 
 def _assumptions(

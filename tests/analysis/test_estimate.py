@@ -1,5 +1,6 @@
 """The estimate of a run, compared with its real requests."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,56 @@ async def test_of_a_large_plan_a_sample_is_played(monkeypatch: pytest.MonkeyPatc
         assert other.episodes == one.episodes
         assert other.input_tokens == pytest.approx(one.input_tokens, rel=0.5)
     assert any("20 of 48 tasks" in note for note in sampled.notes)
+
+
+@pytest.mark.parametrize(
+    ("models", "graphs", "primary", "line"),
+    [
+        (
+            1,
+            5,
+            True,
+            "Primary comparison tools against no_tools: 5 graphs can show a difference (p ≥ 0.031 after Holm).",
+        ),
+        (
+            2,
+            5,
+            True,
+            "Primary comparison tools against no_tools (2 comparisons): cannot be significant with 5 graphs (p ≥ 0.062"
+            " after Holm); it takes 6.",
+        ),
+        (
+            2,
+            5,
+            False,
+            "All pairs of players (6 comparisons): cannot be significant with 5 graphs (p ≥ 0.19 after Holm); it takes 7.",
+        ),
+    ],
+)
+async def test_whether_the_primary_comparison_can_be_significant(
+    models: int, graphs: int, primary: bool, line: str
+) -> None:
+    settings = ["tools", "no_tools"]
+    names = [f"openai-api/local/{number}" for number in range(models)]
+    estimate = await estimated(
+        models=names, settings=settings, primary=settings if primary else None, **{"suite.graphs.*.count": graphs}
+    )
+    assert line in estimate.notes
+    data = json.loads(estimate.as_json())["primary"]
+    assert data["settings"] == (settings if primary else None)
+    assert (data["units"], data["unit"]) == (graphs, "graph")
+    assert f"p ≥ {data['p_least']:.2g} " in line
+
+
+async def test_on_one_graph_questions_are_counted_and_a_player_alone_has_no_comparison() -> None:
+    both = await estimated(models=["openai-api/local/m"], settings=["tools", "no_tools"])
+    assert (
+        "All pairs of players: 12 questions of one graph can show a difference (p ≥ 0.00024 after Holm)." in both.notes
+    )
+    alone = await estimated(models=["openai-api/local/m"], settings=["tools"])
+    assert alone.primary is None
+    unplayed = await estimated(models=["openai-api/local/m"], settings=["tools"], primary=["tools", "no_tools"])
+    assert "Primary comparison tools against no_tools: no model plays both settings." in unplayed.notes
 
 
 PAPER_100: dict[str, Any] = {
