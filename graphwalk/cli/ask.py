@@ -71,15 +71,7 @@ def ask(
         raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
     if out is not None and no_log:
         raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
-    source = chosen_source(
-        graph,
-        database,
-        key,
-        labels,
-        relationship_types,
-        edges=edges,
-        undirected=undirected,
-    )
+    source = chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
     config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)
     try:

@@ -63,13 +63,7 @@ def load(
 
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
-        source = chosen_source(
-            graph,
-            None,
-            edges=edges,
-            undirected=undirected,
-        )
-        read = load_graph(graph, source)
+        read = load_graph(graph, chosen_source(graph, edges=edges, undirected=undirected))
     begun = time.perf_counter()
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
         loaded = run_async(db_load(variables, read))

@@ -11,15 +11,12 @@ from typer.main import get_command
 from graphwalk.cli.options import (
     DatabaseName,
     Edges,
-    LabelFrom,
     Labels,
     Models,
-    NameFrom,
     Override,
     RelationshipTypes,
     RunOrFile,
     SettingNames,
-    TypeFrom,
     Undirected,
     chosen_source,
 )
@@ -168,9 +165,11 @@ def graph(
     relationship_types: RelationshipTypes = None,
     edges: Edges = None,
     undirected: Undirected = None,
-    label_from: LabelFrom = None,
-    type_from: TypeFrom = None,
-    name_from: NameFrom = None,
+    label_from: Annotated[str | None, typer.Option(metavar="NAME", help="Attribute with the label of a node.")] = None,
+    type_from: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Attribute with the type of a relationship.")
+    ] = None,
+    name_from: Annotated[str | None, typer.Option(metavar="NAME", help="Attribute that is the name of a node.")] = None,
 ) -> None:
     """Write a graph in another format, or a Neo4j database to a file.
 
@@ -190,18 +189,11 @@ def graph(
     form, variables = graph_format(target), read_variables()
     if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
         raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
+    names = {"label_from": label_from, "type_from": type_from, "name_from": name_from}
     with progress_bar(f"reading {sources[0] if sources else database}"):
+        file = sources[0] if sources else None
         source = chosen_source(
-            sources[0] if sources else None,
-            database,
-            None,
-            labels,
-            relationship_types,
-            edges=edges,
-            undirected=undirected,
-            label_from=label_from,
-            type_from=type_from,
-            name_from=name_from,
+            file, database, None, labels, relationship_types, edges=edges, undirected=undirected, **names
         )
         # A file is written under its own names, which a graph that is walked may not keep.
         read = load_graph(source.file, source) if source.file else run_async(read_source(source, variables))

@@ -51,15 +51,7 @@ def mcp(
 
     Clients over http need a token: GRAPHWALK_MCP_TOKEN, or one that is generated and printed once.
     """
-    source = chosen_source(
-        graph,
-        database,
-        key,
-        labels,
-        relationship_types,
-        edges=edges,
-        undirected=undirected,
-    )
+    source = chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
     try:
         from graphwalk.own_graph.mcp import serve
     except ModuleNotFoundError as error:

@@ -48,19 +48,6 @@ Undirected = Annotated[
     Literal["refuse", "both"] | None,
     typer.Option(help="Undirected edges of the file: refuse (the default), or read in both directions."),
 ]
-LabelFrom = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Attribute of the file with the label of a node."),
-]
-TypeFrom = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Attribute of the file with the type of a relationship."),
-]
-NameFrom = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Attribute of the file that is the name of a node."),
-]
-
 Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", metavar="A,B", help="Include only nodes with one of these labels; repeatable."),
@@ -83,7 +70,7 @@ KeyProperty = Annotated[
 
 def chosen_source(
     graph: Path | None,
-    database: str | None,
+    database: str | None = None,
     key: str | None = None,
     labels: list[str] | None = None,
     relationship_types: list[str] | None = None,
@@ -101,21 +88,19 @@ def chosen_source(
         raise ConfigError("--key needs --database", hint="--database neo4j --key PROPERTY")
     if graph is not None and database is not None:
         raise ConfigError("--graph and --database cannot be combined", hint="pass one of them")
-    chosen = {name: value for name, value in file_options.items() if value is not None}
+    chosen = {
+        name: value.resolve() if isinstance(value, Path) else value
+        for name, value in file_options.items()
+        if value is not None
+    }
     if chosen and graph is None:
         raise ConfigError(f"--{min(chosen).replace('_', '-')} needs --graph", hint="--graph FILE")
-    if "edges" in chosen:
-        if not Path(chosen["edges"]).exists():
-            raise ConfigError(f"no file {chosen['edges']}", hint="check the path of --edges")
-        chosen["edges"] = Path(chosen["edges"]).resolve()
-    if graph is not None:
-        included = str(graph) == EXAMPLE and not graph.exists()
-        if not included and not graph.exists():
-            hint = "check the path; --graph example is the included graph"
-            if re.match(r"[\w+]{2,}:/", str(graph)):  # an address, of whose slashes a path keeps one
-                hint = "for a server set NEO4J_URI and pass --database NAME"
-            raise ConfigError(f"no file {graph}", hint=hint)
-        source = GraphSource.model_validate({"file": graph if included else graph.resolve(), **chosen})
+    if graph is not None and (graph.exists() or str(graph) == EXAMPLE):
+        source = GraphSource.model_validate({"file": graph.resolve() if graph.exists() else graph, **chosen})
+    elif graph is not None:
+        address = re.match(r"[\w+]{2,}:/", str(graph))  # of whose slashes a path keeps one
+        hint = "for a server set NEO4J_URI and pass --database NAME" if address else ""
+        raise ConfigError(f"no file {graph}", hint=hint or "check the path; --graph example is the included graph")
     elif database is not None:
         source = GraphSource(neo4j=database, key=key)
     else:

@@ -171,12 +171,7 @@ def run(
     }
     own_graph = None
     if graph is not None or edges or undirected:
-        own_graph = options.chosen_source(
-            graph,
-            None,
-            edges=edges,
-            undirected=undirected,
-        )
+        own_graph = options.chosen_source(graph, edges=edges, undirected=undirected)
         fields["store"] = store or "embedded"
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(experiment_name, override or (), fields, graphs=graphs, graph=own_graph)

@@ -39,12 +39,7 @@ def tasks(
     """
     from graphwalk.suites.questions.tasks.make_tasks import tasks_of_source
 
-    source = chosen_source(
-        graph,
-        database,
-        edges=edges,
-        undirected=undirected,
-    )
+    source = chosen_source(graph, database, edges=edges, undirected=undirected)
     left_out: dict[str, str] = {}
     work = tasks_of_source(
         source, read_variables(), seed=seed, questions=question, per_question=per_question, left_out=left_out

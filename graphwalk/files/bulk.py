@@ -23,8 +23,6 @@ Columns = Mapping[str, type]
 as JSON text."""
 _AT_ONCE = 100
 """Rows of a Parquet file that are read at once."""
-MOST_LISTED = 20
-"""Mistakes of a file that are listed."""
 _GROUP = 1000
 """Rows of a group of a Parquet file."""
 _PART = 8

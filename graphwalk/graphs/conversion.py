@@ -11,13 +11,8 @@ import numpy as np
 
 from graphwalk.config.graph_source import Undirected
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.common import (
-    both_directions,
-    by_name,
-    node_of,
-    relationship_of,
-)
-from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.formats.common import Edge, Entity, by_name, graph_of, has_usual
+from graphwalk.graphs.graph import Node, PropertyGraph
 
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
@@ -62,11 +57,11 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
             hint='from_networkx(graph, undirected="both") reads every edge both ways',
         )
     seed, spec = graph.graph.get("seed"), graph.graph.get("spec")
-    relationships = _relationships(graph)
     try:
-        return PropertyGraph.from_rows(
-            (node_of(f"node {key!r}", _plain(attributes), str(key)) for key, attributes in graph.nodes(data=True)),
-            relationships if graph.is_directed() else both_directions(relationships),
+        return graph_of(
+            (Entity(f"node {key!r}", _plain(attributes), str(key)) for key, attributes in graph.nodes(data=True)),
+            _edges(graph),
+            undirected,
             seed=seed if isinstance(seed, int) else None,
             spec=spec if isinstance(spec, dict) else None,
         )
@@ -74,12 +69,13 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
         raise ConfigError(f"cannot use the networkx graph: {error}") from error
 
 
-def _relationships(graph: "nx.Graph[Any]") -> Iterator[Relationship]:
+def _edges(graph: "nx.Graph[Any]") -> Iterator[Edge]:
     keys = {"keys": True} if graph.is_multigraph() else {}
     for source, target, *name, attributes in graph.edges(data=True, **keys):
         where, fields = f"relationship from {source!r} to {target!r}", _plain(attributes)
-        default = name[0] if name and isinstance(name[0], str) and name[0] else "RELATED"
-        yield relationship_of(where, fields, str(source), str(target), default=default)
+        if name and isinstance(name[0], str) and name[0] and not has_usual(fields, "type"):
+            fields["type"] = name[0]
+        yield Edge(where, fields, str(source), str(target), directed=graph.is_directed())
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def _with_node(**attributes: object) -> nx.DiGraph:
     ("graph", "message"),
     [
         (nx.Graph([(1, 2)]), "undirected"),
-        (nx.DiGraph([(1, "1")]), "two nodes have the same key '1'"),
+        (nx.DiGraph([(1, "1")]), "node '1': the key '1' is there already, in node 1"),
         (_with_node(tags=[["x"]]), "node 'a', property 'tags': a value must be text, a number, a boolean"),
         (_with_node(tags=["x", 1]), "a list holds values of one kind, not of int, str"),
         (_with_node(thing=object()), "a value must be text, a number, a boolean"),

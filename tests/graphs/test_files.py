@@ -6,6 +6,7 @@ import networkx as nx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.conversion import to_networkx
 from graphwalk.graphs.files import FOLDER, FORMATS, load_graph, save_graph
@@ -113,8 +114,11 @@ def document(**fields: object) -> str:
         (document(nodes=[NODE | {"key": [4]}]), r"nodes\[0\], key: expected text, not \[4\]"),
         (document(nodes=[NODE | {"properties": {"p": 2**63}}]), "does not fit into 64 bits"),
         (document(nodes=[NODE | {"properties": {"p": "\ud800"}}]), "surrogates not allowed"),
-        (document(nodes=[NODE, NODE]), "two nodes have the same key 'a'"),
-        (document(relationships=[EDGE | {"target": "b"}]), "names the node 'b', which does not exist"),
+        (document(nodes=[NODE, NODE]), r"nodes\[1\]: the key 'a' is there already, in nodes\[0\]"),
+        (
+            document(relationships=[EDGE | {"target": "b"}]),
+            r"relationships\[0\] names the node 'b', which does not exist",
+        ),
     ],
 )
 def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) -> None:
@@ -130,9 +134,9 @@ def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) 
         ("</graph>", "", "mismatched tag"),
         ('<data key="n0">1.25', '<data key="n0">x', "'x' of attribute 'ajowu' is no double"),
         ('<data key="n0">', '<data key="n9">', "no <key> element explains the data 'n9'"),
-        ("<node id", "<node><port/></node><node id", "cannot hold ports"),
-        ("</graph>", "<hyperedge/></graph>", "cannot hold hyperedges"),
-        ('target="c1x9"', 'target="no"', "names the node 'no'"),
+        ("<node id", "<node><port/></node><node id", "the unknown element <port>"),
+        ("</graph>", "<hyperedge/></graph>", "the unknown element <hyperedge>"),
+        ('target="c1x9"', 'target="no"', "the edge from 'k7q2' to 'no' names the node 'no'"),
         (">Mubo<", "><", "node 'c1x9', label: expected text"),
     ],
 )
@@ -145,6 +149,14 @@ def test_damaged_graphml_is_a_clear_error(old: str, new: str, message: str, tmp_
     with pytest.raises(ConfigError, match=message) as caught:
         load_graph(path)
     assert path.name in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["label_from", "type_from", "name_from"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_of_ours_has_its_own_labels_types_and_names(suffix: str, option: str, tmp_path: Path) -> None:
+    save_graph(SMALL, tmp_path / f"g{suffix}")
+    with pytest.raises(ConfigError, match=f"{option} has no meaning for"):
+        load_graph(tmp_path / f"g{suffix}", FileOptions.model_validate({option: "ajowu"}))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

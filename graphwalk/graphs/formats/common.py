@@ -2,14 +2,15 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from xml.etree.ElementTree import ParseError
 
-from graphwalk.config.graph_source import FileOptions
+from graphwalk.config.graph_source import FileOptions, Undirected
 from graphwalk.errors import ConfigError, FileNote, counted
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
@@ -39,8 +40,6 @@ def reading(path: Path) -> Iterator[None]:
         raise ConfigError(f"cannot read the graph {path}: {error.strerror or error}; check the path") from error
     except RecursionError as error:
         raise ConfigError(f"cannot read the graph {path}: it is nested too deeply") from error
-    except MemoryError as error:
-        raise ConfigError(f"cannot read the graph {path}: it is too large for the memory of this machine") from error
     except (ValueError, ArithmeticError, ParseError) as error:
         raise ConfigError(f"cannot read the graph {path}: {error}") from error
 
@@ -56,31 +55,74 @@ def header(graph: PropertyGraph) -> dict[str, Any]:
 
 
 def checked_header(header: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
-    """Return seed and spec of a header, (None, {}) without one. Raise ValueError for another version or damage."""
-    if "schema_version" not in header:
-        return None, {}
+    """Return seed and spec of a header. Raise ValueError for another version or damage."""
     version, seed, spec = header["schema_version"], header.get("seed"), header.get("spec")
     if version != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {version!r}, this version of GraphWalk reads {SCHEMA_VERSION}")
-    if seed is not None and type(seed) is not int:
-        raise ValueError(f"seed must be a whole number or null, not {seed!r}")
-    if spec is not None and not isinstance(spec, dict):
-        raise ValueError(f"spec must be an object, not {spec!r}")
+    if type(seed) not in (int, type(None)) or not isinstance(spec, dict | None):
+        raise ValueError(f"seed must be a whole number or null, and spec an object, not {brief((seed, spec))}")
     return seed, spec or {}
 
 
-def node_of(
-    where: str, fields: Mapping[str, Any], key: Any = None, labels: Any = None, default: Sequence[str] = ("Node",)
-) -> Node:
-    """Return a node, from its fields as a program wrote them.
+def refuse_choices(options: FileOptions, form: str) -> None:
+    """Raise ValueError if an option chooses names in a file whose form fixes them."""
+    for option in ("label_from", "type_from", "name_from"):
+        if getattr(options, option) is not None:
+            raise ValueError(f"{option} has no meaning for {form}, which has its own labels and types; leave it out")
 
-    `where`: its place in the file, for messages. `key` and `labels`: None to find them among the fields; `default` if
-    there are no labels. A property `key` that is not its key becomes `key_`. Raise ValueError if it cannot be used.
+
+class Entity(NamedTuple):
+    """A node as a program wrote it; `where` is its place in the file, for messages."""
+
+    where: str
+    fields: Mapping[str, Any]
+    key: Any
+    labels: Any = None
+    """None: in the fields, under one of their usual names."""
+
+
+class Edge(NamedTuple):
+    """A relationship as a program wrote it; `where` is its place in the file, for messages."""
+
+    where: str
+    fields: Mapping[str, Any]
+    source: Any
+    target: Any
+    type: Any = None
+    """None: in the fields, under one of its usual names."""
+    directed: bool = True
+
+
+def graph_of(
+    nodes: Iterable[Entity],
+    edges: Iterable[Edge],
+    undirected: Undirected = "refuse",
+    *,
+    label_names: Sequence[str] = USUAL_NAMES["labels"],
+    type_names: Sequence[str] = USUAL_NAMES["type"],
+    seed: int | None = None,
+    spec: Mapping[str, Any] | None = None,
+) -> PropertyGraph:
+    """Return the graph of what a file holds.
+
+    `label_names`, `type_names`: fields with the labels of nodes and the types of relationships. Raise ValueError with
+    the place of what cannot be used.
     """
-    rest = dict(fields)
-    key = checked_text(where, "key", take_usual(rest, "key") if key is None else key)
-    labels = take_usual(rest, "labels") if labels is None else labels
-    distinct = {checked_text(where, "label", label) for label in (default if labels is None else labels_of(labels))}
+    places, rows = dict[str, str](), list[Node]()
+    for entity in nodes:
+        node = _node(entity, label_names)
+        if node.key in places:
+            raise ValueError(f"{entity.where}: the key {node.key!r} is there already, in {places[node.key]}")
+        places[node.key] = entity.where
+        rows.append(node)
+    relationships = _relationships(edges, type_names, places.keys(), undirected)
+    return PropertyGraph.from_rows(rows, relationships, seed=seed, spec=spec)
+
+
+def _node(entity: Entity, label_names: Sequence[str]) -> Node:
+    where, rest, key = entity.where, dict(entity.fields), checked_text(entity.where, "key", entity.key)
+    labels = take_first(rest, label_names, "Node") if entity.labels is None else entity.labels
+    distinct = {checked_text(where, "label", label) for label in labels_of(labels)}
     for label in filter(is_reserved, distinct):
         raise ValueError(
             f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by labels that "
@@ -89,35 +131,77 @@ def node_of(
     return Node(key, tuple(sorted(distinct)), apart_from_key(checked_properties(where, rest), key))
 
 
-Entity = tuple[str, Mapping[str, Any], Any]
-"""A node as a program wrote it: its place in the file, its fields, its key."""
-Edge = tuple[str, Mapping[str, Any], Any, Any]
-"""A relationship as a program wrote it: its place in the file, its other fields, the keys of its ends."""
+def _relationships(
+    edges: Iterable[Edge], type_names: Sequence[str], keys: Set[str], undirected: Undirected
+) -> Iterator[Relationship]:
+    for where, fields, source, target, type_, directed in edges:
+        rest = dict(fields)
+        type_ = take_first(rest, type_names, "RELATED") if type_ is None else type_
+        relationship = Relationship(
+            checked_text(where, "type", type_),
+            checked_text(where, "source", source),
+            checked_text(where, "target", target),
+            checked_properties(where, rest),
+        )
+        ends = (relationship.source, relationship.target)
+        for end in ends:
+            if end not in keys:
+                raise ValueError(f"{where} names the node {end!r}, which does not exist; add it")
+        if not directed and undirected == "refuse":
+            raise ValueError(
+                f"{where} is undirected; a property graph has directions, so choose: --undirected both, in Python "
+                'undirected="both", reads every edge both ways'
+            )
+        yield relationship
+        if not directed and ends[0] != ends[1]:
+            yield replace(relationship, source=ends[1], target=ends[0])
 
 
-def foreign_graph(
-    nodes: Sequence[Entity], edges: Sequence[Edge], options: FileOptions, file: str, *, directed: bool = True
-) -> PropertyGraph:
+def foreign_graph(nodes: Sequence[Entity], edges: Sequence[Edge], options: FileOptions, file: str) -> PropertyGraph:
     """Return the graph of a file of another program, and note what it was read as; without nodes, the ends are nodes.
 
-    Raise ValueError if it cannot be used.
+    Where nearly every node has a `label` of its own, this is its name and no label, unless the options choose another
+    reading. Raise ValueError if it cannot be used.
     """
-    if options.label_from or options.name_from or options.type_from:
-        nodes = [(where, flattened(where, fields), key) for where, fields, key in nodes]
-        edges = [(where, flattened(where, fields), *ends) for where, fields, *ends in edges]
+    label_from, name_from, type_from = options.label_from, options.name_from, options.type_from
+    if label_from or name_from or type_from:
+        nodes = [node._replace(fields=flattened(node.where, node.fields)) for node in nodes]
+        edges = [edge._replace(fields=flattened(edge.where, edge.fields)) for edge in edges]
+    node_names, edge_names = ({str(name) for one in things for name in one.fields} for things in (nodes, edges))
+    for option, names in (("label_from", node_names), ("name_from", node_names), ("type_from", edge_names)):
+        if (name := getattr(options, option)) is not None and name not in names:
+            raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(sorted(names)) or 'none'}")
+    label_names = (label_from,) if label_from else USUAL_NAMES["labels"]
+    texts = [str(node.fields["label"]) for node in nodes if "label" in node.fields and "labels" not in node.fields]
+    separate = any(isinstance(node.fields.get("properties"), dict) for node in nodes)  # a name would be a property
+    if label_from != "label" and not separate and len(texts) > 2 and len(set(texts)) >= 0.9 * len(texts):
+        label_names = tuple(name for name in label_names if name != "label")
+        name_from = name_from or (None if "name" in node_names else "label")
+        note(
+            f"{file}: nearly every node has a label of its own, so it is read as the property "
+            f"{'name' if name_from == 'label' else 'label'}; "
+            "graphwalk export graph --label-from label reads it as the label"
+        )
     if not nodes:
-        ends = dict.fromkeys(checked_text(where, "end", end) for where, _, *both in edges for end in both)
-        nodes = [(f"node {key!r}", {}, key) for key in ends]
-    check_attribute("type_from", options.type_from, [fields for _, fields, *_ in edges])
-    relationships: list[Relationship] = []
-    for where, fields, source, target in edges:
-        rest = dict(fields)
-        type_ = rest.pop(options.type_from, "RELATED") if options.type_from else None
-        one_way = relationship_of(where, rest, source, target, type_)
-        if not directed and options.undirected == "refuse":
-            raise ValueError(f"{where} is undirected; {UNDIRECTED}")
-        relationships += [one_way] if directed else both_directions([one_way])
-    return described(PropertyGraph.from_rows(foreign_nodes(nodes, options, file), relationships), file)
+        ends = (checked_text(edge.where, "end", end) for edge in edges for end in (edge.source, edge.target))
+        nodes = [Entity(f"node {key!r}", {}, key) for key in dict.fromkeys(ends)]
+    graph = graph_of(
+        [_named(node, name_from) if name_from and name_from in node.fields else node for node in nodes],
+        edges,
+        options.undirected,
+        label_names=label_names,
+        type_names=(type_from,) if type_from else USUAL_NAMES["type"],
+    )
+    return described(graph, file)
+
+
+def _named(node: Entity, name_from: str) -> Entity:
+    """Return a node with the property `name` from another field."""
+    fields = dict(node.fields)
+    name = fields.pop(name_from)
+    if fields.setdefault("name", name) != name:
+        raise ValueError(f"{node.where} has another value of 'name'; rename it in the file")
+    return node._replace(fields=fields)
 
 
 _MOST_LISTED = 10
@@ -129,10 +213,9 @@ def described(graph: PropertyGraph, file: str) -> PropertyGraph:
     types = {table.type: len(table.sources) for table in graph.relationship_tables}
     parts = []
     for thing, numbers in (("node", labels), ("relationship", types)):
-        largest_first = sorted(numbers.items(), key=lambda item: -item[1])
-        names = [f"{name} {number:,}" for name, number in largest_first[:_MOST_LISTED]]
-        names += ["…"] if len(numbers) > _MOST_LISTED else []
-        parts.append(counted(sum(numbers.values()), thing) + (f" ({', '.join(names)})" if names else ""))
+        listed = [f"{name} {number:,}" for name, number in Counter(numbers).most_common(_MOST_LISTED)]
+        listed += ["…"] if len(numbers) > _MOST_LISTED else []
+        parts.append(counted(sum(numbers.values()), thing) + (f" ({', '.join(listed)})" if listed else ""))
     note(f"{file}: read as {' and '.join(parts)}")
     return graph
 
@@ -142,84 +225,19 @@ def note(text: str) -> None:
     warnings.warn(text, FileNote, stacklevel=2)
 
 
-def foreign_nodes(
-    rows: Sequence[tuple[str, Mapping[str, Any], Any]], options: FileOptions, file: str
-) -> Iterator[Node]:
-    """Return the nodes of a file of another program: of each row its place, its fields and its key (`node_of`).
-
-    Where nearly every node has a `label` of its own, this is its name and no label, unless the options choose
-    another reading. ValueError if they name a field that no node has.
-    """
-    all_fields = [fields for _, fields, _ in rows]
-    check_attribute("label_from", options.label_from, all_fields)
-    check_attribute("name_from", options.name_from, all_fields)
-    texts = [str(fields["label"]) for fields in all_fields if "label" in fields and "labels" not in fields]
-    names_nodes = options.label_from != "label" and len(texts) > 2 and len(set(texts)) >= 0.9 * len(texts)
-    name_from = options.name_from
-    if names_nodes and name_from is None:
-        name_from = None if any("name" in fields for fields in all_fields) else "label"
-        property_name = "name" if name_from else "label"
-        note(
-            f"{file}: nearly every node has a label of its own, so it is read as the property {property_name}; "
-            "graphwalk export graph --label-from label reads it as the label"
-        )
-    for where, fields, key in rows:
-        rest, labels = dict(fields), None
-        if options.label_from is not None:
-            labels = rest.pop(options.label_from, "Node")
-        elif names_nodes:
-            label = {name: rest.pop(name) for name in ("label",) if name in rest}
-            labels = take_usual(rest, "labels") or "Node"
-            rest |= label
-        if name_from is not None and name_from in rest:
-            name = rest.pop(name_from)
-            if rest.setdefault("name", name) != name:
-                raise ValueError(f"{where} has another value of 'name'; rename it in the file")
-        yield node_of(where, rest, key, labels)
+def has_usual(fields: Mapping[str, Any], what: str) -> bool:
+    """Return True if a field that usually holds this has a value."""
+    return any(fields.get(name) is not None for name in USUAL_NAMES[what])
 
 
-def check_attribute(option: str, name: str | None, all_fields: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ValueError if an option names a field that is not in the file."""
-    if name is not None and not any(name in fields for fields in all_fields):
-        there = sorted({str(one) for fields in all_fields for one in fields})
-        raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(there) or 'none'}")
+def take_usual(fields: dict[str, Any], what: str, default: Any = None) -> Any:
+    """Remove and return the first field that usually holds this."""
+    return take_first(fields, USUAL_NAMES[what], default)
 
 
-def relationship_of(
-    where: str,
-    fields: Mapping[str, Any],
-    source: Any = None,
-    target: Any = None,
-    type_: Any = None,
-    default: str | None = "RELATED",
-) -> Relationship:
-    """Return a relationship, from its fields as a program wrote them. Raise ValueError if it cannot be used.
-
-    `source`, `target`, `type_`: None to find them among the fields; `default` if there is no type.
-    """
-    rest = dict(fields)
-    source = take_usual(rest, "source") if source is None else source
-    target = take_usual(rest, "target") if target is None else target
-    type_ = take_usual(rest, "type") if type_ is None else type_
-    return Relationship(
-        checked_text(where, "type", default if type_ is None else type_),
-        checked_text(where, "source", source),
-        checked_text(where, "target", target),
-        checked_properties(where, rest),
-    )
-
-
-def usual_name(fields: Mapping[str, Any], what: str) -> str | None:
-    """Return the name of the first field that usually holds this; None if there is none."""
-    return next((name for name in USUAL_NAMES[what] if fields.get(name) is not None), None)
-
-
-def take_usual(fields: dict[str, Any], what: str) -> Any:
-    """Remove and return the first field that usually holds this; None if there is none."""
-    for name in USUAL_NAMES[what]:
-        if fields.get(name) is not None:
-            return fields.pop(name)
-    return None
+def take_first(fields: dict[str, Any], names: Iterable[str], default: Any = None) -> Any:
+    """Remove and return the first of these fields that has a value."""
+    return next((fields.pop(name) for name in names if fields.get(name) is not None), default)
 
 
 def checked_text(where: str, what: str, value: Any) -> str:
@@ -230,10 +248,7 @@ def checked_text(where: str, what: str, value: Any) -> str:
         return str(value)
     if not isinstance(value, str) or not value:
         raise ValueError(f"{where}, {what}: expected text, not {brief(value)}")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{where}, {what}: {error}") from None
+    value.encode()  # raises UnicodeEncodeError, a ValueError, for half of a surrogate pair
     return value
 
 
@@ -304,17 +319,3 @@ def joined_labels(labels: Sequence[str]) -> str:
 def by_name(properties: Mapping[str, V]) -> dict[str, V]:
     """Return properties sorted by name, so that files do not depend on the order of insertion."""
     return dict(sorted(properties.items()))
-
-
-UNDIRECTED = (
-    'a property graph has directions, so choose: --undirected both, in Python undirected="both", reads every edge both '
-    "ways"
-)
-
-
-def both_directions(relationships: Iterable[Relationship]) -> Iterator[Relationship]:
-    """Yield every relationship, followed by its reverse."""
-    for relationship in relationships:
-        yield relationship
-        if relationship.source != relationship.target:
-            yield replace(relationship, source=relationship.target, target=relationship.source)

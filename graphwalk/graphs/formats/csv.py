@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,12 +20,11 @@ from graphwalk.graphs.formats.common import (
     Entity,
     described,
     foreign_graph,
-    node_of,
+    graph_of,
+    has_usual,
     note,
     reading,
-    relationship_of,
-    take_usual,
-    usual_name,
+    refuse_choices,
     write_lines,
 )
 from graphwalk.graphs.graph import KEY, MISSING, PropertyColumn, PropertyGraph
@@ -36,7 +36,7 @@ Record = list[str | None]
 
 
 class _Table(NamedTuple):
-    """A file: its header, and its other lines with their numbers."""
+    """A file: its header, and its other lines with their numbers; each has a field for every column."""
 
     path: Path
     header: Record
@@ -44,8 +44,7 @@ class _Table(NamedTuple):
 
     @property
     def is_neo4j(self) -> bool:
-        columns = [_COLUMN.fullmatch(field or "") for field in self.header]
-        return any(column is not None and column["type"] in ("ID", "START_ID", "END_ID") for column in columns)
+        return any(re.search(r":(START_|END_)?ID\b", field or "") for field in self.header)
 
 
 def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
@@ -61,16 +60,26 @@ def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
             raise ValueError("no CSV file is in this folder")
         tables = list(map(_read_table, paths))
         if any(table.is_neo4j for table in tables):
+            refuse_choices(options, "the layout of Neo4j's importer")
             return described(_neo4j_graph(tables), path.name)
-        return _plain_graph(tables, options, path.name)
+        things = [thing for table in tables for thing in _plain_things(table, options)]
+        nodes = [thing for thing in things if isinstance(thing, Entity)]
+        edges = [thing for thing in things if isinstance(thing, Edge)]
+        return foreign_graph(nodes, edges, options, path.name)
 
 
 def _read_table(path: Path) -> _Table:
     with reading(path):
         text = path.read_bytes().decode("utf-8-sig")
         first_line = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
-        records = csv_records(text, max(",;\t", key=first_line.count))
-        return _Table(path, next(records, (1, []))[1], list(records))
+        lines = csv_records(text, max(",;\t", key=first_line.count))
+        _, header = next(lines, (1, []))
+        records = []
+        for number, record in lines:
+            if any(field is not None for field in record[len(header) :]):
+                raise ValueError(f"line {number}: there are {len(record)} fields, and {len(header)} in the header")
+            records.append((number, [*record, *[None] * len(header)][: len(header)]))
+        return _Table(path, header, records)
 
 
 def csv_records(text: str, delimiter: str = ",") -> Iterator[tuple[int, Record]]:
@@ -142,27 +151,23 @@ def _read_column(text: str | None) -> _Column:
     return _Column(match["name"], type_, bool(match["list"]), match["space"] or "", options)
 
 
-def _value(column: _Column, field: str) -> Any:
-    """Return the value of a field. Raise ValueError if it is not of the column's type."""
+def _value(place: str, column: _Column, field: str) -> Any:
+    """Return the value of a field. Raise ValueError with its place if it is not of the column's type."""
+    texts = field.split(LIST_DELIMITER) if column.is_list and field else [] if column.is_list else [field]
     try:
-        if not column.is_list:
-            return _single_value(column, field)
-        return [_single_value(column, item) for item in field.split(LIST_DELIMITER)] if field else []
+        values = [read_value(column.type, _completed(text, column.options)) for text in texts]
     except ValueError as error:
-        raise ValueError(f"column {column.name!r}, a {column.type}: {error}") from None
+        raise ValueError(f"{place}: column {column.name!r}, a {column.type}: {error}") from None
+    return values if column.is_list else values[0]
 
 
-def _single_value(column: _Column, text: str) -> Value:
-    """Return the value of a text, with the coordinate system or time zone of the header if it has none of its own."""
-    if "crs" in column.options and "crs" not in text:
-        text = text.replace("}", f", crs: {column.options['crs']}}}", 1)
-    if "timezone" in column.options and not re.search(":.*[zZ+-]", text):
-        text = _in_zone(text, column.options["timezone"])
-    return read_value(column.type, text)
-
-
-def _in_zone(text: str, zone: str) -> str:
-    """Return a local time as one in a zone: an offset, or a name as Europe/Stockholm."""
+def _completed(text: str, options: Mapping[str, str]) -> str:
+    """Return the text of a point or a time with the coordinate system or time zone of the header, unless it has one."""
+    if "crs" in options and "crs" not in text:
+        return text.replace("}", f", crs: {options['crs']}}}", 1)
+    zone = options.get("timezone")
+    if not zone or re.search(":.*[zZ+-]", text):
+        return text
     if zone[0] in "+-Z":
         return text + zone
     try:
@@ -172,21 +177,8 @@ def _in_zone(text: str, zone: str) -> str:
     return f"{local.isoformat()}[{zone}]"
 
 
-class _Row(NamedTuple):
-    """One line: where it is, and its fields by what they mean; `ids` are pairs of space and id."""
-
-    where: str
-    ids: Mapping[str, tuple[str, str]]
-    labels: Sequence[str]
-    type: str | None
-    properties: Mapping[str, Any]
-    number: int
-    """Position among the nodes if GraphWalk wrote the file, else 0."""
-
-    def id(self, name: str) -> tuple[str, str]:
-        if name not in self.ids:
-            raise ValueError(f"{self.where}: :{name} is missing")
-        return self.ids[name]
+_Id = tuple[str, str]
+"""Id space and id of a node."""
 
 
 def _neo4j_graph(tables: Sequence[_Table]) -> PropertyGraph:
@@ -194,88 +186,63 @@ def _neo4j_graph(tables: Sequence[_Table]) -> PropertyGraph:
 
     A node is called by its id, and by SPACE:ID where two id spaces have the same id.
     """
-    rows = [row for table in tables for row in _rows(table)]
-    nodes = sorted((row for row in rows if "ID" in row.ids), key=lambda row: row.number)
-    keys = _keys(nodes)
+    rows = sorted((row for table in tables for row in _rows(table)), key=lambda row: row[0])
+    nodes = [thing for _, thing in rows if isinstance(thing, Entity)]
+    edges = [thing for _, thing in rows if isinstance(thing, Edge)]
+    spaces = Counter(id_ for _, id_ in {node.key for node in nodes})
+    keys: dict[_Id, str] = {(space, id_): id_ for space, id_ in (node.key for node in nodes) if spaces[id_] == 1}
 
-    def end(row: _Row, name: str) -> str:
-        space, id_ = row.id(name)
-        if (space, id_) not in keys:
-            place = f" in the id space {space}" if space else ""
-            raise ValueError(f"{row.where}: no node has the id {brief(id_)}{place}")
-        return keys[space, id_]
+    def key_of(id_: _Id) -> str:
+        return keys.get(id_, ":".join(filter(None, id_)))
 
-    return PropertyGraph.from_rows(
-        (node_of(row.where, row.properties, keys[row.ids["ID"]], row.labels) for row in nodes),
-        (
-            relationship_of(row.where, row.properties, end(row, "START_ID"), end(row, "END_ID"), row.type or "")
-            for row in rows
-            if "ID" not in row.ids
-        ),
+    return graph_of(
+        (node._replace(key=key_of(node.key)) for node in nodes),
+        (edge._replace(source=key_of(edge.source), target=key_of(edge.target)) for edge in edges),
     )
 
 
-def _rows(table: _Table) -> Iterator[_Row]:
+def _rows(table: _Table) -> Iterator[tuple[int, Entity | Edge]]:
+    """Yield the nodes or the relationships of a file, with a number to sort them by; keys are of the type `_Id`."""
     with reading(table.path):
         if not table.is_neo4j:
             raise ValueError("its first line has neither :ID nor :START_ID, as those of the other files have")
         columns = [_read_column(field) for field in table.header]
-        types = Counter(column.type for column in columns if column.type in _STRUCTURE)
-        for name in ("ID",) if "ID" in types else ("START_ID", "END_ID", "TYPE"):
+        types = Counter(column.type for column in columns)
+        needed = ("ID",) if "ID" in types else ("START_ID", "END_ID", "TYPE")
+        for name in needed:
             if types[name] != 1:
                 raise ValueError(f"its first line must have :{name} once")
         _check_names([column.name for column in columns if column.type not in _STRUCTURE])
-        for number, record in table.records:
-            try:
-                row = _row(f"{table.path.name}, line {number}", columns, record)
-            except ValueError as error:
-                raise ValueError(f"line {number}: {error}") from None
+        for line, record in table.records:
+            structure, labels, properties, number = dict[str, _Id](), list[str](), dict[str, Any](), 0
+            for column, field in zip(columns, record, strict=True):
+                if field is None:
+                    continue
+                if column.type == "IGNORE":
+                    number = int(field[:18]) if column.name == NUMBER and field.isdecimal() else number
+                elif column.type == "LABEL":
+                    labels += filter(None, field.split(LIST_DELIMITER))
+                elif column.type in _STRUCTURE:
+                    structure[column.type] = (column.space, field)
+                    labels += filter(None, [column.options.get("label")])
+                    if column.type == "ID" and column.name not in ("", KEY):
+                        id_type = column.options.get("id-type", "string").lower()
+                        properties[column.name] = _value(f"line {line}", column._replace(type=id_type), field)
+                else:
+                    properties[column.name] = _value(f"line {line}", column, field)
+            if missing := [name for name in needed if name not in structure]:
+                raise ValueError(f"line {line}: :{missing[0]} is missing")
+            where = f"{table.path.name}, line {line}"
             if "ID" in types:
-                row.id("ID")
-            yield row
+                yield number, Entity(where, properties, structure["ID"], labels)
+            else:
+                _, type_ = structure["TYPE"]
+                yield 0, Edge(where, properties, structure["START_ID"], structure["END_ID"], type_)
 
 
 def _check_names(names: Sequence[str]) -> None:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"the header has the column {brief(twice[0])} more than once")
-
-
-def _row(where: str, columns: Sequence[_Column], record: Record) -> _Row:
-    if any(field is not None for field in record[len(columns) :]):
-        raise ValueError(f"there are {len(record)} fields, and {len(columns)} in the header")
-    ids: dict[str, tuple[str, str]] = {}
-    labels: list[str] = []
-    type_ = None
-    properties: dict[str, Any] = {}
-    number = 0
-    for column, field in zip(columns, record, strict=False):
-        if field is None:
-            continue
-        if column.type == "IGNORE":
-            number = int(field[:18]) if column.name == NUMBER and field.isdecimal() else number
-        elif column.type == "LABEL":
-            labels += [label for label in field.split(LIST_DELIMITER) if label]
-        elif column.type == "TYPE":
-            type_ = field
-        elif column.type in ("ID", "START_ID", "END_ID"):
-            ids[column.type] = (column.space, field)
-            if column.type == "ID" and column.name not in ("", KEY):
-                properties[column.name] = read_value(column.options.get("id-type", "string").lower(), field)
-            labels += filter(None, [column.options.get("label")])
-        else:
-            properties[column.name] = _value(column, field)
-    return _Row(where, ids, labels, type_, properties, number)
-
-
-def _keys(nodes: Sequence[_Row]) -> dict[tuple[str, str], str]:
-    """Return the keys of nodes by id space and id. Raise ValueError for a duplicate in one space."""
-    places: dict[tuple[str, str], str] = {}
-    for row in nodes:
-        if (id_ := row.id("ID")) in places:
-            raise ValueError(f"{row.where}: the id {brief(id_[1])} is there already, in {places[id_]}")
-        places[id_] = row.where
-    often = Counter(id_ for _, id_ in places)
-    return {(space, id_): f"{space}:{id_}" if often[id_] > 1 and space else id_ for space, id_ in places}
 
 
 _GENERIC = ("nodes", "vertices", "entities", "edges", "links", "relationships", "relations")
@@ -296,88 +263,60 @@ _GUESSES = {
 """Forms of the fields of a plain column by its type; the first that all have counts. (007 is no number.)"""
 
 
-def _plain_graph(tables: Sequence[_Table], options: FileOptions, file: str) -> PropertyGraph:
-    """Return the graph of files whose columns have usual names, and note how each file was read."""
-    nodes, edges, ways = list[Entity](), list[Edge](), set[str]()
-    for table in tables:
-        with reading(table.path):
-            rows, key = _plain_rows(table)
-            name = "" if table.path.stem.lower() in _GENERIC else table.path.stem
-            is_gephi = "Type" in table.header and all(fields.get("type") in _DIRECTIONS for _, fields in rows)
-            for where, fields in rows:
-                if key is None:
-                    if is_gephi:
-                        ways.add(fields.pop("type"))
-                    if name and not options.type_from and not usual_name(fields, "type"):
-                        fields["type"] = name
-                    edges.append((where, fields, take_usual(fields, "source"), take_usual(fields, "target")))
-                else:
-                    if "labels" in fields:
-                        fields["labels"] = fields["labels"].split(LIST_DELIMITER)
-                    if name and not options.label_from and not usual_name(fields, "labels"):
-                        fields["labels"] = name
-                    id_ = fields.get(key)
-                    if key in USUAL_NAMES["key"]:  # another column is a property too
-                        fields.pop(key, None)
-                    nodes.append((where, fields, id_))
-    if len(ways) > 1:
-        raise ValueError("directed and undirected relationships are mixed; put them into two graphs")
-    return foreign_graph(nodes, edges, options, file, directed="Undirected" not in ways)
-
-
-def _plain_rows(table: _Table) -> tuple[list[tuple[str, dict[str, Any]]], str | None]:
-    """Return the lines with their places, and the column with the keys of nodes; None if they are relationships."""
-    header = [name or "" for name in table.header]
-    lower = [name.lower() for name in header]
-    source, target, id_ = (
-        next((name for name in USUAL_NAMES[what] if name in lower and name not in _TIMES), None)
-        for what in ("source", "target", "key")
-    )
-    is_edges = source is not None and target is not None
-    usual = {*USUAL_NAMES["type"], source, target} if is_edges else {*USUAL_NAMES["labels"], id_}
-    header = [one if one in usual else name for name, one in zip(header, lower, strict=True)]
-    key = None
-    if not is_edges:
-        first_id = next((name for name in header[:1] if name.lower().endswith("id")), None)
-        key = id_ or first_id or next((name for name in header if name.lower() == "name"), None)
-        if key is None:
+def _plain_things(table: _Table, options: FileOptions) -> Iterator[Entity | Edge]:
+    """Yield the nodes or the relationships of a file whose columns have usual names, and note how it was read."""
+    with reading(table.path):
+        header = [name or "" for name in table.header]
+        lower = [name.lower() for name in header]
+        source, target, id_ = (
+            next((name for name in USUAL_NAMES[what] if name in lower and name not in _TIMES), "")
+            for what in ("source", "target", "key")
+        )
+        is_edges = bool(source and target)
+        usual = {source, target, *USUAL_NAMES["type"]} if is_edges else {id_, *USUAL_NAMES["labels"]}
+        header = [one if one in usual else name for name, one in zip(header, lower, strict=True)]
+        if "" in header:
+            raise ValueError(f"line 1: column {header.index('') + 1} has no name; name it, or remove it")
+        _check_names(header)
+        first_id = next((name for name in header[:1] if name.lower().endswith("id")), "")
+        key = id_ or first_id or next((name for name in header if name.lower() == "name"), "")
+        if not is_edges and not key:
             names, usual_keys = ", ".join(map(brief, header)), ", ".join(USUAL_NAMES["key"])
             raise ValueError(
                 f"its columns {names} have no usual names: nodes have {usual_keys}, a first column that ends in id, or "
                 "name; relationships source and target; in the layout of Neo4j's importer :ID, or :START_ID and :END_ID"
             )
-    if "" in header:
-        raise ValueError(f"line 1: column {header.index('') + 1} has no name; name it, or remove it")
-    _check_names(header)
-    for number, record in table.records:
-        if any(field is not None for field in record[len(header) :]):
-            raise ValueError(f"line {number}: there are {len(record)} fields, and {len(header)} in the header")
-    rows = [(f"{table.path.name}, line {number}", dict[str, Any]()) for number, _ in table.records]
-    types = []
-    for place, name in enumerate(header):
-        texts = [record[place] if place < len(record) else None for _, record in table.records]
-        type_ = "string" if name in usual or name == key else _guess(texts)
-        types += [] if name in (source, target, key) else [f"{name}: {type_}"]
-        for (_, fields), text in zip(rows, texts, strict=True):
-            if text:
-                fields[name] = read_value(type_, text)
-    ends = f"relationships, ends: {source}, {target}" if is_edges else f"nodes, key: {key}"
-    note(f"{table.path.name}: {'; '.join([ends, *types])}")
-    return rows, key
+        structure = (source, target) if is_edges else (key,)
+        columns, types = dict[str, Sequence[Any]](), list[str]()
+        for place, name in enumerate(header):
+            texts = [record[place] or None for _, record in table.records]
+            column_type, columns[name] = ("string", texts) if name in {*usual, key} else _guessed(texts)
+            types += [] if name in structure else [f"{name}: {column_type}"]
+        kind = "relationships, ends" if is_edges else "nodes, key"
+        note(f"{table.path.name}: {'; '.join([f'{kind}: ' + ', '.join(structure), *types])}")
+        stem = None if table.path.stem.lower() in _GENERIC else table.path.stem
+        has_directions = "Type" in table.header and _DIRECTIONS.issuperset(columns["type"])
+        for (line, _), *values in zip(table.records, *columns.values(), strict=True):
+            where = f"{table.path.name}, line {line}"
+            fields = {name: value for name, value in zip(columns, values, strict=True) if value is not None}
+            if is_edges:
+                directed = not has_directions or fields.pop("type") == "Directed"
+                type_ = None if options.type_from or has_usual(fields, "type") else stem
+                yield Edge(where, fields, fields.pop(source, None), fields.pop(target, None), type_, directed)
+            else:
+                if "labels" in fields:
+                    fields["labels"] = fields["labels"].split(LIST_DELIMITER)
+                labels = None if options.label_from or has_usual(fields, "labels") else stem
+                yield Entity(where, fields, fields.pop(key, None) if key == id_ else fields.get(key), labels)
 
 
-def _guess(texts: Sequence[str | None]) -> str:
-    """Return the type of a plain column: the first that can read all its fields."""
-    fields = [text for text in texts if text]
+def _guessed(texts: Sequence[str | None]) -> tuple[str, Sequence[Value | None]]:
+    """Return the first type that can read all texts of a plain column, and their values."""
     for type_, form in _GUESSES.items():
-        if fields and all(re.fullmatch(form, field, re.ASCII) for field in fields):
-            try:
-                for field in fields:
-                    read_value(type_, field)
-            except ValueError:
-                continue
-            return type_
-    return "string"
+        if any(texts) and all(re.fullmatch(form, text, re.ASCII) for text in texts if text):
+            with suppress(ValueError):
+                return type_, [read_value(type_, text) if text else None for text in texts]
+    return "string", texts
 
 
 def csv_text(field: str) -> str:

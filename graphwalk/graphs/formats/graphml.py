@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -13,29 +12,24 @@ from xml.sax.saxutils import escape, quoteattr
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
-    UNDIRECTED,
-    both_directions,
+    Edge,
+    Entity,
     by_name,
-    check_attribute,
     checked_header,
-    described,
-    foreign_nodes,
+    foreign_graph,
+    graph_of,
     joined_labels,
-    labels_of,
-    node_of,
     note,
     reading,
-    relationship_of,
+    refuse_choices,
 )
 from graphwalk.graphs.formats.json import parse_json
-from graphwalk.graphs.graph import Node, PropertyColumn, PropertyGraph, Relationship
+from graphwalk.graphs.graph import PropertyColumn, PropertyGraph
 from graphwalk.graphs.values import Value, brief, read_value, type_name, value_text
 
-_NOT_HELD = {
-    "port": "ports (places of a node at which an edge ends)",
-    "hyperedge": "hyperedges (edges between more than two nodes)",
-}
 _HEADER = ("schema_version", "seed", "spec")
+_DRAWINGS = {"nodegraphics": "name", "edgegraphics": "label"}
+"""Types of yEd's keys → fields for the texts that it draws."""
 _DIRECTED = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -46,34 +40,26 @@ def read_graphml(path: Path, options: FileOptions) -> PropertyGraph:
     """
     with reading(path):
         root = _parse(path.read_bytes())
-        for tag, part in _NOT_HELD.items():
-            if root.find(f".//{tag}") is not None:
-                raise ValueError(f"a property graph cannot hold {part}")
-        graphs = list(root.iter("graph"))
+        graphs = root.findall("graph")
         if len(graphs) != 1:
-            raise ValueError(
-                "nested graphs and several graphs in one file cannot be read"
-                if graphs
-                else "there is no <graph> element"
-            )
+            raise ValueError(f"expected one <graph> element, not {len(graphs)}")
         (graph,) = graphs
+        _check_children("the graph", graph, {"data", "desc", "node", "edge"})
         keys = _keys(root)
         head = {_key_of(keys, item).name: item.text or "" for item in graph.iterfind("data")}
-        if unread := sorted(name for name, text in head.items() if name not in _HEADER and text.strip()):
+        texts = head | {child.tag: child.text or "" for child in graph.iterfind("desc")}
+        if unread := sorted(name for name, text in texts.items() if name not in _HEADER and text.strip()):
             note(f"{path.name}: data of the graph as a whole is left out: {', '.join(unread)}")
-        seed, spec = checked_header({name: parse_json(head[name]) for name in _HEADER if name in head})
+        if "schema_version" in head:
+            refuse_choices(options, "a file with a schema_version")
+            seed, spec = checked_header({name: parse_json(head[name]) for name in _HEADER if name in head})
+            nodes, edges = _nodes(keys, graph, is_ours=True), _edges(keys, graph, options, is_ours=True)
+            return graph_of(nodes, edges, seed=seed, spec=spec)
         if any(key.is_drawing for key in keys.values()):
             read = "its labels are the names of nodes and the types of edges, its shapes and places are left out"
             note(f"{path.name} is a drawing: {read}")
-        nodes, edges = list(graph.iterfind("node")), list(graph.iterfind("edge"))
-        is_ours = "schema_version" in head
-        whole = PropertyGraph.from_rows(
-            map(partial(_own_node, keys), nodes) if is_ours else _nodes(keys, nodes, options, path.name),
-            _relationships(keys, edges, graph.get("edgedefault") != "undirected", options, is_ours=is_ours),
-            seed=seed,
-            spec=spec,
-        )
-        return whole if is_ours else described(whole, path.name)
+        nodes, edges = _nodes(keys, graph, is_ours=False), _edges(keys, graph, options, is_ours=False)
+        return foreign_graph(list(nodes), list(edges), options, path.name)
 
 
 def _parse(document: bytes) -> Element:
@@ -101,16 +87,17 @@ class _Key(NamedTuple):
 def _keys(root: Element) -> dict[str, _Key]:
     keys: dict[str, _Key] = {}
     for element in root.iterfind("key"):
-        id_, type_, items = element.get("id", ""), element.get("attr.type", "string"), element.get("attr.list")
+        id_, items = element.get("id", ""), element.get("attr.list")
+        drawing = _DRAWINGS.get(element.get("yfiles.type", ""))
         if id_ in keys:
             raise ValueError(f"two <key> elements have the id {id_!r}")
         keys[id_] = _Key(
             element.get("for", "all"),
-            element.get("attr.name", id_),
-            element.get("graphwalk.type", items or type_),
-            bool(items),
+            drawing or element.get("attr.name") or id_,
+            element.get("graphwalk.type") or items or element.get("attr.type") or "string",
+            items is not None,
             element.findtext("default"),
-            element.get("yfiles.type") in ("nodegraphics", "edgegraphics"),
+            drawing is not None,
         )
     # Older releases of APOC do not declare labels, and `desc` is an element of its own.
     return {"labels": _Key("node", "labels"), "label": _Key("edge", "label"), "desc": _Key("all", "desc")} | keys
@@ -123,72 +110,60 @@ def _key_of(keys: Mapping[str, _Key], data: Element) -> _Key:
         raise ValueError(f"no <key> element explains the data {data.get('key', '')!r}") from None
 
 
-def _own_node(keys: Mapping[str, _Key], element: Element) -> Node:
-    """Return a node of a file of ours, in which another property may be called `label`."""
-    where, data = f"node {element.get('id')!r}", _data_of(keys, element)
-    names = [data.pop("label")] if "label" in data else labels_of(data.pop("labels", "Node"))
-    return node_of(where, _by_name(where, keys, data), element.get("id", ""), names)
-
-
-def _nodes(keys: Mapping[str, _Key], elements: Iterable[Element], options: FileOptions, file: str) -> Iterator[Node]:
-    rows = []
-    for element in elements:
-        where = f"node {element.get('id')!r}"
-        fields = _by_name(where, keys, _data_of(keys, element))
+def _nodes(keys: Mapping[str, _Key], graph: Element, *, is_ours: bool) -> Iterator[Entity]:
+    for element in graph.iterfind("node"):
+        where, labels = f"the node {element.get('id')!r}", None
+        data = _data_of(where, keys, element)
+        if is_ours:  # a property may be called `label` too
+            labels = [data.pop("label")] if "label" in data else data.pop("labels", ())
+        fields = _by_name(where, keys, data)
         if "labels" in element.attrib:  # of Neo4j's exports
             fields["labels"] = element.attrib["labels"]
-        rows.append((where, fields, element.get("id", "")))
-    return foreign_nodes(rows, options, file)
+        yield Entity(where, fields, element.get("id"), labels)
 
 
-def _relationships(
-    keys: Mapping[str, _Key], elements: Iterable[Element], directed: bool, options: FileOptions, *, is_ours: bool
-) -> Iterator[Relationship]:
-    rows = []
-    for element in elements:
-        ends = element.get("source", ""), element.get("target", "")
-        where, data = f"relationship from {ends[0]!r} to {ends[1]!r}", _data_of(keys, element)
-        type_ = data.pop("type", None) if is_ours else element.get("label")  # the attribute in Neo4j's exports
-        rows.append((where, _by_name(where, keys, data), ends, type_, element.get("directed", str(directed).lower())))
-    check_attribute("type_from", options.type_from, [fields for _, fields, *_ in rows])
-    for where, fields, ends, type_, way in rows:
-        if options.type_from is not None:
-            type_ = fields.pop(options.type_from, "RELATED")
-        elif not is_ours and type_ is not None and fields.get("label") == type_:
-            del fields["label"]
-        relationship = relationship_of(where, fields, *ends, type_)
-        if way not in _DIRECTED:
+def _edges(keys: Mapping[str, _Key], graph: Element, options: FileOptions, *, is_ours: bool) -> Iterator[Edge]:
+    default = "false" if graph.get("edgedefault") == "undirected" else "true"
+    for element in graph.iterfind("edge"):
+        where = f"the edge from {element.get('source')!r} to {element.get('target')!r}"
+        data = _data_of(where, keys, element)
+        type_ = data.pop("type", None) if is_ours else None
+        fields = _by_name(where, keys, data)
+        if not is_ours and options.type_from is None:
+            type_ = element.get("label")  # of Neo4j's exports, which have it among the data too
+            if type_ is not None and fields.get("label") == type_:
+                del fields["label"]
+        if (way := element.get("directed", default)) not in _DIRECTED:
             raise ValueError(f"{where}: directed={way!r} is neither true nor false")
-        if _DIRECTED[way]:
-            yield relationship
-        elif options.undirected == "both":
-            yield from both_directions([relationship])
-        else:
-            raise ValueError(f"the edge from {ends[0]!r} to {ends[1]!r} is undirected; {UNDIRECTED}")
+        yield Edge(where, fields, element.get("source"), element.get("target"), type_, _DIRECTED[way])
 
 
-def _data_of(keys: Mapping[str, _Key], element: Element) -> dict[str, Any]:
+def _check_children(where: str, element: Element, tags: Set[str]) -> None:
+    if unknown := {child.tag for child in element} - tags:
+        raise ValueError(f"{where} has the unknown element <{min(unknown)}>, which a property graph cannot hold")
+
+
+def _data_of(where: str, keys: Mapping[str, _Key], element: Element) -> dict[str, Any]:
     """Return the data of a node or an edge by key id: of a drawing its labels, one a line."""
     domains = (element.tag, "all")
     texts = {id_: key.default for id_, key in keys.items() if key.default is not None and key.domain in domains}
     if (desc := element.findtext("desc")) is not None:
         texts["desc"] = desc
-    if unknown := {child.tag for child in element} - {"data", "desc"}:
-        raise ValueError(f"the {element.tag} {brief(element.get('id', ''))} has the unknown element <{min(unknown)}>")
+    _check_children(where, element, {"data", "desc"})
     items = list(element.iterfind("data"))
     if len({item.get("key") for item in items}) < len(items):
-        raise ValueError(f"the {element.tag} {brief(element.get('id', ''))} has data of one key twice")
+        raise ValueError(f"{where} has data of one key twice")
     for item in items:
+        id_, text = item.get("key", ""), item.text or ""
         if _key_of(keys, item).is_drawing:
-            labels = (part for part in item.iter() if part.tag in ("NodeLabel", "EdgeLabel"))
-            texts[item.get("key", "")] = "\n".join(text for label in labels if (text := (label.text or "").strip()))
+            labels = [(part.text or "").strip() for part in item.iter() if part.tag in ("NodeLabel", "EdgeLabel")]
+            text = "\n".join(filter(None, labels))
         elif len(item):
             raise ValueError(
-                f"the data {item.get('key')!r} of the {element.tag} {brief(element.get('id', ''))} has the element "
-                f"<{item[0].tag}>; only text and the labels of yEd can be read"
+                f"the data {id_!r} of {where} has the element <{item[0].tag}>; "
+                "only text and the labels of yEd can be read"
             )
-        else:
-            texts[item.get("key", "")] = item.text or ""
+        texts[id_] = text
     return {id_: _value(keys[id_], text) for id_, text in texts.items()}
 
 
@@ -196,11 +171,9 @@ def _by_name(where: str, keys: Mapping[str, _Key], data: Mapping[str, Any]) -> d
     """Return the data by name. Raise ValueError for two values of one name."""
     fields: dict[str, Any] = {}
     for id_, value in data.items():
+        if keys[id_].is_drawing and not value:
+            continue
         name = keys[id_].name
-        if keys[id_].is_drawing:
-            if not value:
-                continue
-            name = "name" if keys[id_].domain == "node" else "label"
         if name in fields and fields[name] != value:
             raise ValueError(
                 f"{where} has two values of {name!r}, {brief(fields[name])} and {brief(value)}: give one of the <key> "
@@ -224,7 +197,6 @@ def _value(key: _Key, text: str) -> Any:
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _OF_GRAPHML = ("string", "long", "double", "boolean")
-_SORT_NAMES = {"string": "str", "long": "int", "double": "float", "boolean": "bool"}
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _KeyIds = dict[tuple[str, str], str]
@@ -267,8 +239,7 @@ def _key_ids(prefix: str, tables: list[Mapping[str, PropertyColumn]]) -> _KeyIds
         for name, column in columns.items()
         for value in column.canonical().pool
     }
-    ordered = sorted(used, key=lambda key: (key[0], _SORT_NAMES.get(key[1], key[1])))
-    return {key: f"{prefix}{i}" for i, key in enumerate(ordered)}
+    return {key: f"{prefix}{i}" for i, key in enumerate(sorted(used))}
 
 
 def _key(id_: str, domain: str, name: str, type_: str) -> str:

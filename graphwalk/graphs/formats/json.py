@@ -9,18 +9,20 @@ from typing import Any
 
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.graphs.formats.common import (
+    Edge,
+    Entity,
     by_name,
     checked_header,
     checked_text,
     flattened,
     foreign_graph,
+    graph_of,
+    has_usual,
     header,
-    node_of,
     note,
     reading,
-    relationship_of,
+    refuse_choices,
     take_usual,
-    usual_name,
 )
 from graphwalk.graphs.graph import KEY, PropertyGraph
 from graphwalk.graphs.values import SPECIAL_FLOATS, Value, brief, from_json, json_value
@@ -100,9 +102,8 @@ _NODE_LISTS = ("nodes", "vertices", "entities")
 _EDGE_LISTS = ("relationships", "edges", "links", "rels", "relations")
 _AROUND = ("elements", "graph")
 """Fields of a document that hold its nodes, its relationships, and both, as other programs call them."""
-_GROUPS = (("group", "nodes"), ("group", "edges"))
-_KINDS = ("node", "relationship")
-"""Fields, and values of a field `type`, that only tell nodes from relationships: of Cytoscape, of APOC."""
+_KINDS = {"type": ("node", "relationship"), "group": ("nodes", "edges")}
+"""Fields whose values only tell nodes from relationships: of APOC, of Cytoscape."""
 
 
 def read_json(path: Path, options: FileOptions) -> PropertyGraph:
@@ -114,12 +115,13 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
         document = _read_document(path.read_bytes())
         if not isinstance(document, dict) or "schema_version" not in document:
             return _foreign_graph(document, options, path.name)
+        refuse_choices(options, "a file with a schema_version")
         seed, spec = checked_header(document)
         _note_left_out(document.keys() - {"schema_version", "seed", "spec", "nodes", "relationships"}, path.name)
         nodes, edges = (_entries(name, document.get(name)) for name in ("nodes", "relationships"))
-        return PropertyGraph.from_rows(
-            (node_of(where, fields, default=()) for where, fields in nodes),
-            (relationship_of(where, fields, default=None) for where, fields in edges),
+        return graph_of(
+            [Entity(at, fields, take_usual(fields, "key"), take_usual(fields, "labels", ())) for at, fields in nodes],
+            [_edge(at, fields)._replace(type=take_usual(fields, "type", "")) for at, fields in edges],
             seed=seed,
             spec=spec,
         )
@@ -153,38 +155,46 @@ def _entries(name: str, entries: Any) -> list[Entry]:
     return [(f"{name}[{number}]", entry) for number, entry in enumerate(entries)]
 
 
+def _edge(where: str, fields: dict[str, Any]) -> Edge:
+    return Edge(where, fields, _key(take_usual(fields, "source")), _key(take_usual(fields, "target")))
+
+
+def _key(value: Any) -> Any:
+    """Return the key in what a file has for a node: it, or an object with it; a list is a tuple of networkx."""
+    if isinstance(value, dict):
+        value = take_usual(value, "key")
+    return str(from_json(value)) if isinstance(value, list) else value
+
+
 def _parts(document: Any) -> tuple[list[Entry], list[Entry], dict[str, Any]]:
     """Return the nodes, the relationships and the other fields of a document of another program."""
     if isinstance(document, list):
         nodes, edges = list[Entry](), list[Entry]()
         for where, fields in map(_plain, _entries("entry", document)):
-            is_edge = usual_name(fields, "source") and usual_name(fields, "target")
+            is_edge = has_usual(fields, "source") and has_usual(fields, "target")
             (edges if is_edge else nodes).append((where, fields))
         return nodes, edges, {}
     if not isinstance(document, dict):
         raise ValueError("a graph must be a JSON object, or a list of objects")
-    rest = dict(document)
-    node_list, edge_list = (next((name for name in usual if name in rest), "") for usual in (_NODE_LISTS, _EDGE_LISTS))
-    around = next((name for name in _AROUND if isinstance(rest.get(name), dict | list)), "")
+    node_list, edge_list = (
+        next((name for name in usual if name in document), "") for usual in (_NODE_LISTS, _EDGE_LISTS)
+    )
+    around = next((name for name in _AROUND if isinstance(document.get(name), dict | list)), "")
     if around and not node_list and not edge_list:
-        nodes, edges, inner = _parts(rest.pop(around))
-        return nodes, edges, rest | inner
+        nodes, edges, inner = _parts(document.pop(around))
+        return nodes, edges, document | inner
     if not edge_list:
-        names = ", ".join(map(brief, rest)) or "none"
+        names = ", ".join(map(brief, document)) or "none"
         raise ValueError(f"no list of relationships: expected one of {', '.join(_EDGE_LISTS)}; its fields: {names}")
-    nodes, edges = (list(map(_plain, _entries(name, rest.pop(name, [])))) for name in (node_list, edge_list))
-    return nodes, edges, rest
+    nodes, edges = (list(map(_plain, _entries(name, document.pop(name, [])))) for name in (node_list, edge_list))
+    return nodes, edges, document
 
 
 def _plain(entry: Entry) -> Entry:
     """Return a node or a relationship without what Cytoscape and APOC put around its fields."""
     where, fields = entry
-    if isinstance(fields.get("data"), dict):
-        fields = {name: value for name, value in fields.items() if (name, value) not in _GROUPS}
-        fields = dict(flattened(where, fields, ("data",)))
-    if fields.get("type") in _KINDS:
-        fields = {name: value for name, value in fields.items() if name != "type"}
-    return where, fields
+    fields = {name: value for name, value in fields.items() if value not in _KINDS.get(name, ())}
+    return where, dict(flattened(where, fields, ("data",)))
 
 
 def _foreign_graph(document: Any, options: FileOptions, file: str) -> PropertyGraph:
@@ -193,36 +203,26 @@ def _foreign_graph(document: Any, options: FileOptions, file: str) -> PropertyGr
     directed, multigraph = rest.pop("directed", True) is not False, rest.pop("multigraph", False)
     _note_left_out([name for name, value in rest.items() if value not in (None, "", [], {})], file)
     edges = []
-    for where, entry in edge_entries:
-        fields = dict(entry)
+    for where, fields in edge_entries:
         if multigraph and isinstance(name := fields.pop(KEY, None), str):  # networkx numbers the others
             fields.setdefault("type", name)
-        edges.append((where, fields, _key(take_usual(fields, "source")), _key(take_usual(fields, "target"))))
-    ends = [end for *_, source, target in edges for end in (source, target)]
-    named = ends != [] and all(isinstance(end, str) for end in ends)
-    named = named and not any(usual_name(entry, "key") for _, entry in node_entries)
+        edges.append(_edge(where, fields)._replace(directed=directed))
+    ends = [end for edge in edges for end in (edge.source, edge.target)]
+    named = ends and all(isinstance(end, str) for end in ends)
+    named = named and not any(has_usual(fields, "key") for _, fields in node_entries)
     nodes = []
-    for number, (where, entry) in enumerate(node_entries):
-        fields = dict(entry)
-        if isinstance(fields.get("properties"), dict) and "label" in fields:  # no name, which would be a property
-            fields.setdefault("labels", fields.pop("label"))
+    for number, (where, fields) in enumerate(node_entries):
         key = fields.get("name") if named else _key(take_usual(fields, "key"))
-        nodes.append((where, fields, checked_text(where, "key", number if key is None else key)))
-    keys = [key for *_, key in nodes]
+        nodes.append(Entity(where, fields, checked_text(where, "key", number if key is None else key)))
+    keys = [node.key for node in nodes]
     if keys and all(type(end) is int for end in ends) and not {*map(str, ends)} & {*keys}:  # positions, as D3 has them
-        if missing := [end for end in ends if end not in range(len(keys))]:
-            raise ValueError(f"a relationship names the node {missing[0]}, and there are {len(keys)} nodes")
-        edges = [(where, fields, keys[source], keys[target]) for where, fields, source, target in edges]
-    return foreign_graph(nodes, edges, options, file, directed=directed)
+        key_at = dict(enumerate(keys))
+        edges = [
+            e._replace(source=key_at.get(e.source, e.source), target=key_at.get(e.target, e.target)) for e in edges
+        ]
+    return foreign_graph(nodes, edges, options, file)
 
 
 def _note_left_out(names: Collection[str], file: str) -> None:
     if names:
         note(f"{file}: fields beside nodes and relationships are left out: {', '.join(map(brief, sorted(names)))}")
-
-
-def _key(value: Any) -> Any:
-    """Return the key in what a file has for a node: it, or an object with it; a list is a tuple of networkx."""
-    if isinstance(value, dict):
-        value = take_usual(dict(value), "key")
-    return str(from_json(value)) if isinstance(value, list) else value

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.config.strict import Strict, in_words
 from graphwalk.errors import ConfigError, StoreAwayError, StoreError, counted
-from graphwalk.files.bulk import MOST_LISTED, usable_rows
+from graphwalk.files.bulk import usable_rows
 from graphwalk.graphs.graph import KEY, PropertyGraph
 from graphwalk.graphs.values import SCALARS, Row, flat, shown
 from graphwalk.stores.base import GraphStore
@@ -93,7 +93,7 @@ async def find_targets(graph: PropertyGraph, engine: GraphStore, path: Path, age
         names = {cell: names for row in rows for cell in row.values() if (names := values.other_names(cell))}
         targets.append(Target(question, rows, names))
     if mistakes:
-        lines = [f"{path}: {counted(len(mistakes), 'mistake')}", *mistakes[:MOST_LISTED]]
+        lines = [f"{path}: {counted(len(mistakes), 'mistake')}", *mistakes[:20]]
         raise ConfigError("\n".join(lines), hint="docs/own_graph.md shows the format of the file")
     return targets
 

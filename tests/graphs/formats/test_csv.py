@@ -187,19 +187,16 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
         ({"x": "id,,b\na,1,2\n"}, r"x\.csv: line 1: column 2 has no name"),
         ({"x": "id,b\na,1,2\n"}, r"x\.csv: line 2: there are 3 fields, and 2 in the header"),
         ({"x": "id,b\n,1\n"}, r"x\.csv, line 2 has no key"),
-        (
-            {"x": "Source,Target,Type\na,b,Directed\nb,a,Undirected\n"},
-            "directed and undirected relationships are mixed",
-        ),
+        ({"x": "Source,Target,Type\na,b,Directed\nb,a,Undirected\n"}, r"x\.csv, line 3 is undirected"),
         ({"x": PEOPLE + "b,two,A\n"}, r"x\.csv: line 3: column 'n', a int: 'two' is not a whole number"),
-        ({"x": PEOPLE + "a,2,A\n"}, r"x\.csv, line 3: the id 'a' is there already, in x\.csv, line 2"),
+        ({"x": PEOPLE + "a,2,A\n"}, r"x\.csv, line 3: the key 'a' is there already, in x\.csv, line 2"),
         ({"x": PEOPLE + 'b,"2,A\n'}, r"x\.csv: line 3: cannot read .*is a quote not closed"),
         ({"x": PEOPLE + "b,2,A,4\n"}, r"x\.csv: line 3: there are 4 fields, and 3 in the header"),
         ({"x": PEOPLE + "b,2,gw_1\n"}, r"x\.csv, line 3 has the label 'gw_1'"),
         ({"x": ":ID,p:map\na,1\n"}, "the column 'p:map' has the unknown type 'map'"),
         ({"x": ":ID,p,p\na,1,2\n"}, "the header has the column 'p' more than once"),
-        ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,b,R\n"}, r"y\.csv, line 2: no node has the id 'b'"),
-        ({"x": PEOPLE + ",2,A\n"}, r"x\.csv, line 3: :ID is missing"),
+        ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,b,R\n"}, r"y\.csv, line 2 names the node 'b'"),
+        ({"x": PEOPLE + ",2,A\n"}, r"x\.csv: line 3: :ID is missing"),
     ],
 )
 def test_unusable_files_are_errors(files: dict[str, str], message: str, tmp_path: Path) -> None:
