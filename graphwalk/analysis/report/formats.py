@@ -91,7 +91,7 @@ def _table(
     *,
     note: str = "",
 ) -> TextTable:
-    """Lay out rows, without unknown columns, and without `tasks` if every episode is one.
+    """Lay out rows, without unknown columns, without `tasks` if every episode is one, without overflows if none is.
 
     A group is named in its first row only. `note` is shown if a row is published.
     """
@@ -100,6 +100,8 @@ def _table(
     fields = {name for row in rows for name, value in row.items() if value is not None}
     if all(row.get("tasks") == row.get("scored") for row in rows if not row.get("published")):
         fields.discard("tasks")
+    if not any(row.get("context_overflows") for row in rows):
+        fields.discard("context_overflows")
     shown = [replace(one, scale=scales.get(one.field)) for one in columns if one.field in fields]
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:

@@ -158,7 +158,8 @@ def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mappin
     """Return the record of a trace; `stepwise` means that every state is requested."""
     first, *_ = every = list(episodes.values())
     scores = {step: episode["score"] for step, episode in episodes.items() if episode["score"]}
-    failed = next((one for one in every if ExitStatus(one["exit_status"]).infrastructure), first)
+    overflow = ExitStatus.CONTEXT_OVERFLOW
+    failed = max(every, key=lambda one: (ExitStatus(one["exit_status"]).infrastructure, one["exit_status"] == overflow))
     return {
         **first,
         "task_id": first["task"]["trace_id"],

@@ -155,6 +155,23 @@ def test_variants_are_rows_in_the_order_of_their_numbers() -> None:
     assert "Answers forced by a limit" in to_markdown(report)
 
 
+def test_overflows_of_the_context_window_are_a_column_where_there_are_any() -> None:
+    def headings(log: list[dict]) -> list[str]:
+        return [column.field for column in next(text_tables(build_report(log, DECLARED))).columns]
+
+    log = [*run()]
+    assert "context_overflows" not in headings(log)
+    log[0] |= {"exit_status": "context_overflow"}
+    assert headings(log).index("context_overflows") == headings(log).index("accuracy") + 1
+
+
+@pytest.mark.parametrize("suite", ["questions", "mazes", "graphwalks", "own_questions", "magma"])
+def test_each_suite_counts_overflows_of_the_context_window(suite: str) -> None:
+    declared = analysis_of(suite_named(suite)).report()
+    assert "context_overflows" in {measure.name for measure in declared.measures}
+    assert "context_overflows" in {column.field for column in declared.columns}
+
+
 def named(folder: Path) -> RunFolder:
     run = copied("questions", folder)
     manifest = run.read_manifest()

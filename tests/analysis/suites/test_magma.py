@@ -55,6 +55,13 @@ def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
     assert (nothing["scored"], nothing["accuracy"], nothing["infrastructure_failures"]) == (0, None, 12)
 
 
+def test_an_overflow_in_any_step_of_a_trace_is_counted(logged: list[dict[str, Any]]) -> None:
+    expert = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
+    overflowed = [expert[0], {**expert[1], "exit_status": "context_overflow"}, *expert[2:]]
+    total = build_report(overflowed, DECLARED).rows[0]
+    assert (total["scored"], total["context_overflows"], total["infrastructure_failures"]) == (12, 1, 0)
+
+
 def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> None:
     """Breadth-first search and Prim run on the same edges, with and without weights."""
     clusters: dict[str, set[str]] = {"bfs": set(), "mst_prim": set()}
