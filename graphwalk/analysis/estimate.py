@@ -31,6 +31,8 @@ EXPERTS = ("expert", "cypher")
 """Scripted agents that play without mistakes, each in its own settings."""
 SAMPLE = 24
 """Largest number of tasks that the expert plays for an estimate, in each setting."""
+_Setup = tuple[str, int | None]
+"""A setting, and the context window that a model's server reports."""
 CACHED_FROM = 1024
 """Tokens from which providers cache the beginning of a call (documentation of OpenAI and Anthropic)."""
 
@@ -187,9 +189,16 @@ class _EachCallOnce(ToolboxWrapper):
 
 
 async def _play_expert(
-    planned: PlannedEpisode, experiment: Experiment, results: dict[tuple[str, str], ToolResult], judged: bool
+    planned: PlannedEpisode,
+    experiment: Experiment,
+    window: int | None,
+    results: dict[tuple[str, str], ToolResult],
+    judged: bool,
 ) -> ExpertEpisode:
-    """Play an episode with the first expert that can, within the limits of the run. StoreError if a tool fails."""
+    """Play an episode with the first expert that can, within the limits of the run. StoreError if a tool fails.
+
+    `window`: context window that a server reports; the smaller one of it and `limits.context_tokens` holds.
+    """
     suite, task, setting = experiment.suite, planned.task, planned.key.setting
     experiment = experiment.of(setting)
     able = (name for name in EXPERTS if name in suite.players and can_play(suite, f"scripted/{name}", setting, task))
@@ -197,7 +206,7 @@ async def _play_expert(
     target = json.dumps(task.target, ensure_ascii=False, default=str)
     player = await planned.scripted(expert, experiment) if expert else ScriptedModel("target", _answer(target))
     limits, agent = experiment.config.limits, experiment.agent
-    model = _ExpertModel(player, protocol_of(agent), limits.context_tokens)
+    model = _ExpertModel(player, protocol_of(agent), _smallest(window, limits.context_tokens))
     prompt = await planned.prompt(experiment)
     if prompt.toolbox is not None:
         prompt = replace(prompt, toolbox=_EachCallOnce(prompt.toolbox, results))
@@ -213,6 +222,11 @@ async def _play_expert(
     return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, expert is not None, correct)
 
 
+def _smallest(*windows: int | None) -> int | None:
+    """Return the smallest of the context windows that are known, None if none is."""
+    return min((window for window in windows if window is not None), default=None)
+
+
 def _answer(text: str) -> Policy:
     """Reply with a text, without a call."""
     yield from ()
@@ -220,20 +234,27 @@ def _answer(text: str) -> Policy:
 
 
 async def _play_experts(
-    experiment: Experiment, most: int | None = None, *, judged: bool, done: Callable[[], object] = lambda: None
-) -> tuple[Plan, dict[str, list[ExpertEpisode]]]:
-    """Return the plan, and by setting the expert's episodes of all tasks, or of a random sample of at most `most`.
+    experiment: Experiment,
+    windows: Mapping[str, int | None],
+    most: int | None = None,
+    *,
+    judged: bool,
+    done: Callable[[], object] = lambda: None,
+) -> tuple[Plan, dict[_Setup, list[ExpertEpisode]]]:
+    """Return the plan, and by setup the expert's episodes of all tasks, or of a random sample of at most `most`.
 
-    Nothing is loaded into a server. `done` is called after each episode.
+    `windows`: context window by model, as its server reports it. Nothing is loaded into a server. `done` is called
+    after each episode.
     """
     variables = experiment.variables if experiment.config.store == "neo4j" else None
     async with GraphSources(variables=variables) as sources:
         plan = await make_plan(experiment, sources, lambda tasks: None)
-        by_setting: dict[str, dict[str, PlannedEpisode]] = defaultdict(dict)
+        by_setup: dict[_Setup, dict[str, PlannedEpisode]] = defaultdict(dict)
         for planned in plan.episodes:
-            by_setting[planned.key.setting].setdefault(planned.key.task_id, planned)
-        played: dict[str, list[ExpertEpisode]] = defaultdict(list)
-        for setting, by_task in by_setting.items():
+            setup = (planned.key.setting, windows.get(planned.key.model))
+            by_setup[setup].setdefault(planned.key.task_id, planned)
+        played: dict[_Setup, list[ExpertEpisode]] = defaultdict(list)
+        for setup, by_task in by_setup.items():
             episodes = list(by_task.values())
             if most is not None and len(episodes) > most:
                 episodes = stdlib_random(experiment.config.seed, "estimate").sample(episodes, most)
@@ -241,37 +262,43 @@ async def _play_experts(
             for planned in episodes:
                 if planned.graph is not graph:
                     graph, results = planned.graph, {}
-                played[setting].append(await _play_expert(planned, experiment, results, judged))
+                played[setup].append(await _play_expert(planned, experiment, setup[1], results, judged))
                 done()
                 await asyncio.sleep(0)
     return plan, played
 
 
 async def check_setup(
-    experiment: Experiment, done: Callable[[], object] = lambda: None
+    experiment: Experiment, windows: Mapping[str, int], done: Callable[[], object] = lambda: None
 ) -> dict[str, tuple[int, int] | None]:
     """Return for each setting how many tasks the expert solves, and of how many; None if it cannot play them.
 
-    `done` is called after each episode. Raise StoreError if a tool fails.
+    `windows`: context window by model, as its server reports it; the smallest holds. `done` is called after each
+    episode. Raise StoreError if a tool fails.
     """
-    _, played = await _play_experts(experiment, judged=True, done=done)
+    smallest = dict.fromkeys(experiment.models, _smallest(*windows.values()))
+    _, played = await _play_experts(experiment, smallest, judged=True, done=done)
     return {
         setting: None
         if any(one.correct is None for one in episodes)
         else (sum(bool(one.correct) for one in episodes), len(episodes))
-        for setting, episodes in played.items()
+        for (setting, _), episodes in played.items()
     }
 
 
-async def estimate_run(experiment: Experiment) -> RunEstimate:
-    """Play the expert on a sample of the tasks, and sum up calls, tokens and cost. StoreError if a tool fails."""
-    plan, played = await _play_experts(experiment, SAMPLE, judged=False)
+async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> RunEstimate:
+    """Play the expert on a sample of the tasks, and sum up calls, tokens and cost. StoreError if a tool fails.
+
+    `windows`: context window by model, as its server reports it.
+    """
+    plan, played = await _play_experts(experiment, windows, SAMPLE, judged=False)
     rows = []
     for (model, setting), number in Counter((one.key.model, one.key.setting) for one in plan.episodes).items():
         total: Counter[str] = Counter()
-        for episode in played[setting]:
+        episodes = played[setting, windows.get(model)]
+        for episode in episodes:
             total.update(episode.counts)
-        counts = {name: round(number * count / len(played[setting])) for name, count in total.items()}
+        counts = {name: round(number * count / len(episodes)) for name, count in total.items()}
         usd, price = None, experiment.prices.get(model)
         if per_episode(model):
             usd = 0.0
@@ -286,6 +313,7 @@ async def estimate_run(experiment: Experiment) -> RunEstimate:
         rows,
         dict(experiment.prices),
         [
+            *window_notes(windows),
             *plan.notes(),
             *([str(primary)] if primary else []),
             *_assumptions(experiment, rows, played, len(plan.tasks)),
@@ -322,8 +350,14 @@ def _units(clusters: set[tuple[str, str]]) -> tuple[int, str]:
     return (len(graphs), "graph") if len(graphs) > 1 else (len(questions), "question")
 
 
+def window_notes(windows: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line about the context window of each model."""
+    for model, tokens in windows.items():
+        yield f"Context window of {model}, as its server reports it: {tokens:,} tokens."
+
+
 def _assumptions(
-    experiment: Experiment, rows: Sequence[ModelEstimate], played: Mapping[str, Sequence[ExpertEpisode]], tasks: int
+    experiment: Experiment, rows: Sequence[ModelEstimate], played: Mapping[_Setup, Sequence[ExpertEpisode]], tasks: int
 ) -> Iterator[str]:
     """Yield the assumptions of the estimate that matter for this plan, in one line each."""
     real = [row for row in rows if not per_episode(row.model)]

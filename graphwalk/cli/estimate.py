@@ -25,14 +25,18 @@ _COLUMNS = {
 
 def print_setup(experiment: "Experiment", as_json: bool) -> None:
     """Print for each setting how many tasks the scripted expert solves under this setup."""
-    from graphwalk.analysis.estimate import check_setup
+    from graphwalk.analysis.estimate import check_setup, window_notes
+    from graphwalk.runs.resolve import context_windows
 
+    windows = run_async(context_windows(experiment))
     with progress_bar("expert plays") as done:
-        solved = run_async(check_setup(experiment, done))
+        solved = run_async(check_setup(experiment, windows, done))
     if as_json:
         shares = {setting: share and share[0] / share[1] for setting, share in solved.items()}
         data(json.dumps({"experiment": experiment.config.name, "expert": shares}, indent=2))
         return
+    for note in window_notes(windows):
+        data(note)
     for setting, share in solved.items():
         words = "not known: no scripted agent plays it" if share is None else f"{share[0]} of {share[1]} tasks"
         data(f"Expert under this setup, {setting}: {words}")
@@ -41,8 +45,9 @@ def print_setup(experiment: "Experiment", as_json: bool) -> None:
 def print_estimate(experiment: "Experiment", as_json: bool) -> None:
     """Print tasks, calls, tokens and cost of a run."""
     from graphwalk.analysis.estimate import estimate_run
+    from graphwalk.runs.resolve import context_windows
 
-    estimate = run_async(estimate_run(experiment))
+    estimate = run_async(estimate_run(experiment, run_async(context_windows(experiment))))
     data(estimate.as_json() if as_json else dry_run_text(estimate))
 
 

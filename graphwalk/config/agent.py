@@ -166,7 +166,7 @@ class Limits(Strict):
     episode_seconds: PositiveFloat = 3600
     """Timeout of one episode."""
     context_tokens: PositiveInt | None = None
-    """Context window of the models, for --check-setup. None: not known."""
+    """Context window of the models, for --check-setup and --dry-run. A smaller one that a server reports holds."""
     episode_tokens: PositiveInt | None = None
     """Tokens of one episode; beyond it the episode ends without an answer."""
     episode_usd: PositiveFloat | None = None

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARACTERS = 200
 _CONNECT_SECONDS = 10.0
+_WINDOW_SECONDS = 2.0
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 """Words of a server that refuses the state that it sent, as Groq does."""
 _ONLY_STREAMS = re.compile(r"\bstream", re.I)
@@ -141,6 +142,33 @@ class OpenAIModel(ABC):
                 f"no server at {self._source}: {reason}", hint=hint, retryable=True, refused=local
             ) from None
         writer.close()
+
+    async def context_tokens(self) -> int | None:
+        """Return the context window that the server reports, None if it reports none within two seconds.
+
+        Read llama.cpp's `/props`, `/v1/models` of vLLM and others, and Ollama's `/api/show`, in this order.
+        """
+        root = str(self._client.base_url).rstrip("/").removesuffix("/v1")
+        props, models, details = await asyncio.gather(
+            self._facts(self._client.get(f"{root}/props", cast_to=object)),
+            self._facts(self._client.get("/models", cast_to=object)),
+            self._facts(self._client.post(f"{root}/api/show", cast_to=object, body={"model": self._model})),
+        )
+        listed = (mapping(entry) for entry in sequence(models.get("data")))
+        entry = next((entry for entry in listed if entry.get("id") == self._model), {})
+        windows = [
+            mapping(props.get("default_generation_settings")).get("n_ctx"),
+            *map(entry.get, ("max_model_len", "context_length", "context_window")),
+            *(n for name, n in mapping(details.get("model_info")).items() if name.endswith(".context_length")),
+        ]
+        return next((tokens for tokens in windows if type(tokens) is int and tokens > 0), None)
+
+    async def _facts(self, request: Awaitable[object]) -> dict[str, Any]:
+        """Return the object that a server replies, {} after any failure: most servers lack most of these paths."""
+        with suppress(Exception):
+            async with asyncio.timeout(_WINDOW_SECONDS):
+                return mapping(await request)
+        return {}
 
     async def close(self) -> None:
         if not self._lent:

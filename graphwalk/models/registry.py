@@ -40,6 +40,7 @@ SERVERS = {
 }
 """Provider → base URL, which NAME_BASE_URL replaces; NAME_API_KEY is the key."""
 _OPENAI_HOST = "api.openai.com"
+_PROVIDER_HOSTS = {urlsplit(url).hostname for url in SERVERS.values()} - {"127.0.0.1"}
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
 """Timeouts: connecting, between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
@@ -125,7 +126,7 @@ class Guarded(Wrapper):
     def __init__(self, inner: Any, variables: Variables, name: str, *, lent: bool = False) -> None:
         self.inner, self.name = inner, name
         self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
-        self._secrets, self._lent = variables.secrets, lent
+        self._secrets, self.lent = variables.secrets, lent
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
@@ -163,7 +164,7 @@ class Guarded(Wrapper):
             await self.inner.probe()
 
     async def close(self) -> None:
-        close = None if self._lent else getattr(self.inner, "close", None)
+        close = None if self.lent else getattr(self.inner, "close", None)
         if close is not None:
             await close()
 
@@ -269,6 +270,25 @@ def base_url(spec: str, variables: Variables) -> str | None:
     if provider != "openai-api" and server not in SERVERS:
         return None
     return variables.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
+
+
+async def context_tokens(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> int | None:
+    """Return the context window of a model as its server reports it, None if it is not known.
+
+    Only a server of your own is asked, no provider. The model is opened for this, and closed.
+    """
+    address = base_url(spec, variables)
+    if address is None or spec.startswith("azure/") or urlsplit(address).hostname in _PROVIDER_HOSTS:
+        return None
+    try:
+        model = open_model(spec, variables, arguments)
+    except GraphwalkError:
+        return None
+    try:
+        inner = model.inner if isinstance(model, Guarded) else None
+        return await inner.context_tokens() if isinstance(inner, OpenAIModel) else None
+    finally:
+        await model.close()
 
 
 def server_of(spec: str, variables: Variables) -> str | None:

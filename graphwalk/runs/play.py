@@ -29,7 +29,7 @@ from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, 
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, Result, judge, key_of, read_answer
-from graphwalk.runs.resolve import Experiment, no_episode, resolve
+from graphwalk.runs.resolve import Experiment, context_windows, no_episode, resolve
 from graphwalk.runs.shards import Shard
 from graphwalk.suites.extraction import extract_with_model
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
@@ -127,8 +127,11 @@ async def _play_run(
             for provider in experiment.opened.values():
                 if isinstance(provider, Guarded):
                     await provider.probe()  # a server that has not been started is named before the plan is made
+            windows = await context_windows(experiment)
             plan = await make_plan(experiment, sources, progress.planning)
             manifest = manifest_of(plan)
+            if windows:
+                manifest.setdefault("context_tokens", windows)
             folder.write_manifest(manifest)
             redact = experiment.variables.secrets.redact_certain
             texts = {name: redact(text) for name, text in texts_of(experiment).items()}

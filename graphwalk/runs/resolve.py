@@ -1,5 +1,6 @@
 """Resolve an experiment: look up all that it names, and report errors before the first call."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.chat import CallOptions, Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
-from graphwalk.models.registry import check_name, open_model
+from graphwalk.models.registry import check_name, context_tokens, open_model
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.base import STORES
@@ -148,6 +149,15 @@ def resolve(
     if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
         raise no_episode(experiment)
     return experiment.with_variants()
+
+
+async def context_windows(experiment: Experiment) -> dict[str, int]:
+    """Return model → tokens of its context window, of the models whose servers report it."""
+    arguments, variables = experiment.config.model_arguments, experiment.variables
+    # An object of the caller may be connected to another server than its name.
+    models = [model for model in experiment.models if not getattr(experiment.opened.get(model), "lent", False)]
+    windows = await asyncio.gather(*(context_tokens(model, variables, arguments.get(model)) for model in models))
+    return {model: tokens for model, tokens in zip(models, windows, strict=True) if tokens is not None}
 
 
 def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:

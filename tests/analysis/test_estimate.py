@@ -1,5 +1,6 @@
 """The estimate of a run, compared with its real requests."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,13 +18,14 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
-from graphwalk.runs.resolve import resolve
+from graphwalk.runs.resolve import Experiment, resolve
 from tests.cli.test_commands import graphwalk
+from tests.models.server import Answer, ModelServer
 from tests.runs.runs import NOTHING_SET, experiment, records, start
 
 
 async def estimated(**flags: Any) -> estimating.RunEstimate:
-    return await estimate_run(resolve(experiment(**flags), NOTHING_SET, keys=False))
+    return await estimate_run(resolve(experiment(**flags), NOTHING_SET, keys=False), {})
 
 
 class Straight:
@@ -54,7 +56,7 @@ async def test_an_estimate_is_what_a_model_receives_that_calls_as_the_expert(tmp
     straight = Straight(tmp_path / "expert")
     config = experiment(models=[straight.name], **agent)
     resolved = resolve(config, NOTHING_SET, objects={straight.name: straight})
-    row = (await estimate_run(resolved)).rows[0]
+    row = (await estimate_run(resolved, {})).rows[0]
     await start_run(resolved, NewRun.make("real", tmp_path / "real"), Progress())
     assert (straight.calls, straight.tokens) == (row.model_calls, row.input_tokens)
 
@@ -145,8 +147,12 @@ PAPER_100: dict[str, Any] = {
 }
 
 
+def paper_100(**flags: Any) -> Experiment:
+    return resolve(load_experiment(PAPER_100, flags=flags), NOTHING_SET, keys=False)
+
+
 async def solved(**flags: Any) -> dict[str, tuple[int, int] | None]:
-    return await check_setup(resolve(load_experiment(PAPER_100, flags=flags), NOTHING_SET, keys=False))
+    return await check_setup(paper_100(**flags), {})
 
 
 @pytest.mark.parametrize(
@@ -173,6 +179,49 @@ async def test_a_schema_that_is_cut_leaves_the_expert_unknown() -> None:
 async def test_it_is_not_known_where_no_scripted_agent_plays() -> None:
     flags = {"settings": ["tools", "no_tools"], "models": ["openai/gpt-4.1-mini"], "limit": 2}
     assert await solved(**flags) == {"tools": (2, 2), "no_tools": None}
+
+
+LARGE, SMALL = "openai-api/local/large", "openai-api/local/small"
+
+
+@pytest.mark.parametrize(
+    ("limit", "windows", "right"),
+    [(None, {LARGE: 100_000, SMALL: 8192}, 2), (8192, {LARGE: 100_000}, 2), (100_000, {}, 12)],
+    ids=["server's", "limit's", "large"],
+)
+async def test_the_smallest_window_holds_for_the_setup(limit: int | None, windows: dict[str, int], right: int) -> None:
+    flags = {"models": [LARGE, SMALL], "agent.tool_protocol": "text", "limits.context_tokens": limit}
+    assert await check_setup(paper_100(**flags), windows) == {"tools": (right, 12)}
+
+
+async def test_an_estimate_stops_at_the_window_of_each_model() -> None:
+    models = paper_100(models=[LARGE, SMALL], **{"agent.tool_protocol": "text"})
+    estimate = await estimate_run(models, {SMALL: 8192})
+    large, small = estimate.rows
+    assert small.model_calls < large.model_calls
+    assert estimate.notes[0] == f"Context window of {SMALL}, as its server reports it: 8,192 tokens."
+
+
+async def test_the_commands_read_the_window_from_the_server(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        server.facts["/props"] = Answer({"default_generation_settings": {"n_ctx": 500}})
+        command = (
+            "run",
+            "quickstart",
+            "--graphs",
+            "1",
+            "--limit",
+            "4",
+            "-m",
+            LARGE,
+            "-o",
+            f"servers.local={server.url}",
+        )
+        setup = await asyncio.to_thread(graphwalk, *command, "--check-setup", "--json", folder=tmp_path)
+        dry_run = await asyncio.to_thread(graphwalk, *command, "--dry-run", folder=tmp_path)
+    assert json.loads(setup.stdout)["expert"] == {"tools": 0.0}
+    assert "as its server reports it: 500 tokens" in " ".join(dry_run.stdout.split())
+    assert not server.requests
 
 
 def test_the_command_prints_shares(tmp_path: Path) -> None:

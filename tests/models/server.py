@@ -127,12 +127,18 @@ def allows(schema: Mapping[str, Any], value: Any) -> bool:
 
 
 class ModelServer:
-    """Counts `requests` (kept unless `record` is off) and open `connections`."""
+    """Counts `requests` (kept unless `record` is off) and open `connections`.
+
+    `facts`: answers about the server itself, by path (`/props`, `/v1/models`, `/api/show`), else status 404;
+    `fact_paths` counts these requests.
+    """
 
     def __init__(self, respond: Respond | None = None, *, record: bool = True) -> None:
         self.respond = respond or in_turn("hello")
         self.record = record
         self.url = ""
+        self.facts: dict[str, Answer] = {}
+        self.fact_paths: Counter[str] = Counter()
         self.requests: list[Request] = []
         self.served: Counter[int] = Counter()
         self.connections = 0
@@ -179,8 +185,9 @@ class ModelServer:
         headers = {name.lower(): value.strip() for name, _, value in fields}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         request = Request(head[0].split()[1], headers, raw, asyncio.get_running_loop().time())
-        if head[0].startswith("GET ") and request.path.endswith("/models"):
-            answer = error(404)
+        if request.path in ("/props", "/v1/models", "/api/show"):
+            self.fact_paths[request.path] += 1
+            answer = self.facts.get(request.path, error(404))
         else:
             if self.record:
                 self.requests.append(request)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ModelError
+from graphwalk.models import openai
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.registry import open_model
@@ -377,3 +378,44 @@ async def test_an_error_names_the_host_and_neither_path_nor_key(server: ModelSer
     if answer is None:
         assert failed.retryable
         assert failed.hint == "start the server, or correct OPENAI_BASE_URL"
+
+
+PROPS, MODELS, SHOW = "/props", "/v1/models", "/api/show"
+
+
+def listed(name: str, **fields: Any) -> dict[str, Any]:
+    return {"object": "list", "data": [{"id": "other", "max_model_len": 1}, {"id": name, **fields}]}
+
+
+@pytest.mark.parametrize(
+    ("bodies", "tokens"),
+    [
+        ({PROPS: {"default_generation_settings": {"n_ctx": 4096}}, MODELS: listed("m", max_model_len=8192)}, 4096),
+        ({MODELS: listed("m", max_model_len=8192)}, 8192),
+        ({MODELS: listed("m", context_length=16_384)}, 16_384),
+        ({MODELS: listed("m", context_window=32_768)}, 32_768),
+        ({SHOW: {"model_info": {"llama.block_count": 2, "llama.context_length": 131_072}}}, 131_072),
+        ({}, None),
+        ({MODELS: listed("another", max_model_len=8192)}, None),
+        ({PROPS: [], MODELS: {"data": [1, {"id": "m", "max_model_len": "8192"}]}, SHOW: b"<html>"}, None),
+        ({PROPS: {"default_generation_settings": {"n_ctx": True}}, MODELS: listed("m", max_model_len=0)}, None),
+    ],
+    ids=["llama.cpp", "vLLM", "length", "window", "Ollama", "no such paths", "another model", "broken", "no number"],
+)
+async def test_the_context_window_that_a_server_reports(
+    model: OpenAIModel, server: ModelServer, bodies: dict[str, Any], tokens: int | None
+) -> None:
+    server.facts = {path: Answer(body) for path, body in bodies.items()}
+    assert await model.context_tokens() == tokens
+    assert server.fact_paths == dict.fromkeys((PROPS, MODELS, SHOW), 1)
+    assert not server.requests
+
+
+async def test_a_slow_path_of_a_server_does_not_hide_its_context_window(
+    model: OpenAIModel, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai, "_WINDOW_SECONDS", 0.3)
+    server.facts = {PROPS: Answer(then="hang"), MODELS: Answer(listed("m", max_model_len=8192))}
+    assert await model.context_tokens() == 8192
+    await server.stop()
+    assert await model.context_tokens() is None

@@ -8,9 +8,10 @@ import pytest
 
 from graphwalk.config import resources as plugins
 from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models import registry
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.openai import ChatModel, ResponsesModel
-from graphwalk.models.registry import PROVIDERS, Guarded, list_providers, open_model
+from graphwalk.models.registry import PROVIDERS, Guarded, context_tokens, list_providers, open_model
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK
 from tests.models.server import Answer, ModelServer, error, in_turn
@@ -137,3 +138,28 @@ async def test_the_error_of_a_wrong_key_names_its_variable(variables: Variables,
             await model.complete(ASK, (), CallOptions())
         assert failure.value.hint == "check LOCAL_API_KEY"
     await model.close()
+
+
+@pytest.mark.parametrize(
+    ("spec", "tokens"),
+    [
+        ("openai-api/local/m", 8192),
+        ("openai-api/keyless/m", None),
+        ("openai/m", 8192),
+        ("deepseek/m", None),
+        ("azure/m", None),
+        ("scripted/expert", None),
+    ],
+)
+async def test_only_servers_of_your_own_are_asked_for_the_context_window(
+    server: ModelServer, variables: Variables, monkeypatch: pytest.MonkeyPatch, spec: str, tokens: int | None
+) -> None:
+    server.facts["/props"] = Answer({"default_generation_settings": {"n_ctx": 8192}})
+    monkeypatch.setattr(registry, "_PROVIDER_HOSTS", {"localhost"})
+    azure = {"AZURE_OPENAI_ENDPOINT": server.url, "AZURE_OPENAI_API_KEY": "k", "OPENAI_API_VERSION": "1"}
+    far = {
+        "KEYLESS_BASE_URL": "https://models.example/v1",
+        "DEEPSEEK_BASE_URL": server.url.replace("127.0.0.1", "localhost"),
+    }
+    assert await context_tokens(spec, Variables({**variables.values, **azure, **far})) == tokens
+    assert bool(server.fact_paths) == (tokens is not None)

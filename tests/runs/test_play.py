@@ -128,6 +128,18 @@ async def test_a_budget_stops_the_run_and_a_larger_one_finishes_it(tmp_path: Pat
         assert (summary.finished, len(server.requests)) == (12, 24)
 
 
+async def test_the_context_windows_that_servers_report_are_recorded(tmp_path: Path) -> None:
+    async with ModelServer(thinker) as server:
+        server.facts["/v1/models"] = Answer({"data": [{"id": "m", "max_model_len": 8192}]})
+        models = ["openai-api/local/m", "openai-api/local/other", "scripted/expert"]
+        await start(tmp_path / "run", experiment(models=models, limit=1), served(server))
+        server.facts.clear()
+        await resume(tmp_path / "run", served(server))
+    assert RunFolder.open(tmp_path / "run").read_manifest()["context_tokens"] == {"openai-api/local/m": 8192}
+    await start(tmp_path / "scripted", experiment(limit=1))
+    assert "context_tokens" not in RunFolder.open(tmp_path / "scripted").read_manifest()
+
+
 def reader(said: str, extracted: str) -> Any:
     def respond(request: Request) -> Answer:
         return Answer(chat(extracted if request.body["model"] == "reader" else said))

@@ -26,7 +26,7 @@ async def test_episodes_that_a_scripted_agent_cannot_play_are_named_in_plan_log_
     config = experiment(models=["scripted/expert"], settings=["tools", "no_tools"])
     note = "12 episodes of scripted/expert left out: this scripted agent cannot play no_tools."
     assert (await start(tmp_path / "run", config)).episodes == 12
-    assert note in (await estimate_run(resolve(config, NOTHING_SET))).notes
+    assert note in (await estimate_run(resolve(config, NOTHING_SET), {})).notes
     assert note in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
     assert note in report_of(RunFolder.open(tmp_path / "run")).notes
 
@@ -44,5 +44,5 @@ async def test_experiment_without_tasks_names_the_reason(tmp_path: Path) -> None
     file.write_text('{"nodes": [{"key": "a", "labels": ["A"], "properties": {}}], "relationships": []}')
     config = load_experiment("own-graph", flags={"suite.graphs": [{"file": str(file)}], "store": "embedded"})
     with pytest.raises(ConfigError, match="no task can be played in tools, no_tools, write_cypher\n") as caught:
-        await estimate_run(resolve(config, NOTHING_SET))
+        await estimate_run(resolve(config, NOTHING_SET), {})
     assert "one: without node_count: " in str(caught.value)

@@ -124,7 +124,7 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
         played = config(path, **{"agent.call_seconds": 0.5})
         for attempt in (
             lambda: start(tmp_path / "run", played, variables(server)),
-            lambda: estimate_run(resolve(played, variables(server))),
+            lambda: estimate_run(resolve(played, variables(server)), {}),
         ):
             with pytest.raises(ConfigError) as caught:
                 await attempt()

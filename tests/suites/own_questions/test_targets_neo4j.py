@@ -105,7 +105,7 @@ async def test_gold_queries_of_a_database_are_read_only(supplied: Variables, tmp
     flags = file_of(tmp_path, [*wrong, {"question": "g", "answer": "Lodz Fabrik"}])
     with pytest.raises(ConfigError) as caught:
         await estimate_run(
-            resolve(load_experiment("own-questions", flags={**flags, "agent.call_seconds": 1}), supplied)
+            resolve(load_experiment("own-questions", flags={**flags, "agent.call_seconds": 1}), supplied), {}
         )
     absent = "answer: no key, value or name in the graph is 'Lodz Fabrik'"
     for line, problem in enumerate([*WRONG.values(), absent], 1):
