@@ -84,7 +84,7 @@ def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:
     yield result["task"].get("twin_of")
     error = result.get("trajectory", {}).get("error")
     yield f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
-    yield from (grouping.value(result) for grouping in suite.groupings)
+    yield from (grouping.value(result) for grouping in suite.all_groupings.values())
     for measure in suite.measures:
         value = measure.value(result)
         yield None if value is None else float(value)
@@ -93,7 +93,7 @@ def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:
 def _frame(rows: Iterable[Row], suite: SuiteReport) -> pl.DataFrame:
     columns = {
         **_COLUMNS,
-        **{grouping.column: None for grouping in suite.groupings},
+        **{grouping.column: None for grouping in suite.all_groupings.values()},
         **{measure.name: pl.Float64 for measure in suite.measures},
     }
     rows, parts = iter(rows), [pl.DataFrame([], columns)]

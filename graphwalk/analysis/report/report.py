@@ -12,7 +12,7 @@ from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.compare import comparisons_by_size, comparisons_of, memorisation_test, method_notes
 from graphwalk.analysis.report.episodes import Observations, observe, rows_of
 from graphwalk.analysis.report.suite_report import NOT_PUBLISHED, SIZE, Reference, ReportRow, SuiteReport
-from graphwalk.analysis.report.verdict import verdict_on
+from graphwalk.analysis.report.verdict import one_call, verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.strict import YamlFile
 from graphwalk.errors import ConfigError, RunLogError, counted
@@ -54,7 +54,7 @@ class Report:
     """The published results beside those of this run; without a source if there are none."""
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
-    """Sentences on failed episodes, differences, and causes of wrong answers (verdict.py)."""
+    """Sentences on failed episodes, differences, causes of wrong answers, and questions of one call (verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
     is_scored: bool = True
@@ -144,6 +144,16 @@ def report_on(
     baselines = rows_of(observed.baselines, declared)
     comparisons = comparisons_of(episodes, declared, seed=seed)
     by_size = comparisons_by_size(episodes, declared, seed=seed)
+    verdict = verdict_on(
+        episodes,
+        declared,
+        rows,
+        comparisons,
+        rows_by_size=groups.get(SIZE, ()),
+        pairs_by_size=by_size,
+        baselines=baselines,
+        primary=primary,
+    )
     return Report(
         suite=declared,
         observed=observed,
@@ -156,16 +166,7 @@ def report_on(
         memorisation_test=memorisation_test(episodes, declared, seed=seed),
         reference=reference,
         notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
-        verdict=verdict_on(
-            episodes,
-            declared,
-            rows,
-            comparisons,
-            rows_by_size=groups.get(SIZE, ()),
-            pairs_by_size=by_size,
-            baselines=baselines,
-            primary=primary,
-        ),
+        verdict=(*verdict, *one_call(episodes, declared)),
         is_scored=any(row[declared.compared[0]] is not None for row in rows),
     )
 

@@ -44,6 +44,8 @@ non-negative value), share (mean of a value in [0, 1]), percent (share × 100), 
 ESTIMATED = ("mean", "amount", "share", "percent")
 """Kinds of measures that have intervals."""
 PERCENT = 100
+_MANY_CALLS = 5
+"""Calls from which a question needs many."""
 DIGITS = 6
 """Decimals of figures in JSON."""
 
@@ -85,6 +87,15 @@ class Grouping:
         return position, isinstance(group, str), in_order(group) if isinstance(group, str) else group
 
 
+def _needed_calls(result: ResultRecord) -> str | None:
+    """Return how many calls the expert needs; None where it needs none, or is unknown."""
+    calls = result["task"].get("reference_calls")
+    return ("one" if calls == 1 else "few" if calls < _MANY_CALLS else "many") if calls else None
+
+
+CALLS = Grouping("calls", "needed calls", _needed_calls, ("one", "few", "many"))
+SPLITS = (Grouping("question", "question", lambda result: result["task"].get("template")), CALLS)
+"""The groupings by which comparisons are split on request; a suite may have its own of the same name."""
 PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
 
 
@@ -135,6 +146,11 @@ class SuiteReport:
     """Result → each answer that is right for its task, equal texts for equal answers; for the best constant answer."""
     plots: Callable[[Any], Iterable[Any]] | None = None
     """Report → plots (plots.py); None: the common ones."""
+
+    @property
+    def all_groupings(self) -> Mapping[str, Grouping]:
+        """Return the groupings of tables and splits by name."""
+        return {grouping.name: grouping for grouping in (*SPLITS, *self.groupings)}
 
     def reference(self, name: str) -> Reference:
         """Return a published table. Raise ConfigError for an unknown name."""

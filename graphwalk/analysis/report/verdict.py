@@ -7,7 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from graphwalk.analysis.report.suite_report import GUESSES, PROVEN, SIDES, SIZE, ReportRow, SuiteReport, report_file
+from graphwalk.analysis.report.suite_report import (
+    CALLS,
+    GUESSES,
+    PROVEN,
+    SIDES,
+    SIZE,
+    ReportRow,
+    SuiteReport,
+    report_file,
+)
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_decimal
 from graphwalk.analysis.statistics import ALPHA, holm, units_needed
 from graphwalk.errors import counted
@@ -82,6 +91,15 @@ def is_primary(first: Player, second: Player, settings: Sequence[str] | None) ->
     """Return True if two players are one model, in the same variant, in the two settings of the primary comparison."""
     (base, _, variant), (other, _, other_variant) = first[1].partition(":"), second[1].partition(":")
     return settings is not None and (first[0], variant) == (second[0], other_variant) and {base, other} == {*settings}
+
+
+def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
+    """Yield the share of questions that one call of the expert answers; nothing without an expert that uses tools."""
+    tasks = episodes.drop_nulls(CALLS.column).unique("task_id")[CALLS.column]
+    if total := len(tasks):
+        number = int((tasks == "one").sum())
+        questions = counted(total, report_file(suite.suite).get("task", "question"))
+        yield _sentence("one_call", number=number, questions=questions, share=one_decimal(100 * number / total))
 
 
 def no_significance(pairs: Sequence[Pair], measure: str, what: str = "difference") -> str | None:

@@ -63,12 +63,25 @@ def test_one_player_has_accuracy_chance_and_causes() -> None:
     assert lines == [
         "a tools: 54.2 % correct of 24 answers (35.1 to 72.1 over the questions of this one graph); above chance (0.0 %).",
         "Wrong answers of a tools (11): no answer 100 %.",
+        "One call of the expert answers 0 of 24 questions (0.0 %).",
     ]
     never = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in on_one_graph("a", 7)]
     assert verdict(never)[0].endswith("; not shown to be above chance (25.0 %).")
-    assert verdict(on_one_graph("a", 24))[1:] == []
+    assert verdict(on_one_graph("a", 24))[1:] == lines[2:]
     some = [*on_one_graph("a", 13, of=20, **causes), *on_one_graph("a", 13)[20:]]
     assert "Wrong answers of a tools (11): no answer 64 %, extra rows 36 %." in verdict(some)
+
+
+def test_the_questions_that_one_call_answers_are_counted_once() -> None:
+    def needing(calls: int | None, **which: Any) -> dict[str, Any]:
+        entry = result(**which)
+        return entry | {"task": entry["task"] | {"reference_calls": calls}}
+
+    results = [needing(calls, model=model, graph=calls) for calls in (1, 2, 5) for model in "ab"]
+    assert (
+        verdict([*results, needing(None, graph=7)])[-1] == "One call of the expert answers 1 of 3 questions (33.3 %)."
+    )
+    assert not any("One call" in line for line in verdict([needing(0), needing(None, graph=1)]))
 
 
 @pytest.mark.parametrize(
