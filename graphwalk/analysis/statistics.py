@@ -119,13 +119,22 @@ def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *
 
     `tasks` has a `model` and a `setting`, `pairs` those of the first and the second player. Return what
     `estimate_means` does for first − second, with the `p_value` of `sign_flips` (null below two clusters, 1 if no task
-    differs), and the tasks `first_better`, `second_better` and `equal`. Pairs without a common task are left out.
+    differs), the means `first_mean` and `second_mean` on the same tasks, and the tasks `first_better`, `second_better`
+    and `equal`. Pairs without a common task are left out.
     """
     by, difference = pairs.columns, pl.col("difference")
     differences = subtract(tasks, pairs, measures)
     long = differences.unpivot(measures, index=by, variable_name="measure", value_name="difference")
-    better = long.group_by(*by, "measure").agg(
-        first_better=(difference > 0).sum(), second_better=(difference < 0).sum(), equal=(difference == 0).sum()
+    firsts = differences.unpivot([f"{name} of first" for name in measures], value_name="first")["first"]
+    better = (
+        long.with_columns(firsts)
+        .group_by(*by, "measure")
+        .agg(
+            first_mean=pl.col("first").filter(difference.is_not_null()).mean(),
+            first_better=(difference > 0).sum(),
+            second_better=(difference < 0).sum(),
+            equal=(difference == 0).sum(),
+        )
     )
     compared = estimate_means(differences, by, measures).join(better, on=[*by, "measure"], maintain_order="left")
     compared = compared.join(
@@ -133,12 +142,16 @@ def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *
     )
     differs = pl.col("first_better") + pl.col("second_better") > 0
     return compared.with_columns(
-        p_value=pl.when(pl.col("clusters") > 1).then(pl.when(differs).then("p_value").otherwise(1.0))
+        second_mean=pl.col("first_mean") - pl.col("value"),
+        p_value=pl.when(pl.col("clusters") > 1).then(pl.when(differs).then("p_value").otherwise(1.0)),
     )
 
 
 def subtract(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
-    """Subtract the second player of each pair from the first on their common tasks; null if either is unknown."""
+    """Subtract the second player of each pair from the first on their common tasks; null if either is unknown.
+
+    The values of the first are in the columns `MEASURE of first`.
+    """
     first, second = (
         tasks.rename({name: f"{side}_{name}" for name in ("model", "setting")}) for side in ("first", "second")
     )
@@ -146,7 +159,8 @@ def subtract(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str]) 
         second, on=["second_model", "second_setting", "graph", "task_id"], suffix=" of second", maintain_order="left"
     )
     differences = [pl.col(measure) - pl.col(f"{measure} of second") for measure in measures]
-    return both.select(*pairs.columns, "graph", "task_id", "question", *differences)
+    firsts = [pl.col(measure).alias(f"{measure} of first") for measure in measures]
+    return both.select(*pairs.columns, "graph", "task_id", "question", *differences, *firsts)
 
 
 def sign_flips(differences: pl.DataFrame, by: Sequence[str], measures: Sequence[str], *, seed: int) -> pl.DataFrame:

@@ -67,6 +67,10 @@ def compare(
     ],
     model: Models = None,
     setting: SettingNames = None,
+    by: Annotated[
+        Literal["question", "calls"] | None,
+        typer.Option(help="Split each difference by kind of question, or by the calls that the expert needs."),
+    ] = None,
     explain: Explain = False,
     json: AsJson = False,
 ) -> None:
@@ -77,7 +81,7 @@ def compare(
     """
     from graphwalk.analysis.report.compare import compare_runs
 
-    comparison = compare_runs(runs, models=model or (), settings=setting or ())
+    comparison = compare_runs(runs, models=model or (), settings=setting or (), by=by)
     _print(comparison, "json" if json else "terminal", explain=explain)
 
 

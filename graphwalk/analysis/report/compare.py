@@ -13,7 +13,7 @@ import polars as pl
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.episodes import PLAYER, chosen, observe, players_of, rows_of
-from graphwalk.analysis.report.suite_report import DIGITS, PERCENT, SIZE, ReportRow, SuiteReport
+from graphwalk.analysis.report.suite_report import DIGITS, PERCENT, SIZE, Grouping, ReportRow, SuiteReport
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
@@ -54,9 +54,10 @@ def comparisons_of(
 
     A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
     Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
-    measure) with `interval`, or `no_interval` with the reason; `tasks`, `graphs`, `unit` (graph or question: the
-    independent unit); `p_value` (sign flips over these units, mid-p), `p_holm` (the same, adjusted over all pairs),
-    `p_least` (the smallest p that this number of units allows); and tasks `first_better`, `second_better`, `equal`.
+    measure) with `interval`, or `no_interval` with the reason; `first_mean` and `second_mean` in the same unit;
+    `tasks`, `graphs`, `unit` (graph or question: the independent unit); `p_value` (sign flips over these units, mid-p),
+    `p_holm` (the same, adjusted over all pairs), `p_least` (the smallest p that this number of units allows); and tasks
+    `first_better`, `second_better`, `equal`.
     """
     pairs = list(combinations(players_of(episodes), 2) if pairs is None else pairs)
     if not pairs:
@@ -73,14 +74,30 @@ def comparisons_of(
 
 
 def comparisons_by_size(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
-    """Compare players at each size of the graph, if there are two to five: pairs as of `comparisons_of`, with a `size`.
+    """Return `comparisons_by` the size of the graph, if there are two to five."""
+    size = suite.all_groupings.get(SIZE)
+    if size is None or not 1 < episodes[size.column].drop_nulls().n_unique() <= _MOST_SIZES:
+        return []
+    return comparisons_by(size, episodes, suite, seed=seed)
 
-    Their p-values are adjusted over the pairs of all sizes.
+
+def comparisons_by(
+    grouping: Grouping, episodes: pl.DataFrame, suite: SuiteReport, *, seed: int
+) -> list[dict[str, Any]]:
+    """Compare players in each group: pairs as of `comparisons_of`, with the group by the name of the grouping.
+
+    Their p-values are adjusted over the pairs of all groups. A task is in one group, also if runs differ in what it
+    needs.
     """
-    column = next((grouping.column for grouping in suite.groupings if grouping.name == SIZE), None)
-    parts = episodes.drop_nulls(column).sort(column).partition_by(column, as_dict=True) if column else {}
-    pairs = [{SIZE: size, **pair} for (size,), part in parts.items() for pair in comparisons_of(part, suite, seed=seed)]
-    return _adjusted(pairs, suite.compared) if 1 < len(parts) <= _MOST_SIZES else []
+    group = pl.col(grouping.column).drop_nulls().first().over("task_id")
+    grouped = episodes.with_columns(group.alias(grouping.column)).drop_nulls(grouping.column)
+    parts = grouped.partition_by(grouping.column, as_dict=True)
+    pairs = [
+        {grouping.name: name, **pair}
+        for (name,) in sorted(parts, key=lambda key: grouping.sort_key(key[0]))
+        for pair in comparisons_of(parts[name,], suite, seed=seed)
+    ]
+    return _adjusted(pairs, suite.compared)
 
 
 def _adjusted(pairs: list[dict[str, Any]], measures: Iterable[str]) -> list[dict[str, Any]]:
@@ -129,11 +146,12 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
 def _measure(compared: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return the fields of a measure of this kind."""
     scale, most = _UNITS.get(kind, (1, math.inf))
-    value, ends, clusters = compared["value"], (compared["low"], compared["high"]), int(compared["clusters"])
+    ends, clusters = (compared["low"], compared["high"]), int(compared["clusters"])
     return {
-        "difference": None if value is None else round(scale * value, DIGITS),
+        "difference": _scaled(compared["value"], scale),
         "interval": None if None in ends else [round(max(-most, min(most, scale * end)), DIGITS) for end in ends],
         "no_interval": compared["reason"],
+        **{name: _scaled(compared[name], scale) for name in ("first_mean", "second_mean")},
         "tasks": int(compared["n"]),
         "graphs": clusters if compared["unit"] == "graph" else min(clusters, 1),
         "unit": compared["unit"],
@@ -144,9 +162,16 @@ def _measure(compared: Mapping[str, Any], kind: str) -> dict[str, Any]:
     }
 
 
+def _scaled(value: float | None, scale: float) -> float | None:
+    return None if value is None else round(scale * value, DIGITS)
+
+
 @dataclass(frozen=True)
 class RunComparison:
-    """Players of one or more runs: `overall` of `comparisons_of`, `by_size` of `comparisons_by_size`, and a verdict."""
+    """Players of one or more runs: `overall` of `comparisons_of`, `by_size` of `comparisons_by_size`, and a verdict.
+
+    `split`: the requested grouping with its `comparisons_by`.
+    """
 
     suite: str
     measures: tuple[str, ...]
@@ -156,10 +181,12 @@ class RunComparison:
     verdict: tuple[str, ...] = ()
     incomplete: str | None = None
     is_scored: bool = True
+    split: tuple[Grouping, list[dict[str, Any]]] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         names = ("suite", "verdict", "overall", "by_size", "notes")
-        return {"schema_version": SCHEMA_VERSION, **{name: getattr(self, name) for name in names}}
+        split = {f"by_{self.split[0].name}": self.split[1]} if self.split else {}
+        return {"schema_version": SCHEMA_VERSION, **{name: getattr(self, name) for name in names}, **split}
 
 
 @dataclass
@@ -181,8 +208,13 @@ class _ComparedRun:
             yield {**result, "model": names.get(result["model"], result["model"])}
 
 
-def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = ()) -> RunComparison:
-    """Compare all pairs of players, or these. RunLogError if tasks differ, ConfigError for fewer than two players."""
+def compare_runs(
+    paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = (), by: str | None = None
+) -> RunComparison:
+    """Compare all pairs of players, or these; `by`: also in each group of one of `SPLITS`.
+
+    RunLogError if tasks differ, ConfigError for fewer than two players and for no task with a group.
+    """
     folders = [RunFolder.open(path) for path in paths]
     names = short_names([folder.path for folder in folders])
     runs = [_ComparedRun(folder, folder.read_manifest()) for folder in folders]
@@ -223,8 +255,15 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
         pairs_by_size=by_size,
         primary=primary if all(other == primary for other in others) else None,
     )
-    notes = [*notes, *method_notes((), overall)]
-    return RunComparison(declared.suite, declared.compared, overall, by_size, tuple(notes), verdict)
+    split = None
+    if by:
+        split = declared.all_groupings[by], comparisons_by(declared.all_groupings[by], compared, declared, seed=seed)
+        if not split[1]:
+            raise ConfigError(
+                f"cannot split by {by}: the calls that the expert needs are unknown", hint="--by question"
+            )
+    notes = [*notes, *method_notes((), [*overall, *(split[1] if split else ())])]
+    return RunComparison(declared.suite, declared.compared, overall, by_size, tuple(notes), verdict, split=split)
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

@@ -16,6 +16,7 @@ from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import (
     BASELINE,
     ESTIMATED,
+    PERCENT,
     PLAYER,
     SIDES,
     Grouping,
@@ -49,6 +50,9 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
     if isinstance(report, RunComparison):
         if report.overall:
             yield comparison_table(report.overall, report.measures)
+        if report.split:
+            grouping, pairs = report.split
+            yield comparison_table(pairs, report.measures, f"Pairwise differences by {grouping.title}", grouping)
         return
     suite, reference = report.suite, report.reference
     published = [_marked(reference, row) for row in reference.rows]
@@ -118,8 +122,9 @@ def comparison_table(
     pairs: Sequence[Mapping[str, Any]],
     measures: Sequence[str],
     title: str = "Pairwise differences on identical tasks (first − second)",
+    grouping: Grouping | None = None,
 ) -> TextTable:
-    """Lay out the result of `comparisons_of`.
+    """Lay out the result of `comparisons_of`, or of `comparisons_by` a grouping, with the right answers of both.
 
     Counts and Holm's p are those of the first measure. Without a row that can be significant there is no p.
     """
@@ -127,13 +132,18 @@ def comparison_table(
     rows = []
     for pair in pairs:
         names = {side: f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}" for side in SIDES}
-        rows.append({**pair_row(pair, measures), **names})
+        row = pair_row(pair, measures)
+        right = (row["tasks"] * (row[f"{side}_mean"] or 0) / PERCENT for side in SIDES)
+        rows.append({**row, **names, "right": " : ".join(f"{number:.4g}" for number in right)})
     table = layout("comparisons")
     sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
     known = [name for name in measures if name == measures[0] or any(row[name] is not None for row in rows)]
     headline, *others = (Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals) for name in known)
-    columns = (*sides, headline, *(() if note else table["tests"]), *table["counts"], *others)
-    return TextTable(title, columns, rows, note or "", _MOST_PAIRS)
+    figures = (headline, *(() if note else table["tests"]), *table["counts"], *others)
+    if not grouping:
+        return TextTable(title, (*sides, *figures), rows, note or "", _MOST_PAIRS)
+    group = Column(grouping.title.capitalize(), grouping.name, str, name=True)
+    return TextTable(title, (group, *sides, *table["right"], *figures), rows, note or "")
 
 
 def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:

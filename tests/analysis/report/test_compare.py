@@ -1,6 +1,7 @@
 """Comparing players within a run and across runs."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 
 import graphwalk
+from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.compare import compare_runs
-from graphwalk.analysis.report.formats import to_json, to_markdown
+from graphwalk.analysis.report.formats import as_text, to_json, to_markdown
+from graphwalk.analysis.statistics import holm
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runs.folder import RunFolder
 from tests.runs.runs import rewrite
@@ -113,6 +116,45 @@ def test_the_primary_comparison_of_the_runs_is_first_unless_they_differ(
     a, b, c = runs
     for paths, is_first in (([a], True), ([a, b], True), ([a, c], False)):
         assert compare_runs(paths).verdict[0].startswith("Primary comparison tools against no_tools: ") == is_first
+
+
+@pytest.mark.parametrize("by", ["question", "calls"])
+def test_a_split_has_every_task_in_one_group_and_its_own_adjustment(played: Callable[..., Path], by: str) -> None:
+    comparison = compare_runs([one(played)], by=by)
+    assert comparison.split
+    accuracies = [pair["measures"]["accuracy"] for pair in comparison.split[1]]
+    (overall,) = (pair["measures"]["accuracy"] for pair in comparison.overall)
+    for name in ("tasks", "first_better", "second_better", "equal"):
+        assert sum(accuracy[name] for accuracy in accuracies) == overall[name]
+    right = sum(accuracy["first_mean"] * accuracy["tasks"] / 100 for accuracy in accuracies)
+    correct = sum(
+        result["score"]["correct"] for result in RunFolder.open(one(played)).records() if "flawed" in result["model"]
+    )
+    assert right == pytest.approx(correct)
+    tested = [accuracy for accuracy in accuracies if accuracy["p_value"] is not None]
+    assert len(tested) > 1
+    assert [accuracy["p_holm"] for accuracy in tested] == holm([accuracy["p_value"] for accuracy in tested])
+    assert json.loads(to_json(comparison))[f"by_{by}"] == comparison.split[1]
+    assert "### Pairwise differences by" in to_markdown(comparison)
+
+
+def test_needed_calls_are_one_few_or_many(played: Callable[..., Path]) -> None:
+    calls = {result["task_id"]: result["task"]["reference_calls"] for result in explained(RunFolder.open(one(played)))}
+    comparison = compare_runs([one(played)], by="calls")
+    assert comparison.split
+    tasks = {pair["calls"]: pair["measures"]["accuracy"]["tasks"] for pair in comparison.split[1]}
+    bounds = {"one": range(1, 2), "few": range(2, 5), "many": range(5, 1000)}
+    assert tasks == {name: sum(number in bound for number in calls.values()) for name, bound in bounds.items()}
+    with pytest.raises(ConfigError, match="cannot split by calls"):
+        compare_runs([Path("tests/data/runs/magma")], by="calls")
+
+
+def test_the_split_tells_the_published_lead_of_one_kind() -> None:
+    runs = [Path(f"results/walking-{name}-0.zip") for name in ("read", "walk")]
+    text = as_text(compare_runs(runs, by="question"), width=200)
+    right = dict(re.findall(r"^(\w+) .* (\d+ : \d+) ", text, re.MULTILINE))
+    assert right.pop("node_by_property") == "6 : 19"
+    assert [sum(int(number.split(" : ")[side]) for number in right.values()) for side in (0, 1)] == [9, 10]
 
 
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
