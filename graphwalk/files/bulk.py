@@ -81,17 +81,11 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[str | Row]:
     import polars
 
     try:
-        table = polars.scan_parquet(path)
-        names = table.collect_schema().names()
-        if missing := [name for name in columns if name not in names]:
-            raise ConfigError(
-                f"{path}: missing column{'s'[: len(missing) > 1]} {', '.join(missing)}",
-                hint=f"its columns: {one_line(', '.join(names))}",
-            )
-        for batch in table.select(columns).collect_batches(chunk_size=_AT_ONCE):
+        for batch in polars.scan_parquet(path).select(columns).collect_batches(chunk_size=_AT_ONCE):
             yield from batch.iter_rows(named=True)
     except (OSError, polars.exceptions.PolarsError) as error:
-        raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
+        reason, *_ = str(error).splitlines()  # a plan of the query follows
+        raise ConfigError(f"{path} cannot be read as Parquet: {one_line(reason)}") from error
 
 
 def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:

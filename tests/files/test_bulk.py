@@ -48,6 +48,11 @@ def test_rows_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         list(usable_rows(path, ["a"], read))
     path.write_text("".join(f'{{"a": {number}}}\n' for number in range(0, 60, 2)))
     assert list(usable_rows(path, ["a"], read)) == [52, 54, 56, 58]
+    write_rows(rows_of(range(3)), tmp_path / "rows.parquet", COLUMNS)
+    with pytest.raises(
+        ConfigError, match=r'rows.parquet cannot be read .*: unable to find column "a"; valid columns: '
+    ):
+        list(usable_rows(tmp_path / "rows.parquet", ["a"], read))
     with pytest.raises(ConfigError, match=r"rows.csv: expected a .jsonl or .parquet file"):
         list(usable_rows(tmp_path / "rows.csv", ["a"], read))
 

@@ -120,8 +120,8 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
         _note_left_out(document.keys() - {"schema_version", "seed", "spec", "nodes", "relationships"}, path.name)
         nodes, edges = (_entries(name, document.get(name)) for name in ("nodes", "relationships"))
         return graph_of(
-            [Entity(at, fields, take_usual(fields, "key"), take_usual(fields, "labels", ())) for at, fields in nodes],
-            [_edge(at, fields)._replace(type=take_usual(fields, "type", "")) for at, fields in edges],
+            (Entity(at, fields, take_usual(fields, "key"), take_usual(fields, "labels", ())) for at, fields in nodes),
+            (_edge(at, fields)._replace(type=take_usual(fields, "type", "")) for at, fields in edges),
             seed=seed,
             spec=spec,
         )
