@@ -221,7 +221,7 @@ def compare_runs(
     suites = {run.manifest["config"]["suite"]["name"] for run in runs}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    declared = analysis_of(folders[0].suite).report()
+    declared = analysis_of(folders[0].suite).report().under(run.manifest["config"]["protocol"] for run in runs)
     episodes = pl.concat(
         [
             observe(run.records(), declared).episodes.with_columns(run=pl.lit(name))

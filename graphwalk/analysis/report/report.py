@@ -84,8 +84,8 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     Raise RunLogError for results of another form.
     """
     manifest = folder.read_manifest()
-    config, declared = manifest["config"], analysis_of(folder.suite).report()
-    names = config["names"]
+    config = manifest["config"]
+    names, declared = config["names"], analysis_of(folder.suite).report().under([config["protocol"]])
     episodes, missing = set[EpisodeKey](), Counter[str]()
     unread = ambiguous = 0
 

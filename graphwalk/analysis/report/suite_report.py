@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import itemgetter
 from types import NoneType
@@ -138,6 +138,8 @@ class SuiteReport:
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
+    paper_records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] | None = None
+    """As `records`, under the protocol `paper`; None: the same."""
     cluster: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda task_id, task: (task["graph_digest"], task_id)
     player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
@@ -151,6 +153,10 @@ class SuiteReport:
     def all_groupings(self) -> Mapping[str, Grouping]:
         """Return the groupings of tables and splits by name."""
         return {grouping.name: grouping for grouping in (*SPLITS, *self.groupings)}
+
+    def under(self, protocols: Iterable[str]) -> "SuiteReport":
+        """Return the report of runs with these protocols: that of `paper` if all have it."""
+        return replace(self, records=self.paper_records) if self.paper_records and {*protocols} == {"paper"} else self
 
     def reference(self, name: str) -> Reference:
         """Return a published table. Raise ConfigError for an unknown name."""

@@ -136,6 +136,7 @@ def _names(rows: Sequence[ReportRow]) -> _Name:
 
 def _failures(episodes: pl.DataFrame) -> Iterator[str]:
     """Yield the number of failed episodes with the most frequent causes."""
+    episodes = episodes.filter((pl.col("scored") == 1) | (pl.col("infrastructure_failures") == 1))
     failed = episodes.filter(pl.col("infrastructure_failures") == 1)
     if len(failed):
         causes = Counter(failed["failure"].drop_nulls()).most_common(_MOST_CAUSES)

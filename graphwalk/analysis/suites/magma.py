@@ -48,6 +48,11 @@ _EXACT = {
 }
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
+_AVERAGES = (
+    *("intermediate_exact", "intermediate_f1", "trajectory_exact", "trajectory_f1", "later_exact"),
+    *(f"{name}_per_reply" for name in ERRORS),
+)
+"""Averages over the states of a trace, or of all traces under the protocol `paper`."""
 Scores = Mapping[int, Mapping[str, Any]]
 """Step → score of its state."""
 
@@ -65,6 +70,8 @@ class Analysis(SuiteAnalysis[MagmaTask]):
             baselines=repeat_baseline,
             references={"magma-paper": paper_figures},
             records=trace_records,
+            paper_records=partial(trace_records, by_state=True),
+            readers={name: partial(_average, name) for name in _AVERAGES} | {"cost_unknown": _cost_unknown},
             cluster=cluster_of,
             plots=plots,
         )
@@ -108,11 +115,20 @@ def cluster_of(task_id: str, task: Mapping[str, Any]) -> tuple[str, str]:
     return f"{instance.n}: {instance.edges}" if instance else task["graph_digest"], task["trace_id"]
 
 
-def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
+def _average(name: str, record: ResultRecord) -> float | None:
+    return (record["averages"] or {}).get(name)
+
+
+def _cost_unknown(record: ResultRecord) -> float | None:
+    return None if "state" in record else float(record["usage"].get("cost") is None)
+
+
+def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) -> Iterator[ResultRecord]:
     """Yield one record per trace; the last result of a repeated episode counts.
 
-    A trace with failed episodes is scored by the others, and keeps the status of the failure. `copied` is the score of
-    the baseline that repeats the previous state.
+    A trace with failed episodes is scored by the others, and keeps the status of the failure. `averages` is the score
+    with the averages over states. `copied` and `copied_averages` are those of the baseline that repeats the previous
+    state. `by_state`: the averages are in further records, one per state, so that all states weigh the same.
     """
     traces: dict[tuple[str, str, int, str], dict[int, ResultRecord]] = {}
     graphs: dict[str, str] = {}
@@ -136,13 +152,32 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
         }
     for (_, setting, _, trace), episodes in traces.items():
         copied = _trace_score(copies[trace], episodes, stepwise=True)
-        yield _record(episodes, setting in stepwise, copied)
+        record = _record(episodes, setting in stepwise, copied)
+        if not by_state:
+            yield {**record, "averages": record["score"], "copied_averages": copied}
+            continue
+        yield {**record, "averages": None, "copied_averages": None}
+        no_effort = {"exit_status": "answered", "trajectory": {}, "usage": {}}
+        for step, episode in episodes.items():
+            own = {step: episode["score"]} if episode["score"] else {}
+            copy = {step: copies[trace][step]} if step in copies[trace] else {}
+            yield {
+                **record,
+                **no_effort,
+                "task_id": f"{trace} {step}",
+                "state": step,
+                "score": None,
+                "copied": None,
+                "averages": _trace_score(own, episodes, setting in stepwise),
+                "copied_averages": _trace_score(copy, episodes, stepwise=True),
+            }
 
 
 def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
     """Yield the baseline that repeats the previous state of the prompt, for a trace that has one."""
-    if record["copied"]:
-        yield baseline_result(record, "repeat the previous state", record["copied"])
+    if record["copied"] or record["copied_averages"]:
+        baseline = baseline_result(record, "repeat the previous state", record["copied"])
+        yield {**baseline, "averages": record["copied_averages"]}
 
 
 def _score_of_previous(result: ResultRecord) -> dict[str, Any] | None:

@@ -2,16 +2,19 @@
 
 import asyncio
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
 
+from graphwalk.analysis.report.episodes import observe
 from graphwalk.analysis.report.formats import text_tables
-from graphwalk.analysis.report.report import Report
+from graphwalk.analysis.report.report import Report, report_of
 from graphwalk.analysis.report.suite_report import ReportRow
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.magma import case, trace_records
+from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.analysis.report.results import build_report
 from tests.suites.magma.logged_runs import logged as episodes
@@ -42,6 +45,27 @@ def test_means_are_over_traces() -> None:
     assert (only["trajectory_exact"], only["intermediate_exact"], only["accuracy"]) == (50, 50, 50)
     assert only["later_exact"] == 50
     assert only["replies"] == 6
+
+
+def test_under_the_protocol_paper_means_are_over_all_states_of_all_traces() -> None:
+    """One trace of two states right, one of four states wrong: 33 % of states, 25 % of earlier ones."""
+    states = {"bfs 5 1": [True, True], "bfs 5 2": [False] * 4}
+    logged = episodes(states, setting="is")
+    of_paper = build_report(logged, DECLARED.under(["paper"])).rows[0]
+    assert of_paper["trajectory_exact"] == pytest.approx(100 * 2 / 6)
+    assert (of_paper["intermediate_exact"], of_paper["later_exact"]) == (25, 25)
+    assert observe(logged, DECLARED.under(["paper"])).episodes["graph"].n_unique() == 2, "the graph is the cluster"
+    other = build_report(logged, DECLARED.under(["paper", "graphwalk"])).rows[0]
+    same = ("accuracy", "f1", "scored", "tasks", "replies", "calls_per_question", "tokens", "hallucinations")
+    assert {name: of_paper[name] for name in same} == {name: other[name] for name in same}
+    assert other["trajectory_exact"] == 50
+
+
+def test_a_published_run_of_the_protocol_paper_weighs_its_states_equally() -> None:
+    folder = RunFolder.open(Path(__file__).parents[3] / "results" / "magma-is-0.zip")
+    exact = [record["score"]["correct"] for record in folder.records()]
+    (only,) = report_of(folder, folder.records()).rows
+    assert (only["trajectory_exact"], only["scored"]) == (pytest.approx(100 * fmean(exact)), 100)
 
 
 def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
