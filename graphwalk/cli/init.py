@@ -33,6 +33,13 @@ def init(
         raise typer.BadParameter(
             f"--{kind} {name!r}: expected a name of small letters, digits and _, as of a Python module"
         )
+    if name:
+        from graphwalk.models.registry import PROVIDERS
+        from graphwalk.stores.base import STORES
+        from graphwalk.suites.suite import SUITES
+
+        if name in {"suite": SUITES, "store": STORES, "backend": PROVIDERS}[kind].built_in:
+            raise typer.BadParameter(f"--{kind} {name}: GraphWalk has a {kind} of this name; choose another")
     make_folder(folder)
     if any(folder.iterdir()):
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")

@@ -115,6 +115,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], int, str, str]] =
     ({}, (*_ASK[:-1], "--undirected", "both"), 2, "--undirected needs --graph", "--graph FILE"),
     ({}, (*_ASK, "example", "-o", "agent.nope=1"), 2, "agent.nope: there is no such field", ""),
     (_BROKEN_RUN, ("report", "run"), 3, "run/run.json cannot be read", ""),
+    ({}, ("init", "own", "--suite", "mazes"), 2, "GraphWalk has a suite of this name", "init --help"),
     ({}, ("report", "run", "--table", "by-size"), 2, "--table needs --format latex", "report --help"),
     (_BROKEN_RUN, ("run", "quickstart", "--out", "run"), 3, "already contains a run", "graphwalk resume run"),
 ]
