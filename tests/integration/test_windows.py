@@ -35,7 +35,7 @@ def graphwalk(folder: Path, *words: str) -> str:
 
 def test_quickstart_is_run_and_listed(tmp_path: Path) -> None:
     words = ("run", "quickstart", "--limit", "3", "-m", "scripted/expert", "--out", "runs/mine")
-    assert "100.0 % of 3 answers are correct" in " ".join(graphwalk(tmp_path, *words).split())
+    assert "100.0 % correct of 3 answers" in " ".join(graphwalk(tmp_path, *words).split())
     assert "finished" in graphwalk(tmp_path, "list", "runs", "runs")
 
 

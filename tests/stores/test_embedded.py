@@ -205,7 +205,7 @@ QUERIES: dict[str, list[dict[str, Any]]] = {
         {"p": {"born": 1, "name": "Ida"}}
     ],
     "MATCH (p:Person) RETURN toUpper(p['name']) AS name ORDER BY p.born LIMIT 1": [{"name": "IDA"}],
-    'MATCH (p:Person) WHERE p.{{ name | property }} = p.name RETURN {{ name | of("p", "Person") }} AS name': [
+    'MATCH (p:{{ person | label }}) WHERE p.{{ name | property }} = p.name RETURN {{ name | of("p", "Person") }} AS name': [
         {"name": "Ida"}
     ],
 }
@@ -214,7 +214,7 @@ QUERIES: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("query", QUERIES)
 async def test_names_mean_the_same_on_both_engines(query: str, any_database: Database) -> None:
     store = await any_database.load(GRAPH)
-    assert await store.run(store.render(query, {"name": "name"})) == QUERIES[query]
+    assert await store.run(store.render(query, {"name": "name", "person": "Person"})) == QUERIES[query]
 
 
 @pytest.mark.parametrize(
