@@ -112,14 +112,19 @@ def _in_order(row: Row) -> str:
 
 
 async def is_found_as_shown(store: GraphStore, graph: PropertyGraph) -> None:
-    """Every value of every node, looked up as a tool shows it, finds that node."""
+    """Every value of every node, looked up as a tool shows it, finds that node; points, bytes and lists of dates need not."""
     toolbox = GraphToolbox(store, await store.schema(), agent=AgentConfig())
     several = (await store.schema()).several_labels
     for node in graph.nodes():
         for name, value in {"key": node.key, **node.properties}.items():
+            parts, plain = (
+                (value, str | int | float) if isinstance(value, tuple) else ((value,), str | int | float | Temporal)
+            )
+            if not all(isinstance(part, plain) for part in parts):
+                continue
             arguments = {"label": node.label, "property_name": name, "property_value": shown(value)}
             result = await toolbox.call(ToolCall("1", "get_node_by_property", json.dumps(arguments)))
             assert result.error is None, result.content
             rows = [row for row in decode_rows(result.content) if row["properties"]["key"] == node.key]
             labels = {"labels": list(node.labels)} if several else {"label": node.label}
-            assert rows == [{**labels, "properties": shown({"key": node.key, **node.properties})}]
+            assert rows == [{**labels, "properties": shown({"key": node.key, **node.properties})}], arguments
