@@ -146,14 +146,19 @@ class OpenAIModel(ABC):
     async def context_tokens(self) -> int | None:
         """Return the context window that the server reports, None if it reports none within two seconds.
 
-        Read llama.cpp's `/props`, `/v1/models` of vLLM and others, and Ollama's `/api/show`, in this order.
+        Read llama.cpp's `/props`, `/v1/models` of vLLM and others, and `/api/show` of Ollama, which alone has
+        `/api/version`, in this order.
         """
         root = str(self._client.base_url).rstrip("/").removesuffix("/v1")
-        props, models, details = await asyncio.gather(
-            self._facts(self._client.get(f"{root}/props", cast_to=object)),
-            self._facts(self._client.get("/models", cast_to=object)),
-            self._facts(self._client.post(f"{root}/api/show", cast_to=object, body={"model": self._model})),
+        props, models, ollama = await asyncio.gather(
+            *(
+                self._facts(self._client.get(path, cast_to=object))
+                for path in (f"{root}/props", "/models", f"{root}/api/version")
+            )
         )
+        show = f"{root}/api/show"
+        body = {"model": self._model}
+        details = await self._facts(self._client.post(show, cast_to=object, body=body)) if ollama else {}
         listed = (mapping(entry) for entry in sequence(models.get("data")))
         entry = next((entry for entry in listed if entry.get("id") == self._model), {})
         windows = [

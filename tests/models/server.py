@@ -129,7 +129,7 @@ def allows(schema: Mapping[str, Any], value: Any) -> bool:
 class ModelServer:
     """Counts `requests` (kept unless `record` is off) and open `connections`.
 
-    `facts`: answers about the server itself, by path (`/props`, `/v1/models`, `/api/show`), else status 404;
+    `facts`: answers about the server itself, by path (`/props`, `/v1/models`, `/api/version`, `/api/show`), else status 404;
     `fact_paths` counts these requests.
     """
 
@@ -185,7 +185,7 @@ class ModelServer:
         headers = {name.lower(): value.strip() for name, _, value in fields}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         request = Request(head[0].split()[1], headers, raw, asyncio.get_running_loop().time())
-        if request.path in ("/props", "/v1/models", "/api/show"):
+        if request.path in ("/props", "/v1/models", "/api/version", "/api/show"):
             self.fact_paths[request.path] += 1
             answer = self.facts.get(request.path, error(404))
         else:

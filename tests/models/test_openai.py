@@ -380,7 +380,7 @@ async def test_an_error_names_the_host_and_neither_path_nor_key(server: ModelSer
         assert failed.hint == "start the server, or correct OPENAI_BASE_URL"
 
 
-PROPS, MODELS, SHOW = "/props", "/v1/models", "/api/show"
+PROPS, MODELS, VERSION, SHOW = "/props", "/v1/models", "/api/version", "/api/show"
 
 
 def listed(name: str, **fields: Any) -> dict[str, Any]:
@@ -394,10 +394,16 @@ def listed(name: str, **fields: Any) -> dict[str, Any]:
         ({MODELS: listed("m", max_model_len=8192)}, 8192),
         ({MODELS: listed("m", context_length=16_384)}, 16_384),
         ({MODELS: listed("m", context_window=32_768)}, 32_768),
-        ({SHOW: {"model_info": {"llama.block_count": 2, "llama.context_length": 131_072}}}, 131_072),
+        (
+            {
+                VERSION: {"version": "0.12"},
+                SHOW: {"model_info": {"llama.block_count": 2, "llama.context_length": 131_072}},
+            },
+            131_072,
+        ),
         ({}, None),
         ({MODELS: listed("another", max_model_len=8192)}, None),
-        ({PROPS: [], MODELS: {"data": [1, {"id": "m", "max_model_len": "8192"}]}, SHOW: b"<html>"}, None),
+        ({PROPS: [], MODELS: {"data": [1, {"id": "m", "max_model_len": "8192"}]}, VERSION: b"<html>"}, None),
         ({PROPS: {"default_generation_settings": {"n_ctx": True}}, MODELS: listed("m", max_model_len=0)}, None),
     ],
     ids=["llama.cpp", "vLLM", "length", "window", "Ollama", "no such paths", "another model", "broken", "no number"],
@@ -407,7 +413,7 @@ async def test_the_context_window_that_a_server_reports(
 ) -> None:
     server.facts = {path: Answer(body) for path, body in bodies.items()}
     assert await model.context_tokens() == tokens
-    assert server.fact_paths == dict.fromkeys((PROPS, MODELS, SHOW), 1)
+    assert server.fact_paths == dict.fromkeys((PROPS, MODELS, VERSION, *({SHOW} & bodies.keys())), 1)
     assert not server.requests
 
 
