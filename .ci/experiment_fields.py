@@ -28,53 +28,53 @@ class FieldRow(NamedTuple):
 
 def experiment_fields() -> dict[str, list[FieldRow]]:
     """Return all fields: common ones under "", those of each suite under its name."""
-    found: dict[str, list[FieldRow]] = {}
+    rows_by_suite: dict[str, list[FieldRow]] = {}
     for name in SUITES.built_in:
         config_type: Any = suite_named(name).config_type
         schema = ExperimentConfig[config_type].model_json_schema()
         rows = list(_rows(schema, schema.get("$defs", {}), ""))
-        found.setdefault("", [row for row in rows if not row.name.startswith("suite.")])
-        found[name] = [row for row in rows if row.name.startswith("suite.")]
-    return found
+        rows_by_suite.setdefault("", [row for row in rows if not row.name.startswith("suite.")])
+        rows_by_suite[name] = [row for row in rows if row.name.startswith("suite.")]
+    return rows_by_suite
 
 
-def _rows(schema: Mapping[str, Any], known: Mapping[str, Any], prefix: str) -> Iterator[FieldRow]:
+def _rows(schema: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str) -> Iterator[FieldRow]:
     required = schema.get("required", ())
     for name, field in schema.get("properties", {}).items():
         full = f"{prefix}{name}"
-        inner, is_list = _inner(field, known)
+        inner, is_list = _inner(field, definitions)
         first = inner[0] if inner else {}
         default = "needed" if name in required else _default(field, inner)
-        yield FieldRow(full, _type(field, known), default, _words(field) or _words(first))
+        yield FieldRow(full, _type(field, definitions), default, _words(field) or _words(first))
         full += "[]" if is_list else ""
         for entry in inner:
             if len(inner) > 1:
                 yield FieldRow(full, "fields", "", _words(entry))
-            yield from _rows(entry, known, f"{full}.")
+            yield from _rows(entry, definitions, f"{full}.")
 
 
 def _words(schema: Mapping[str, Any]) -> str:
     return " ".join(str(schema.get("description") or "").split())
 
 
-def _inner(field: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+def _inner(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
     """Return the schemas of the fields inside a field, one for each form of it, and whether it is a list of these."""
-    forms = [_resolved(form, known) for form in field.get("anyOf", field.get("oneOf", [field]))]
+    forms = [_resolved(form, definitions) for form in field.get("anyOf", field.get("oneOf", [field]))]
     if inner := [form for form in forms if form.get("properties")]:
         return inner, False
     items = (form["items"] for form in forms if isinstance(form.get("items"), dict))
-    return next((inner for item in items if (inner := _inner(item, known)[0])), []), True
+    return next((inner for item in items if (inner := _inner(item, definitions)[0])), []), True
 
 
-def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     name = schema.get("$ref", "").removeprefix("#/$defs/")
-    return known[name] if name else schema
+    return definitions[name] if name else schema
 
 
-def _type(field: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+def _type(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     if forms := field.get("anyOf", field.get("oneOf")):
-        return " or ".join(dict.fromkeys(_type(form, known) for form in forms))
-    field = _resolved(field, known)
+        return " or ".join(dict.fromkeys(_type(form, definitions) for form in forms))
+    field = _resolved(field, definitions)
     if "const" in field:
         return str(field["const"])
     if "enum" in field:
@@ -83,7 +83,7 @@ def _type(field: Mapping[str, Any], known: Mapping[str, Any]) -> str:
         return "fields"
     if field.get("type") == "array":
         items = field.get("items") or field.get("prefixItems")
-        return f"list of {_type(items, known)}" if isinstance(items, dict) else "list"
+        return f"list of {_type(items, definitions)}" if isinstance(items, dict) else "list"
     bounds = [f"{sign} {field[bound]:,.12g}" for bound, sign in _BOUNDS.items() if bound in field]
     return " ".join([_TYPES.get(field.get("type", ""), "any value"), *bounds])
 

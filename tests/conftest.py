@@ -36,10 +36,10 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all packages again
     os.environ["GRAPHWALK_NEO4J_PORT"] = "9"  # a Neo4j of this machine's user is not looked for
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    given = urlsplit(read_variables().get("NEO4J_URI") or "").hostname
-    config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([given] if given else [])])
+    host = urlsplit(read_variables().get("NEO4J_URI") or "").hostname
+    config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([host] if host else [])])
     config.option.allow_unix_socket = True
-    os.environ["GRAPHWALK_ALLOWED_HOSTS"] = given or ""
+    os.environ["GRAPHWALK_ALLOWED_HOSTS"] = host or ""
     if _TRIED in os.environ:  # a worker of another pytest, which looks at the file in the end
         return
     number, os.environ[_TRIED] = tempfile.mkstemp(prefix="graphwalk-tried-network-")

@@ -208,11 +208,11 @@ class ExperimentConfig(Strict, Generic[C]):
                 raise ValueError(f"{name}: {url!r} is not the address of a server; write it as https://host/v1")
         return servers
 
-    @field_validator("models", "settings")
+    @field_validator("models", "settings", "primary")
     @classmethod
-    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _each_once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """Refuse duplicates: their episodes would be paid for twice and counted once."""
-        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        if names and (twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]):
             raise ValueError(f"{', '.join(twice)} is named twice; for more episodes of a task use repeats")
         return names
 

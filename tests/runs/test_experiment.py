@@ -72,6 +72,7 @@ def test_the_primary_comparison_is_recorded_and_may_name_settings_that_are_not_p
         ("model: openai/m", "mine.yaml:3: model: there is no such field; did you mean models?"),
         ("settings:\n  - tool", "mine.yaml:4: settings: suite questions has no setting 'tool'; did you mean tools?"),
         ("primary: [tools, tool]", "mine.yaml:3: primary: suite questions has no setting 'tool'; did you mean tools?"),
+        ("primary: [tools, tools]", "mine.yaml:3: primary: tools is named twice"),
         ("models: openai/m", 'mine.yaml:3: models: must be a valid list, not "openai/m"; write ["openai/m"]'),
         ("limits:\n  retries: many", "mine.yaml:4: limits.retries: must be a valid integer"),
         ("seed: ]", "mine.yaml:3: not valid YAML"),

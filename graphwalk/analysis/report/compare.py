@@ -126,8 +126,7 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
     rows, measures = list(rows), [measure for pair in pairs for measure in pair["measures"].values()]
     tested = {measure["unit"] for measure in measures}
     units = tested.union(row["unit"] for row in rows if row["intervals"])
-    known = [measure for measure in measures if measure["difference"] is not None]
-    reasons = {measure["no_interval"] for measure in known if measure["no_interval"]}
+    reasons = {one["no_interval"] for one in measures if one["difference"] is not None and one["no_interval"]}
     reasons = reasons.union(*(row["no_interval"].values() for row in rows))
     if units:
         yield (

@@ -137,8 +137,8 @@ def comparison_table(
         rows.append({**row, **names, "right": " : ".join(f"{number:.4g}" for number in right)})
     table = layout("comparisons")
     sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
-    known = [name for name in measures if name == measures[0] or any(row[name] is not None for row in rows)]
-    headline, *others = (Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals) for name in known)
+    deltas = [name for name in measures if name == measures[0] or any(row[name] is not None for row in rows)]
+    headline, *others = (Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals) for name in deltas)
     figures = (headline, *(() if note else table["tests"]), *table["counts"], *others)
     if not grouping:
         return TextTable(title, (*sides, *figures), rows, note or "", _MOST_PAIRS)
@@ -227,10 +227,8 @@ def _accuracy_table(report: Report, name: str) -> TextTable:
             f"this run has no table {name!r}", hint=f"--table {' or '.join(groupings) or 'is for groups'}"
         )
     grouping = groupings[name]
-    by, measure = (
-        grouping.name,
-        next(one for one in report.suite.group_columns if one.field == report.suite.compared[0]),
-    )
+    by = grouping.name
+    measure = next(one for one in report.suite.group_columns if one.field == report.suite.compared[0])
     rows = [*report.groups[by], *report.baseline_groups.get(by, ())]
     groups = sorted({row[by] for row in rows}, key=grouping.sort_key)
     rows += [_marked(report.reference, row) for row in report.reference.groups.get(by, ()) if row[by] in groups]

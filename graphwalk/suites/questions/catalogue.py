@@ -148,8 +148,8 @@ class QuestionKind(Strict):
             (("drawing", "required_fields"), self.drawing.required_fields, self.answer_fields),
         ):
             if unknown := set(names).difference(existing):
-                known = ", ".join(existing)
-                raise self.mistake(f"there is no {', '.join(sorted(unknown))}; known: {known}", *field)
+                missing, listed = ", ".join(sorted(unknown)), ", ".join(existing)
+                raise self.mistake(f"there is no {missing}; known: {listed}", *field)
         if self.drawing.below_candidates and not self.candidates:
             raise self.mistake("the question names no `candidates`", "drawing", "below_candidates")
         self._check_texts()

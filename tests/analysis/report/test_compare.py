@@ -158,9 +158,9 @@ def test_the_split_tells_the_published_lead_of_one_kind() -> None:
 
 
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
-    made = compare_runs([one(played)])
-    document = json.loads(to_json(made))
-    assert document["overall"] == made.overall
-    assert to_markdown(made).count("| scripted/flawed tools |") == 1
-    assert document["verdict"] == list(made.verdict)
-    assert all(sentence in to_markdown(made) for sentence in made.verdict)
+    comparison = compare_runs([one(played)])
+    document = json.loads(to_json(comparison))
+    assert document["overall"] == comparison.overall
+    assert to_markdown(comparison).count("| scripted/flawed tools |") == 1
+    assert document["verdict"] == list(comparison.verdict)
+    assert all(sentence in to_markdown(comparison) for sentence in comparison.verdict)
