@@ -77,7 +77,6 @@ async def test_a_run_is_answered_verified_and_rescored(server: StatefulServer, t
         )
         verification = await verify_run(RunFolder.open(run), settings)
         assert verification.holds, verification.error
-        assert verification.checks["replies"].verified == EPISODES * TURNS
     assert server.replies == EPISODES * TURNS, "verify calls nothing"
 
     before = states(run)
