@@ -32,7 +32,7 @@ from graphwalk.runs.resolve import logged_experiment
 from graphwalk.suites.extraction import TOO_LONG
 from graphwalk.suites.suite import suite_named
 from graphwalk.suites.task import Task, setting_of
-from graphwalk.terminal.console import progress_bar
+from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")

@@ -28,8 +28,7 @@ from graphwalk.cli import (
 )
 from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 from graphwalk.files.writing import FULL_DISK
-from graphwalk.terminal.console import reader_gone, show_error, show_warnings_as_lines
-from graphwalk.terminal.signals import Interrupted, heed_signals
+from graphwalk.terminal import Interrupted, heed_signals, reader_gone, show_error, show_warnings_as_lines
 from graphwalk.version import __version__
 
 _DEBUG = "--debug"

@@ -1,7 +1,9 @@
 """`graphwalk ask`: a question, or a dialogue, about your own graph."""
 
 import sys
+import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,11 +20,12 @@ from graphwalk.cli.options import (
     chosen_source,
 )
 from graphwalk.errors import ConfigError
-from graphwalk.terminal.console import say, stderr
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import run_async, say, stderr
 from graphwalk.variables import MODEL_VARIABLE, read_variables
 
 if TYPE_CHECKING:
+    import asyncio
+
     from graphwalk.cli.episode_text import Teller
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.own_graph.answer import Exchange
@@ -121,18 +124,16 @@ async def _talk(
 
 async def _questions(first: str | None) -> AsyncIterator[str]:
     """Yield the question, or each line typed until Ctrl-D. Empty lines are ignored."""
-    from graphwalk.terminal.line_reader import LineReader
-
     if first is not None:
         yield first
         return
-    read, typed, none_yet = LineReader(), sys.stdin.isatty(), True
+    lines, typed, none_yet = _lines_of_stdin(), sys.stdin.isatty(), True
     if typed:
         say("Ask a question; Ctrl-D ends.")
     while True:
         if typed:
             stderr().print("> ", end="")
-        line = await read()
+        line = await lines.get()
         if line is None and none_yet and not typed:
             raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
         if line is None or line.strip().lower() in _QUIT:
@@ -140,3 +141,21 @@ async def _questions(first: str | None) -> AsyncIterator[str]:
         if line.strip():
             none_yet = False
             yield line
+
+
+def _lines_of_stdin() -> "asyncio.Queue[str | None]":
+    """Return a queue of the lines of stdin, then None; read in a thread, so that a signal ends the command at once."""
+    import asyncio
+
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+    call_soon = asyncio.get_running_loop().call_soon_threadsafe
+
+    def read() -> None:
+        # Not sys.stdin: its lock, held by this thread, would keep the interpreter from ending.
+        with suppress(RuntimeError), open(0, "rb", buffering=0, closefd=False) as stdin:  # the loop may be closed
+            for line in stdin:
+                call_soon(lines.put_nowait, line.decode("utf-8", "replace").rstrip("\n"))
+            call_soon(lines.put_nowait, None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines

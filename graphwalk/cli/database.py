@@ -8,8 +8,7 @@ import typer
 
 from graphwalk.cli.options import Edges, Undirected, chosen_source
 from graphwalk.errors import counted
-from graphwalk.terminal.console import data, progress_bar, say
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
 
 app = typer.Typer(help="Start a local Neo4j, load graphs and remove them.")

@@ -8,8 +8,7 @@ import typer
 
 from graphwalk.cli.options import Override
 from graphwalk.errors import GraphwalkError, counted
-from graphwalk.terminal.console import print_columns, say
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import print_columns, run_async, say
 from graphwalk.variables import Variables, read_variables
 
 

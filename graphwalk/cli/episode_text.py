@@ -23,7 +23,7 @@ from graphwalk.own_graph.answer import Answer
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import Result
 from graphwalk.sanitise import one_line, printable
-from graphwalk.terminal.console import data, progress_bar, say, stderr, stdout
+from graphwalk.terminal import data, progress_bar, say, stderr, stdout
 from graphwalk.tools.encodings import decode_notes
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from graphwalk.errors import counted
-from graphwalk.terminal.console import data, progress_bar
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import data, progress_bar, run_async
 
 if TYPE_CHECKING:
     from graphwalk.analysis.estimate import ModelEstimate, RunEstimate

@@ -21,8 +21,7 @@ from graphwalk.cli.options import (
     chosen_source,
 )
 from graphwalk.errors import ConfigError, counted
-from graphwalk.terminal.console import data, progress_bar, say
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from graphwalk.cli.export import Grounded, Protocol, print_size
 from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, chosen_source
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import Columns, Row, write_rows
-from graphwalk.terminal.console import data, progress_bar, say
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
 
 app = typer.Typer(help="Generate property graphs, mazes and algorithm traces.")

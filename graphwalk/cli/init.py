@@ -9,7 +9,7 @@ import typer
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import make_folder, write_whole
-from graphwalk.terminal.console import data
+from graphwalk.terminal import data
 
 _NAME = "NAME"
 """In a package, replaced by its name: in texts and in the names of files."""

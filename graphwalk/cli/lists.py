@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.errors import ConfigError
 from graphwalk.sanitise import printable
-from graphwalk.terminal.console import data, print_columns, say, stdout
+from graphwalk.terminal import data, print_columns, say, stdout
 
 app = typer.Typer(help="List experiments, questions, tools, models or runs, or show one in full.")
 

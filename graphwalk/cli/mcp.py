@@ -16,8 +16,7 @@ from graphwalk.cli.options import (
     chosen_source,
 )
 from graphwalk.errors import ConfigError, install_hint
-from graphwalk.terminal.console import say
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import run_async, say
 from graphwalk.variables import read_variables
 
 

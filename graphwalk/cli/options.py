@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.errors import ConfigError
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import run_async
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
 from graphwalk.errors import counted
-from graphwalk.terminal.console import data, print_tables, progress_bar, say
+from graphwalk.terminal import data, print_tables, progress_bar, say
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.formats import Printed

@@ -12,8 +12,7 @@ from graphwalk.cli import options
 from graphwalk.cli.estimate import print_estimate, print_setup
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, GraphwalkError, counted
-from graphwalk.terminal.console import progress_bar, say
-from graphwalk.terminal.signals import Interrupted, run_async
+from graphwalk.terminal import Interrupted, progress_bar, run_async, say
 from graphwalk.variables import MODEL_VARIABLE, read_variables
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import typer
 from graphwalk.cli.options import Run, RunOrFile
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, counted
-from graphwalk.terminal.console import data, progress_bar, say
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
 
 

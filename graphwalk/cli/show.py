@@ -6,7 +6,7 @@ import typer
 
 from graphwalk.cli.options import RunOrFile
 from graphwalk.errors import ConfigError
-from graphwalk.terminal.console import say, stdout
+from graphwalk.terminal import say, stdout
 
 if TYPE_CHECKING:
     from graphwalk.runs.folder import RunFolder

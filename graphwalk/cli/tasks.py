@@ -12,8 +12,7 @@ from graphwalk.cli.options import (
     Undirected,
     chosen_source,
 )
-from graphwalk.terminal.console import data, say
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import data, run_async, say
 from graphwalk.variables import read_variables
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.errors import ConfigError, counted, install_hint
-from graphwalk.terminal.console import data, say, stdout
+from graphwalk.terminal import data, say, stdout
 
 _PAGE = (".html", ".htm")
 

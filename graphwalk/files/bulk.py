@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.files.writing import new_file, write_whole
 from graphwalk.sanitise import one_line
-from graphwalk.terminal.console import progress_bar
+from graphwalk.terminal import progress_bar
 
 Row = Mapping[str, Any]
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from graphwalk.runs.play import RunSummary, resume_run, start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.runs.shards import Shard, merge_runs
-from graphwalk.terminal.signals import heed_signals
+from graphwalk.terminal import heed_signals
 from graphwalk.variables import process_variable, read_variables, without_ray_statistics
 from graphwalk.version import __version__
 

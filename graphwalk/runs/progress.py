@@ -8,7 +8,7 @@ from graphwalk.errors import counted
 from graphwalk.models.chat import Usage
 from graphwalk.models.prices import KnownPrice
 from graphwalk.runs.record import Result
-from graphwalk.terminal.console import ProgressBar, clock, progress_bar, say
+from graphwalk.terminal import ProgressBar, clock, progress_bar, say
 
 _ENOUGH = 5
 """Episodes after which the total cost is extrapolated."""

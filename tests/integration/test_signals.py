@@ -42,7 +42,7 @@ def ended(folder: Path, words: Sequence[str], seconds: float, signum: signal.Sig
 
 STUBBORN = """
 import asyncio, time
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import run_async
 
 async def blocks_the_loop():
     print("begun", flush=True)
@@ -70,7 +70,7 @@ def test_a_second_signal_exits_at_once() -> None:
 
 ORDERLY = """
 import asyncio, os, signal
-from graphwalk.terminal.signals import Interrupted, run_async
+from graphwalk.terminal import Interrupted, run_async
 
 async def work():
     os.kill(os.getpid(), signal.SIGTERM)

@@ -12,7 +12,7 @@ from graphwalk.runs.cluster import Play, ShardedRun, ShardWork, divided, play_sh
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import RunSummary
 from graphwalk.runs.resolve import resolve
-from graphwalk.terminal.signals import run_async
+from graphwalk.terminal import run_async
 from tests.runs.runs import NOTHING_SET, experiment, records, resume, start, without_time
 
 PLAYED = {"suite.questions": ["node_count", "path_finding", "node_by_property"]}

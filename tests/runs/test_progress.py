@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk import terminal as progress
 from graphwalk.config.agent import Price
 from graphwalk.models.chat import Usage
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.progress import RunProgress, run_progress
 from graphwalk.runs.record import EpisodeKey, Result
-from graphwalk.terminal import console as progress
-from graphwalk.terminal.console import ProgressBar, stderr
+from graphwalk.terminal import ProgressBar, stderr
 from tests.runs.runs import experiment, start
 
 ANSWERED = ExitStatus.ANSWERED

@@ -146,7 +146,7 @@ async def test_a_query_of_a_model_is_refused_in_words(query: str, kind: str) -> 
 
 SCRIPT = """
 import asyncio, os, signal, threading
-from graphwalk.terminal.signals import Interrupted, run_async
+from graphwalk.terminal import Interrupted, run_async
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.graphs.graph import Node, PropertyGraph
 

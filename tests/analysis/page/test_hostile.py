@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from graphwalk.analysis.page import content_of, write_page
 from graphwalk.cli.app import app
 from graphwalk.runs.folder import RunFolder
-from graphwalk.terminal.console import stderr, stdout
+from graphwalk.terminal import stderr, stdout
 from tests.analysis.page.browser import Browser
 from tests.analysis.page.conftest import changed_run
 

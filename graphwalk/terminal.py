@@ -1,20 +1,24 @@
-"""Output of the command line: messages on stderr, data on stdout."""
+"""The terminal of a command: messages on stderr, data on stdout, progress, and signals."""
 
 import errno
 import os
 import re
 import select
+import shutil
+import signal
 import sys
 import threading
+import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from graphwalk.errors import ConfigError, FileNote, GraphwalkError
 from graphwalk.sanitise import printable
-from graphwalk.variables import process_variable, read_variables
+from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -160,8 +164,8 @@ def _console(stream: TextIO, messages: bool) -> "Console":
                 super().on_broken_pipe()
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    limited = stream.isatty() or process_variable("COLUMNS")
-    return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=None if limited else NO_LIMIT)
+    width = None if stream.isatty() else shutil.get_terminal_size((NO_LIMIT, 0)).columns  # COLUMNS, if it is set
+    return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=width)
 
 
 def say(text: str) -> None:
@@ -219,3 +223,87 @@ def show_warnings_as_lines() -> None:
         say(str(message) if isinstance(message, FileNote) else f"warning: {message}")
 
     warnings.showwarning = show
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_TWICE_SECONDS = 0.5
+"""Two signals within this time count as one: `timeout` signals both the process and its group."""
+
+
+class Interrupted(BaseException):
+    """The end of the work by a signal. `exit_code` is 128 + its number; `announced`: a message was printed."""
+
+    def __init__(self, signum: int, *, announced: bool = False) -> None:
+        super().__init__(signal.Signals(signum).name)
+        self.exit_code = 128 + signum
+        self.announced = announced
+
+
+def heed_signals() -> None:
+    """Raise SIGINT and SIGTERM as Interrupted; end the process in callbacks, where Python drops exceptions."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise Interrupted(signum)
+
+    def dropped(unraisable: "sys.UnraisableHookArgs") -> None:
+        if isinstance(unraisable.exc_value, Interrupted):
+            os._exit(unraisable.exc_value.exit_code)
+        sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = dropped
+    for signum in SIGNALS:
+        signal.signal(signum, stop)
+
+
+def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
+    """Run `work` and return its result.
+
+    The first SIGINT or SIGTERM cancels the work and prints `message`. Raise Interrupted after the clean-up, when all
+    threads have ended. A second signal ends the process at once.
+    """
+    first, came, announced = 0, 0.0, False
+    cancel: Callable[[], object] | None = None
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        # May run between any two instructions of the main thread.
+        nonlocal first, came, announced
+        if not first:
+            first, came = signum, time.monotonic()
+            if cancel is not None:
+                cancel()
+            if message:
+                with suppress(OSError, RuntimeError):  # stderr is gone, or the signal interrupts a write to it
+                    say(f"{signal.Signals(signum).name}: {message}")
+                    announced = True
+        elif time.monotonic() - came > _TWICE_SECONDS:
+            try:
+                stderr().show_cursor()  # a progress line hides it
+            finally:
+                os._exit(128 + signum)
+
+    async def cancellable() -> T:
+        nonlocal cancel
+        task = asyncio.ensure_future(work)
+        cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        if first:
+            task.cancel()
+        try:
+            return await task
+        finally:
+            cancel = None
+
+    earlier = {signum: signal.signal(signum, stop) for signum in SIGNALS}
+    try:
+        import asyncio  # `graphwalk --help` needs none
+
+        return asyncio.run(cancellable())
+    except KeyboardInterrupt:
+        # The embedded engine handles SIGINT itself during a query.
+        stop(signal.SIGINT, None)
+        raise
+    finally:
+        if first:
+            # The handler stays: a second signal ends the process during what follows.
+            raise Interrupted(first, announced=announced)
+        for signum, handler in earlier.items():
+            signal.signal(signum, handler)

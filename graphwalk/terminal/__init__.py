@@ -1,1 +1,0 @@
-"""Messages, progress and signals of a command. Imports `variables` and `errors`."""
