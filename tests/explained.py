@@ -6,8 +6,7 @@ from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.agent import Scoring
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
-from graphwalk.suites.suite import suite_named
-from graphwalk.suites.task import Task
+from graphwalk.suites.suite import Task, suite_named
 
 
 def explained_score(

@@ -15,8 +15,7 @@ from graphwalk.graphs.schema import NodeType, RelationshipType, Schema
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
-from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import AnswerForm, Prompt, Task
+from graphwalk.suites.suite import AnswerForm, Prompt, Suite, Task
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import Role, Tool
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper

@@ -26,7 +26,7 @@ from graphwalk.models.langchain import Reporting, callback_manager, tool_message
 from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.trajectory import INTERNAL, ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
-from graphwalk.suites.task import Prompt
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.variables import read_variables
 

@@ -30,8 +30,7 @@ from graphwalk.runs.plan import GraphSources, make_plan
 from graphwalk.runs.record import Result, ResultRecord, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
 from graphwalk.suites.extraction import TOO_LONG
-from graphwalk.suites.suite import suite_named
-from graphwalk.suites.task import Task, setting_of
+from graphwalk.suites.suite import Task, setting_of, suite_named
 from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 

@@ -31,8 +31,7 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk
-from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import Score, T, refuse_fields
+from graphwalk.suites.suite import Score, Suite, T, refuse_fields
 
 
 class Explanation(BaseModel):

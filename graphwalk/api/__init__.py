@@ -30,7 +30,7 @@ from graphwalk.own_graph.tools import OpenAITools, langchain_tools, openai_tools
 from graphwalk.runs.record import Result
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
-from graphwalk.suites.task import Task
+from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 
 __all__ = [

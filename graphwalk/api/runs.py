@@ -23,7 +23,7 @@ from graphwalk.runs.record import Result, episode_row
 from graphwalk.runs.resolve import resolve
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
-from graphwalk.suites.task import Task
+from graphwalk.suites.suite import Task
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:

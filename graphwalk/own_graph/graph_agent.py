@@ -30,7 +30,7 @@ from graphwalk.suites.graph_prompts import own_graph_system
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.own_questions.look import look_in_words
-from graphwalk.suites.task import Prompt
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools

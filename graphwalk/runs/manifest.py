@@ -16,7 +16,7 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import Plan
 from graphwalk.runs.record import RUN_VERSION
 from graphwalk.runs.resolve import Experiment
-from graphwalk.suites.task import Task
+from graphwalk.suites.suite import Task
 from graphwalk.version import __version__
 
 _FREE = ("limits", "description", "names", "primary")

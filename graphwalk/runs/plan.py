@@ -19,7 +19,7 @@ from graphwalk.stores.base import Database, GraphStore, open_database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import QUERY_SECONDS, open_source
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.task import Prompt, Task, setting_of
+from graphwalk.suites.suite import Prompt, Task, setting_of
 from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")

@@ -33,7 +33,7 @@ from graphwalk.runs.resolve import Experiment, context_windows, no_episode, reso
 from graphwalk.runs.shards import Shard
 from graphwalk.suites.extraction import extract_with_model
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.task import Task
+from graphwalk.suites.suite import Task
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
 

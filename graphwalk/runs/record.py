@@ -10,7 +10,7 @@ from graphwalk.models.chat import Usage, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import one_line
 from graphwalk.suites.extraction import MOST_CHARACTERS, TOO_LONG, Extraction
-from graphwalk.suites.task import Task, setting_of
+from graphwalk.suites.suite import Task, setting_of
 
 _SHORT = 1_000
 """Characters of a reply that is too long which its score reads."""

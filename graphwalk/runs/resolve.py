@@ -18,8 +18,7 @@ from graphwalk.models.registry import check_name, context_tokens, open_model
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.base import STORES
-from graphwalk.suites.suite import Suite, suite_named
-from graphwalk.suites.task import setting_of
+from graphwalk.suites.suite import Suite, setting_of, suite_named
 from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.variables import MODEL_VARIABLE, Variables
 

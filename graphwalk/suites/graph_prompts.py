@@ -8,7 +8,7 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.chat import Message
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.task import Prompt
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools

@@ -12,8 +12,7 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Player
-from graphwalk.suites.task import T
+from graphwalk.suites.suite import Player, T
 from graphwalk.tools.toolbox import Toolbox
 
 

@@ -22,8 +22,7 @@ from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import judge
-from graphwalk.suites.suite import suite_named
-from graphwalk.suites.task import Task, setting_of
+from graphwalk.suites.suite import Task, setting_of, suite_named
 from graphwalk.tools.observed import tool_evidence, wasted_calls
 
 

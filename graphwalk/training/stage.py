@@ -22,7 +22,7 @@ from graphwalk.runs.plan import GraphSources, PlannedEpisode, make_plan, sources
 from graphwalk.runs.play import RunModels
 from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, resolve
-from graphwalk.suites.task import Prompt, Task
+from graphwalk.suites.suite import Prompt, Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.variables import read_variables
 

@@ -26,8 +26,7 @@ from graphwalk.runs.record import Result, key_of
 from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import suite_named
-from graphwalk.suites.task import setting_of
+from graphwalk.suites.suite import setting_of, suite_named
 from graphwalk.training.splits import manifest_path, write_chats, write_manifest
 from graphwalk.variables import Variables
 from graphwalk.version import SCHEMA_VERSION, __version__

@@ -13,7 +13,7 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.task import keys_as_answer, rows_as_answer
+from graphwalk.suites.suite import keys_as_answer, rows_as_answer
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.variables import Variables
 from tests.agent.played import play

@@ -13,7 +13,7 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
 from graphwalk.models.wrappers import BudgetSpentError
-from graphwalk.suites.task import Prompt
+from graphwalk.suites.suite import Prompt
 
 PROMPT = (Message("system", "Walk."), Message("user", "Where?"))
 Said = str | list[str] | Exception

@@ -52,7 +52,7 @@ HEAD = "from graphwalk.suites.suite import Suite\n"
         ("Broken = 7", "lacks name, settings, config_type, task_type"),
         ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
         (
-            "from graphwalk.suites.task import Score\nclass Broken(Score):\n    missing: int",
+            "from graphwalk.suites.suite import Score\nclass Broken(Score):\n    missing: int",
             "broken_suite.Broken has fields with names of ours: missing",
         ),
     ],

@@ -11,7 +11,7 @@ from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
 from graphwalk.models.wrappers import Cached
-from graphwalk.suites.task import AnswerForm, Prompt
+from graphwalk.suites.suite import AnswerForm, Prompt
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.server import Answer, ModelServer, allows, chat, in_turn, schema_of
 

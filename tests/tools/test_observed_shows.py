@@ -14,7 +14,7 @@ from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.task import Prompt
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tool, load_tools

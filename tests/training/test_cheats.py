@@ -10,7 +10,7 @@ import pytest
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.play import RunModels
-from graphwalk.suites.task import Task
+from graphwalk.suites.suite import Task
 from graphwalk.training.reward import potentials, reward, step_rewards
 from graphwalk.training.stage import Stage
 

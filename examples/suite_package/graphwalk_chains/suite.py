@@ -16,8 +16,7 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.rows import compare_sets
-from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import Prompt, Score, Task, Tasks
+from graphwalk.suites.suite import Player, Prompt, Score, Suite, Task, Tasks
 from graphwalk_chains.chains import ChainsConfig, chain_graph, make_chain
 
 FOLDER = Path(__file__).parent

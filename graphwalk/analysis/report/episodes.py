@@ -23,7 +23,7 @@ from graphwalk.analysis.statistics import estimate_means, estimate_shares, tasks
 from graphwalk.errors import ConfigError
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
-from graphwalk.suites.task import setting_of
+from graphwalk.suites.suite import setting_of
 
 PLAYER = ("model", "setting")
 _KEY = (*PLAYER, "task_id", "repeat")

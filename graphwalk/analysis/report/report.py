@@ -26,7 +26,7 @@ from graphwalk.runs.experiment import (
 )
 from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
-from graphwalk.suites.task import setting_of
+from graphwalk.suites.suite import setting_of
 from graphwalk.version import SCHEMA_VERSION
 
 

@@ -17,7 +17,7 @@ from graphwalk.config.strict import YamlFile
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
-from graphwalk.suites.task import setting_of
+from graphwalk.suites.suite import setting_of
 
 Reader = Callable[[ResultRecord], float | None]
 """Returns a number of a result; None means unknown."""

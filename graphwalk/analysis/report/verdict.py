@@ -21,7 +21,7 @@ from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_de
 from graphwalk.analysis.statistics import ALPHA, holm, units_needed
 from graphwalk.errors import counted
 from graphwalk.sanitise import one_line
-from graphwalk.suites.task import setting_of
+from graphwalk.suites.suite import setting_of
 
 _MEASURE = "accuracy"
 _MOST_SCORES = 3

@@ -29,7 +29,7 @@ from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.suite import MagmaTask
-from graphwalk.suites.task import setting_of
+from graphwalk.suites.suite import setting_of
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.report import Report

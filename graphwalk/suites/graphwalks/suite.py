@@ -33,8 +33,7 @@ from graphwalk.suites.graphwalks.problems import (
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.walker import Steps, neighborhood, read
 from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
-from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import AnswerForm, Prompt, Score, Task, Tasks, keys_as_answer
+from graphwalk.suites.suite import AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, keys_as_answer
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 ANSWER = re.compile(r"final answer:[\s*_`]*\[(.*)\]", re.IGNORECASE)

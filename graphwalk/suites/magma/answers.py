@@ -11,7 +11,7 @@ from typing import Any
 from graphwalk.graphs.answers import parse_answer, parse_literal
 from graphwalk.suites.extraction import Extraction, ReplyForm, extract, visible_text
 from graphwalk.suites.rows import compare_sets
-from graphwalk.suites.task import Score
+from graphwalk.suites.suite import Score
 
 PREFIXES = {
     "bfs": "Reachable Nodes:",

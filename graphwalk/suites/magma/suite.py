@@ -30,8 +30,7 @@ from graphwalk.suites.magma.traces import (
     stored_graph,
 )
 from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
-from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import Prompt, Task, Tasks
+from graphwalk.suites.suite import Player, Prompt, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 

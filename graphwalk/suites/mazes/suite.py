@@ -15,8 +15,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, generate_maze, maze_graph
 from graphwalk.suites.mazes.task import MazesConfig, MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, MAZE_TOOLS, NEXT_CELLS
-from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import Tasks
+from graphwalk.suites.suite import Player, Suite, Tasks
 from graphwalk.tools.encodings import read_rows
 
 

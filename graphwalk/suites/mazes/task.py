@@ -18,7 +18,7 @@ from graphwalk.suites.extraction import Extraction, ReplyForm, extract
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, MazeSpec
 from graphwalk.suites.mazes.toolbox import ALIASES, NEXT_CELLS, MazeToolbox
-from graphwalk.suites.task import AnswerForm, Prompt, Score, Task, keys_as_answer
+from graphwalk.suites.suite import AnswerForm, Prompt, Score, Task, keys_as_answer
 from graphwalk.tools.tool import load_tools
 
 Layout = Literal["standard", "paper"]

@@ -37,8 +37,7 @@ from graphwalk.suites.loaded_graph import (
 from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import VALUE, find_targets
 from graphwalk.suites.rows import compare_rows, row_form, typed_rows
-from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Score, Task, Tasks, rows_as_answer
+from graphwalk.suites.suite import ANY_VALUE, AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, rows_as_answer
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.variables import Variables
 

@@ -22,8 +22,7 @@ from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionedGraph, QuestionsConfig
 from graphwalk.suites.questions.task import QuestionScore, QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
-from graphwalk.suites.suite import Suite
-from graphwalk.suites.task import Tasks
+from graphwalk.suites.suite import Suite, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.variables import Variables
 

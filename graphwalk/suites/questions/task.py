@@ -13,7 +13,7 @@ from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import Category, Mode, shipped_kinds
 from graphwalk.suites.rows import compare_rows, missing_fields, row_form, unknown_fields
-from graphwalk.suites.task import ANY_VALUE, AnswerForm, Prompt, Score, Task, rows_as_answer
+from graphwalk.suites.suite import ANY_VALUE, AnswerForm, Prompt, Score, Task, rows_as_answer
 from graphwalk.tools.observed import is_key
 
 

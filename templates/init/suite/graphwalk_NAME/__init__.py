@@ -16,8 +16,7 @@ from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.rows import compare_sets
-from graphwalk.suites.suite import Player, Suite
-from graphwalk.suites.task import Prompt, Score, Task, Tasks
+from graphwalk.suites.suite import Player, Prompt, Score, Suite, Task, Tasks
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 

@@ -7,7 +7,7 @@ from graphwalk.analysis.suite_analysis import Explanation
 from graphwalk.errors import ConfigError
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.suites.task import EXPLAINED, Score
+from graphwalk.suites.suite import EXPLAINED, Score
 
 
 def test_calls_side_by_side_take_the_time_that_passed() -> None:
