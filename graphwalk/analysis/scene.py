@@ -11,8 +11,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
-from graphwalk.config.resources import data_path
-from graphwalk.config.strict import YamlFile
+from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.errors import counted
 from graphwalk.graphs.answers import parse_json, parse_object
 from graphwalk.graphs.graph import KEY, Node

@@ -1,8 +1,7 @@
-"""Strict configurations: base classes without unknown fields, YAML files, and messages about what is wrong in them."""
+"""Strict configurations: base classes without unknown fields, and messages about what is wrong in them."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -10,6 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
 
+from graphwalk.config.resources import locate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.sanitise import quote, secret_fields
 
@@ -114,20 +114,6 @@ NameOrPath = Annotated[str, BeforeValidator(_existing_path)]
 """The name of something built in, or the path of a file: `node_count`, `./my_question.yaml`."""
 
 
-class _Loader(yaml.SafeLoader):
-    """A safe loader that refuses repeated fields."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        lines: dict[Any, int] = {}
-        for name, _ in node.value:
-            if isinstance(name, yaml.ScalarNode) and name.value in lines:
-                twice = f"the field {name.value!r} is given twice, first in line {lines[name.value]}"
-                raise yaml.constructor.ConstructorError(None, None, twice, name.start_mark)
-            if isinstance(name, yaml.ScalarNode):
-                lines[name.value] = name.start_mark.line + 1
-        return super().construct_mapping(node, deep)
-
-
 _REDUNDANT = re.compile(r" or instance of \w+| for <class \S+>| after validation.*|, (?:unable to|got) .*")
 """Parts of pydantic's messages that repeat what follows, or name our classes."""
 
@@ -162,58 +148,6 @@ def shown(value: Any) -> str:
 
 
 M = TypeVar("M", bound=BaseModel)
-_UNION_TAG = re.compile(r"\(.*\)")
-"""The member of a union in a location, `(own)`, which is no field."""
-
-
-@dataclass(frozen=True)
-class YamlFile:
-    """A YAML file: its text, data, and node tree with the lines."""
-
-    path: Path
-    text: str
-    data: Any
-    tree: yaml.Node | None
-
-    @classmethod
-    def read(cls, path: Path) -> "YamlFile":
-        """Read a file. Raise ConfigError, with the line if known, if it cannot be read, or is not plain data."""
-        try:
-            text = path.read_text(encoding="utf-8")
-            loader = _Loader(text)
-            tree = loader.get_single_node()
-            return cls(path, text, None if tree is None else loader.construct_document(tree), tree)
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{path}: cannot be read: not UTF-8 text") from error
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-        except _NOT_YAML as error:
-            mark = getattr(error, "problem_mark", None)
-            where = f"{path}:{mark.line + 1}" if mark else str(path)
-            raise ConfigError(f"{where}: not valid YAML: {_problem(error)}") from error
-
-    def where(self, *fields: int | str) -> str:
-        """Return file, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
-        line, names = _locate(self.tree, fields)
-        return f"{self.path}{f':{line}' if line else ''}: {'.'.join(names)}"
-
-
-def parse_value(text: str, source: str) -> Any:
-    """Parse a YAML value from the command line. Raise ConfigError with `source` if it is none."""
-    try:
-        return yaml.load(text, _Loader)
-    except _NOT_YAML as error:
-        raise ConfigError(f"{source}: the value is not YAML: {_problem(error)}") from error
-
-
-_NOT_YAML = (yaml.YAMLError, ValueError, RecursionError)
-"""ValueError: of a date or a number."""
-
-
-def _problem(error: Exception) -> str:
-    """Return what is wrong with a YAML text, without its place."""
-    context, problem = getattr(error, "context", None), getattr(error, "problem", None)
-    return ": ".join(filter(None, [context, problem])) or str(error)
 
 
 def validate(
@@ -263,7 +197,7 @@ def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
 def _describe(
     source: str, tree: yaml.Node | None, overridden: Collection[str], location: Sequence[int | str], message: str
 ) -> str:
-    line, fields = _locate(tree, location)
+    line, fields = locate(tree, location)
     field = ".".join(fields)
     for key in overridden if fields else ():
         if all(part in ("*", name) for part, name in zip(key.split("."), fields, strict=False)):
@@ -279,26 +213,3 @@ def _field_names(model: type[BaseModel]) -> frozenset[str]:
     return frozenset(
         name for place in (schema, *schema.get("$defs", {}).values()) for name in place.get("properties", ())
     )
-
-
-def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str]]:
-    """Return line and fields of a pydantic location; the line of its parent if the file does not have the field."""
-    node, fields = tree, []
-    line = None if tree is None else tree.start_mark.line + 1
-    for part in location:
-        if _UNION_TAG.fullmatch(str(part)):
-            continue
-        fields.append(str(part))
-        node = _child(node, part)
-        if node is not None:
-            line = node.start_mark.line + 1
-    return line, fields
-
-
-def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
-    if isinstance(node, yaml.MappingNode):
-        return next((value for key, value in node.value if key.value == part), None)
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        child: yaml.Node = node.value[part]
-        return child
-    return None

@@ -28,8 +28,7 @@ from jinja2 import (
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from graphwalk.config.resources import data_path
-from graphwalk.config.strict import YamlFile
+from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
 from graphwalk.sanitise import quote
 

@@ -12,8 +12,8 @@ from pydantic import Field
 from graphwalk.agent.levers import NamesInTools
 from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
-from graphwalk.config.resources import data_path
-from graphwalk.config.strict import LoggedSettings, Strict, YamlFile, as_typed, set_dotted, validate
+from graphwalk.config.resources import YamlFile, data_path
+from graphwalk.config.strict import LoggedSettings, Strict, as_typed, set_dotted, validate
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import CallOptions, Message, Model

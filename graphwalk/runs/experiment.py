@@ -25,17 +25,15 @@ from pydantic import (
 
 from graphwalk.config.agent import AgentConfig, Limits, ModelOptions, Price, Scoring, foreign_agent
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.resources import data_path
+from graphwalk.config.resources import YamlFile, data_path, parse_value
 from graphwalk.config.strict import (
     MOST,
     LoggedSettings,
     Strict,
     SuiteConfig,
-    YamlFile,
     as_typed,
     in_words,
     is_path,
-    parse_value,
     set_dotted,
     shown,
     validate,

@@ -12,8 +12,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from graphwalk.config.resources import data_path
-from graphwalk.config.strict import Strict, YamlFile, is_path, validate
+from graphwalk.config.resources import YamlFile, data_path
+from graphwalk.config.strict import Strict, is_path, validate
 from graphwalk.config.templates import TEXT_FILTERS, TextError, check_text, render_text
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.stores.cypher import FILTERS, render_cypher

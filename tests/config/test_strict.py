@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.config.strict import YamlFile, parse_value
+from graphwalk.config.resources import YamlFile, parse_value
 from graphwalk.errors import ConfigError
 
 WRONG = {

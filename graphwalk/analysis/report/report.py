@@ -14,7 +14,7 @@ from graphwalk.analysis.report.episodes import Observations, observe, rows_of
 from graphwalk.analysis.report.suite_report import NOT_PUBLISHED, SIZE, Reference, ReportRow, SuiteReport
 from graphwalk.analysis.report.verdict import one_call, verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.config.strict import YamlFile
+from graphwalk.config.resources import YamlFile
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.runs.experiment import (
     DEFAULT_PROTOCOL,

@@ -12,8 +12,7 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from graphwalk.analysis.report.text_table import FORMATS, Column
-from graphwalk.config.resources import data_path
-from graphwalk.config.strict import YamlFile
+from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord

@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, PositiveInt, PrivateAttr
 
-from graphwalk.config.resources import Registry, data_path
-from graphwalk.config.strict import Strict, YamlFile, is_path, validate
+from graphwalk.config.resources import Registry, YamlFile, data_path
+from graphwalk.config.strict import Strict, is_path, validate
 from graphwalk.config.templates import TEXT_FILTERS, TextError, check_text
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.stores.cypher import Identifiers, render_cypher
