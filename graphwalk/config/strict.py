@@ -35,8 +35,6 @@ class Spec(Strict):
 class SuiteConfig(Strict):
     """The `suite` of an experiment; base class of the configuration of each suite."""
 
-    rewording: ClassVar[tuple[str, ...]] = ()
-    """Fields that change only the words of the questions; an experiment may vary them."""
     graphs_field: ClassVar[str] = "graphs"
     """Field that lists the graphs to generate; its entries have a `count`."""
     name: str

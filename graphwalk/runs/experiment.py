@@ -44,7 +44,7 @@ from graphwalk.variables import server_variable
 
 C = TypeVar("C", bound=SuiteConfig)
 DEFAULT_PROTOCOL = "graphwalk"
-_VARIED_PARTS = ("agent", "options", "suite")
+_VARIED_PARTS = ("agent", "options")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
@@ -87,13 +87,9 @@ def _checked_values(vary: Mapping[str, Sequence[Any]], info: ValidationInfo) -> 
 
 def _checked_value(field: str, value: Any, config: Mapping[str, Any], context: Any) -> Any:
     part_name, _, name = field.partition(".")
-    part = config.get(part_name)
-    fields: Sequence[str] = ()
-    if part_name in _VARIED_PARTS and isinstance(part, BaseModel):  # of a suite the fields that reword its questions
-        fields = getattr(part, "rewording", tuple(type(part).model_fields))
-    if name not in fields:
-        raise ValueError(f"{field} cannot be varied; use a field of agent or options, or suite.wording for questions")
-    assert isinstance(part, BaseModel)
+    part = config[part_name] if part_name in _VARIED_PARTS else None
+    if part is None or name not in type(part).model_fields:
+        raise ValueError(f"{field} cannot be varied; use a field of agent or options")
     try:
         return _overridden(part, {name: value}, context).model_dump(mode="json")[name]
     except ValidationError as error:
@@ -108,7 +104,7 @@ def _overridden(part: BaseModel, overrides: Mapping[str, Any], context: Any = No
 
 
 def _combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield name and overrides (field → value) of each variant: `turn_limit=5`, or `wording=b,tool_words=short`."""
+    """Yield name and overrides (field → value) of each variant: `turn_limit=5`, or `turn_limit=5,tool_words=short`."""
     for values in product(*vary.values()):
         overrides = dict(zip(vary, values, strict=True))
         yield ",".join(f"{field.partition('.')[2]}={_label(value)}" for field, value in overrides.items()), overrides

@@ -110,8 +110,6 @@ class PlannedGraph:
     about: LoadedGraph
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Question → reason why it is not asked about this graph."""
-    reworded: Mapping[str, Mapping[str, Task]] = field(default_factory=dict)
-    """Variant → task id → task, for variants that word questions in another way."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -179,9 +177,8 @@ def _possible_episodes(
         for setting in experiment.settings_played:
             plain = setting_of(setting)
             if plain not in graph.left_out and experiment.suite.asks(task, plain, experiment.config.suite):
-                worded = graph.reworded.get(setting.partition(":")[2], {}).get(task.task_id, task)
                 for model in experiment.models:
-                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), worded, graph)
+                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, graph)
                     yield planned, can_play(experiment.suite, model, setting, task)
 
 
@@ -204,7 +201,7 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
             )
         if store is not None and tasks:
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
-        graph = PlannedGraph(about, left_out, await _reworded(experiment, about))
+        graph = PlannedGraph(about, left_out)
         for task in tasks:
             for planned, playable in _possible_episodes(task, graph, experiment):
                 if playable:
@@ -225,16 +222,3 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
     return plan
-
-
-async def _reworded(experiment: Experiment, about: LoadedGraph) -> dict[str, dict[str, Task]]:
-    """Return the tasks of variants whose suite words questions in another way; other variants share the tasks."""
-    config, suite, by_variant = experiment.config, experiment.suite, {}
-    by_wording: dict[str, dict[str, Task]] = {config.suite.model_dump_json(): {}}
-    for name, variant in config.variants.items():
-        words = variant.suite.model_dump_json()
-        if words not in by_wording:
-            tasks = await suite.tasks(about, variant.suite, config.seed, experiment.agent)
-            by_wording[words] = {task.task_id: task for task in tasks.asked}
-        by_variant[name] = by_wording[words]
-    return by_variant

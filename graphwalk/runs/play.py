@@ -23,7 +23,7 @@ from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import Guarded
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
-from graphwalk.runs.experiment import deviations, load_experiment, protocol_note
+from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder, run_log
 from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, texts_of
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
@@ -143,8 +143,6 @@ async def _play_run(
             if experiment.config.extractor is not None and experiment.extractor is None:
                 model = experiment.config.extractor.model
                 note(f"no API key for the extractor {model}: replies are scored as the parser reads them")
-            if deviations(manifest["config"]):
-                note(protocol_note(manifest["config"]))
             progress.priced(finished.usage, experiment.prices)
             for text in plan.notes():
                 note(text)

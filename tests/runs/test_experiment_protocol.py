@@ -94,7 +94,6 @@ def test_fields_of_the_experiment_override_the_protocol(tmp_path: Path) -> None:
     assert report["protocol"] == {"name": "paper", "differences": ["agent.prompts"]}
     note = "Protocol: paper. This run differs from it in agent.prompts."
     assert note in report["notes"]
-    assert note in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["config"]["protocol"] == "paper"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, PositiveInt, Tag, field_validator, model_validator
 
@@ -53,8 +53,6 @@ class QuestionsConfig(SuiteConfig):
 
     Entries to generate are generated `count` times; `{file: movies.graphml}` and `{neo4j: movies}` are your own.
     """
-
-    rewording: ClassVar[tuple[str, ...]] = ("wording",)
 
     name: Literal["questions"] = "questions"
     graphs: tuple[AnyGraph, ...] = Field(default=(GeneratedGraph(),), min_length=1)
