@@ -14,7 +14,7 @@ import yaml
 from graphwalk.suites import extraction as reading
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.magma.answers import judge, read_answer
-from graphwalk.suites.mazes.task import extract_path
+from graphwalk.suites.mazes.suite import extract_path
 from graphwalk.suites.rows import compare_rows, row_form
 
 FILE = Path(__file__).parents[1] / "data" / "replies.yaml"

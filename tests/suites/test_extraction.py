@@ -9,7 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.models.chat import CallOptions, Message, Reply, Usage
 from graphwalk.suites.extraction import Extraction, extract, extract_with_model, strip_thinking, visible_text
 from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.mazes.task import extract_path
+from graphwalk.suites.mazes.suite import extract_path
 from graphwalk.suites.rows import row_form
 
 KEY = ("node_key",)

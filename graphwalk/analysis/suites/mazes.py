@@ -21,14 +21,7 @@ from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.suite import EXPERT
-from graphwalk.suites.mazes.task import (
-    MazeTask,
-    PathError,
-    called_cell,
-    path_cells,
-    path_error,
-)
+from graphwalk.suites.mazes.suite import EXPERT, MazeTask, PathError, called_cell, path_cells, path_error
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import shows_data

@@ -1,40 +1,146 @@
-"""Suite of OpenAI's benchmark GraphWalks: read the graph, or walk it (docs/method.md, GraphWalks)."""
+"""Suite of OpenAI's benchmark GraphWalks: read the graph, or walk it (docs/method.md, GraphWalks).
 
+Its problems are generated, or read from the data set openai/graphwalks.
+"""
+
+import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import chain
 from random import Random
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field, PositiveInt, model_validator
 
 from graphwalk.config.agent import AgentConfig, Scoring
+from graphwalk.config.strict import ExistingFile, Spec, SuiteConfig
 from graphwalk.errors import OracleError
-from graphwalk.files.bulk import usable_rows
+from graphwalk.files.bulk import Row, usable_rows
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import Message
 from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
+from graphwalk.seeds import generator
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.extraction import Extraction, visible_text
 from graphwalk.suites.flawed import flawed
-from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt
-from graphwalk.suites.graphwalks.problems import (
-    COLUMNS,
-    LABEL,
-    TYPE,
-    GraphwalksConfig,
-    Operation,
-    Problem,
-    answer_of,
-    generated,
-    read_problem,
-)
+from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.walker import Steps, neighborhood, read
+from graphwalk.suites.questions.tasks.graph_index import distances
 from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.suites.suite import AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, keys_as_answer
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+
+Operation = Literal["bfs", "parents"]
+LABEL, TYPE = "Node", "EDGE"
+_MARKER, _EDGES, _OPERATION = "Here is the graph to operate on:", "The graph has the following edges:", "Operation:"
+_EDGE = re.compile(r"([^\s,\[\]]+) -> ([^\s,\[\]]+)")
+_WORDS = {
+    "bfs": re.compile(
+        r"Perform a BFS from node (\S+) (?:with|and return only the nodes at exactly) depth (\d{1,6})\b.*"
+    ),
+    "parents": re.compile(r"Find the parents of node (\S+?)()\.?"),
+}
+
+
+class ProblemSpec(Spec):
+    """Random graphs of `nodes` nodes with exactly `out_degree` edges from each, and one problem per operation."""
+
+    nodes: int = Field(default=40, ge=1, le=100_000)
+    """Nodes of the graph."""
+    out_degree: int = Field(default=3, ge=1, le=50)
+    """Edges from each node; parallel edges and self-loops occur."""
+    depth: PositiveInt = 2
+    """Depth of the breadth-first search."""
+    operations: tuple[Operation, ...] = Field(default=("bfs", "parents"), min_length=1)
+    """Operations on each graph: breadth-first search, or parents of a node."""
+
+
+class GraphwalksConfig(SuiteConfig):
+    """The suite `graphwalks`: a breadth-first search, or the parents of a node, on generated or published graphs."""
+
+    graphs_field: ClassVar[str] = "problems"
+
+    name: Literal["graphwalks"] = "graphwalks"
+    problems: tuple[ProblemSpec, ...] = (ProblemSpec(count=5),)
+    """Problems to generate; by default none if `file` is set."""
+    file: ExistingFile | None = None
+    """Published problems: a .parquet or .jsonl file of the data set openai/graphwalks."""
+    max_chars: PositiveInt | None = None
+    """Of a file: only prompts of at most this number of characters."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _generate_nothing_beside_a_file(cls, data: Any) -> Any:
+        return {"problems": (), **data} if isinstance(data, dict) and data.get("file") is not None else data
+
+    def texts(self) -> Mapping[str, str]:
+        return query_texts()
+
+
+class PublishedRow(BaseModel):
+    """A row of the data set openai/graphwalks."""
+
+    prompt: str
+    answer_nodes: list[str]
+    problem_type: Operation
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An operation on a graph; `row` (from 1 on), `prompt` and `target` are those of a published problem."""
+
+    operation: Operation
+    node: str
+    depth: int
+    row: int | None = None
+    prompt: str | None = None
+    target: tuple[str, ...] | None = None
+
+
+def generated(spec: ProblemSpec, seed: int, index: int) -> tuple[PropertyGraph, list[Problem]]:
+    """Return a random graph, its targets uniform over all nodes, and one problem per operation on a random node."""
+    keys = [hashlib.md5(str(n).encode(), usedforsecurity=False).hexdigest()[:10] for n in range(spec.nodes)]
+    draw = generator(seed, "graphwalks", spec.nodes, spec.out_degree, index)
+    targets = draw.integers(spec.nodes, size=spec.nodes * spec.out_degree).tolist()
+    edges = [(keys[place // spec.out_degree], keys[target]) for place, target in enumerate(targets)]
+    starts = dict(zip(("bfs", "parents"), draw.integers(spec.nodes, size=2).tolist(), strict=True))
+    problems = [Problem(name, keys[starts[name]], spec.depth if name == "bfs" else 1) for name in spec.operations]
+    return PropertyGraph.from_edges(edges, LABEL, TYPE), problems
+
+
+def answer_of(problem: Problem, graph: PropertyGraph) -> list[str]:
+    """Return the sorted nodes at exactly the depth, without the start."""
+    following = defaultdict[str, set[str]](set)
+    for source, target in graph.edges():
+        start, end = (source, target) if problem.operation == "bfs" else (target, source)
+        following[start].add(end)
+    steps = distances(problem.node, problem.depth, following)
+    return sorted(key for key, number in steps.items() if number == problem.depth and key != problem.node)
+
+
+def read_problem(config: GraphwalksConfig, row: Row, number: int) -> tuple[PropertyGraph, Problem] | None:
+    """Return the graph and the problem in a row, None if it is not chosen. Raise ValueError if it has none."""
+    published = PublishedRow.model_validate(row)
+    prompt, kind = published.prompt, published.problem_type
+    if len(prompt) > (config.max_chars or len(prompt)):
+        return None
+    listed, _, rest = prompt.rpartition(_MARKER)[2].partition(_EDGES)[2].rpartition(_OPERATION)
+    edges = [_EDGE.fullmatch(line) for line in filter(None, map(str.strip, listed.split("\n")))]
+    ends = [(edge[1], edge[2]) for edge in edges if edge is not None]
+    words = _WORDS[kind].fullmatch(rest.strip().partition("\n")[0].strip())
+    if _MARKER not in prompt or words is None or len(ends) < len(edges) or words[1] not in chain(*ends):
+        raise ValueError("its prompt is not understood: expected edges, and an operation on one of their nodes")
+    target = tuple(sorted({*published.answer_nodes}))
+    return PropertyGraph.from_edges(ends, LABEL, TYPE), Problem(
+        kind, words[1], int(words[2] or 1), number, prompt, target
+    )
+
 
 ANSWER = re.compile(r"final answer:[\s*_`]*\[(.*)\]", re.IGNORECASE)
 _PUBLISHED = re.compile(r"Final Answer: ?\[(.*)\]")
@@ -86,15 +192,11 @@ class GraphwalksTask(Task):
         return agent.render("graphwalks_format.j2").strip()
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> GraphwalksScore:
-        target, last_line = {*self.target}, published_answer(trajectory.reply)
+        answer, last_line = extraction.answer, published_answer(trajectory.reply)
+        compared = NOTHING_RIGHT if answer is None else compare_sets({*answer}, {*self.target})
         theirs = {*(self.target if self.published_target is None else self.published_target)}
-        answer: set[str] | None = None if extraction.answer is None else {*extraction.answer}
-        compared = NOTHING_RIGHT if answer is None else compare_sets(answer, target)
-        return GraphwalksScore(
-            **asdict(compared),
-            extraction_stage=extraction.stage,
-            published_f1=0.0 if last_line is None else compare_sets(last_line, theirs).f1,
-        )
+        published_f1 = 0.0 if last_line is None else compare_sets(last_line, theirs).f1
+        return GraphwalksScore(**asdict(compared), extraction_stage=extraction.stage, published_f1=published_f1)
 
 
 def whole_prompt(question: str, instance: GraphInstance, agent: AgentConfig) -> Message:
@@ -166,7 +268,9 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 graph, problems = generated(spec, seed, index)
                 yield GraphInstance.of(graph, problems, {"entry": entry, "index": index, "out_degree": spec.out_degree})
         if config.file is not None:
-            for graph, problem in usable_rows(config.file, COLUMNS, partial(read_problem, config)):
+            for graph, problem in usable_rows(
+                config.file, tuple(PublishedRow.model_fields), partial(read_problem, config)
+            ):
                 yield GraphInstance.of(graph, [problem], {"name": config.file.name, "row": problem.row})
 
     async def tasks(
@@ -174,7 +278,7 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
     ) -> Tasks[GraphwalksTask]:
         """Return a task per problem. Raise OracleError if Cypher finds other nodes than the evaluator."""
         assert about.store is not None
-        instance, tasks, notes = about.instance, list[GraphwalksTask](), list[str]()
+        instance, tasks = about.instance, list[GraphwalksTask]()
         for problem in instance.source:
             target, by_cypher = answer_of(problem, about.graph), await nodes_by_cypher(problem, about.store)
             values = {"node": problem.node, "depth": problem.depth}
@@ -201,9 +305,10 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 published_target=list(problem.target or ()) if differs else None,
             )
             tasks.append(task)
-            if differs:
-                notes.append(f"Row {task.row}: the target differs from the file's; both are scored.")
-        return Tasks(tasks, notes=notes)
+        differing = (task.row for task in tasks if task.published_target is not None)
+        return Tasks(
+            tasks, notes=[f"Row {row}: the target differs from the file's; both are scored." for row in differing]
+        )
 
 
 async def nodes_by_cypher(problem: Problem, store: GraphStore) -> list[str]:

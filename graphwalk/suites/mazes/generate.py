@@ -4,10 +4,10 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, dist, floor
+from math import dist, floor
 from random import Random
 from typing import Any, Self, TypeVar
 
@@ -50,13 +50,10 @@ class MazeSpec(Spec):
     @model_validator(mode="after")
     def _check_possible(self) -> Self:
         open_cells = self.size**2 - self.wall_count
-        # A shortest path has at most three cells in each square of 2 × 2, or it could be shorter.
-        most = min(open_cells, 3 * ceil(self.size / 2) ** 2) - 1
-        if self.min_path > most:
+        if self.min_path >= open_cells:
             raise ValueError(
-                f"min_path {self.min_path} is impossible: with {open_cells} open cells on a grid of "
-                f"{self.size} × {self.size} a shortest path has at most {most} steps; choose a larger size, "
-                "fewer walls or a lower min_path"
+                f"min_path {self.min_path} is impossible with {open_cells} open cells; "
+                "choose a larger size, fewer walls or a lower min_path"
             )
         return self
 
@@ -126,6 +123,11 @@ class Maze:
     index: int = 0
 
     @cached_property
+    def cells(self) -> dict[str, int]:
+        """Return the key of each cell → its number."""
+        return {str(cell): cell for cell in range(self.size**2)}
+
+    @cached_property
     def wall_set(self) -> frozenset[int]:
         return frozenset(self.walls)
 
@@ -157,8 +159,7 @@ class Maze:
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of a file, with its fields in order."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**values, "walls": list(self.walls), "digest": self.digest}
+        return {**asdict(self), "walls": list(self.walls), "digest": self.digest}
 
 
 def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:

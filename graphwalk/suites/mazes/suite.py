@@ -1,22 +1,176 @@
-"""Suite of mazes, the paper's first experiment, and the scripted agents that walk them."""
+"""Suite of mazes, the paper's first experiment: its task, score and scripted agents (docs/method.md, Mazes)."""
 
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
+from functools import cached_property
 from random import Random
-from typing import Any
+from typing import Any, ClassVar, Literal
 
-from graphwalk.config.agent import AgentConfig
+from pydantic import Field
+
+from graphwalk.config.agent import AgentConfig, Scoring
+from graphwalk.config.strict import SuiteConfig
+from graphwalk.graphs.answers import parse_object
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
+from graphwalk.models.chat import Message
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
+from graphwalk.models.trajectory import ToolResult, Trajectory
+from graphwalk.suites.extraction import Extraction, ReplyForm, extract
 from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.mazes.generate import Maze, check_path, generate_maze, maze_graph
-from graphwalk.suites.mazes.task import MazesConfig, MazeScore, MazeTask
-from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, MAZE_TOOLS, NEXT_CELLS
-from graphwalk.suites.suite import Player, Suite, Tasks
+from graphwalk.suites.mazes.generate import Maze, MazeSpec, check_path, generate_maze, maze_graph
+from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, MAZE_TOOLS, NEXT_CELLS, MazeToolbox
+from graphwalk.suites.suite import AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, keys_as_answer
 from graphwalk.tools.encodings import read_rows
+from graphwalk.tools.tool import load_tools
+
+Layout = Literal["standard", "paper"]
+PathError = Literal["wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"]
+
+
+class MazesConfig(SuiteConfig):
+    """The suite `mazes`. Every entry of `mazes` is generated `count` times."""
+
+    graphs_field: ClassVar[str] = "mazes"
+
+    name: Literal["mazes"] = "mazes"
+    mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)
+    layout: Layout = "standard"
+    """Drawing of the setting no_tools: standard, or as in the paper (S and G in place of keys, a border around each
+    cell)."""
+
+
+class MazeScore(Score):
+    """The score of one path (docs/method.md, Mazes).
+
+    `correct` means valid: from start to goal over adjacent open cells. A path is correct or wrong as a whole, so
+    precision, recall and F1 are 1 or 0. `false_positives` counts cells that are not open cells of the grid. `optimal`:
+    it is a shortest path. `strict_correct`: it was not forced by a limit.
+    """
+
+    optimal: bool
+    strict_correct: bool
+
+
+class MazeTask(Task):
+    """A maze to solve. `target` is a shortest path as a list of keys; every valid path is correct.
+
+    `layout` is that of the drawing without tools.
+    """
+
+    size: int
+    walls: tuple[int, ...]
+    start: int
+    goal: int
+    shortest_path_length: int
+    index: int
+    layout: Layout = "standard"
+
+    @cached_property
+    def maze(self) -> Maze:
+        return Maze(**{field.name: getattr(self, field.name) for field in fields(Maze)})
+
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return the drawn maze, or the tools through which a model sees it."""
+        places = {"size": self.size, "start": self.start, "goal": self.goal}
+        question = Message("user", self.question)
+        if setting == "no_tools":
+            drawing = draw(self.maze, self.layout)
+            return Prompt((Message("system", agent.render("maze_no_tools.j2", drawing=drawing, **places)), question))
+        assert about.store is not None
+        schema = await about.store.schema()
+        tools = None if agent.tools is None else load_tools(agent.tools)
+        toolbox = MazeToolbox(about.store, self.size, agent=agent, tools=tools, schema=schema)
+        system = agent.render("maze_tools.j2", rows=tuple(schema.rows()), **places)
+        return Prompt((Message("system", system), question), toolbox)
+
+    def read(self, reply: str) -> Extraction:
+        return extract_path(reply)
+
+    def answer_form(self) -> AnswerForm:
+        return keys_as_answer(answer_text)
+
+    def answer_format(self, agent: AgentConfig) -> str:
+        return agent.render("maze_format.j2").strip()
+
+    def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> MazeScore:
+        maze = self.maze
+        path = path_cells(maze, extraction.answer)
+        valid = bool(path) and path_error(maze, path) is None
+        return MazeScore(
+            correct=valid,
+            **dict.fromkeys(("precision", "recall", "f1"), float(valid)),
+            false_positives=sum(not maze.is_open(cell) for cell in path),
+            extraction_stage=extraction.stage,
+            lossy=extraction.lossy,
+            optimal=valid and len(path) - 1 == maze.shortest_path_length,
+            strict_correct=valid and not trajectory.exit_status.forced,
+        )
+
+
+def draw(maze: Maze, layout: Layout) -> str:
+    """Return the maze in a border: keys in open cells, S and G before the keys of start and goal, `#` signs for walls.
+
+    With "paper" S and G are in place of the keys, a wall is one `#`, and borders separate cells and rows (GraphWalk,
+    Appendix D.1 and Figure 1).
+    """
+    paper = layout == "paper"
+    digits = len(str(maze.size**2 - 1))
+    texts = [str(cell) for cell in range(maze.size**2)]
+    texts[maze.start], texts[maze.goal] = ("S", "G") if paper else (f"S{maze.start}", f"G{maze.goal}")
+    for wall in maze.walls:
+        texts[wall] = "#" if paper else "#" * digits
+    rows = [texts[first : first + maze.size] for first in range(0, maze.size**2, maze.size)]
+    if paper:
+        border = "+" + ("-" * (digits + 2) + "+") * maze.size
+        lines = ("| " + " | ".join(text.rjust(digits) for text in row) + " |" for row in rows)
+        return "\n".join([border, *(f"{line}\n{border}" for line in lines)])
+    border = "+" + "-" * (maze.size * (digits + 2) + 1) + "+"
+    lines = ("| " + " ".join(text.rjust(digits + 1) for text in row) + " |" for row in rows)
+    return "\n".join([border, *lines, border])
+
+
+def answer_text(path: Sequence[str]) -> str:
+    return json.dumps({"path": list(path)})
+
+
+def extract_path(reply: str) -> Extraction:
+    """Extract the keys in `{"path": […]}`, else in a bare list; whole numbers count as keys."""
+
+    def keys(value: Any) -> Extraction | None:
+        if not isinstance(value, list) or not all(type(key) in (str, int) for key in value):
+            return None
+        return Extraction([str(key).strip() for key in value])
+
+    return extract(reply, ReplyForm(keys, member="path"))
+
+
+def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
+    """Return the cell numbers of an answer, with -1 for keys that name no cell."""
+    return [maze.cells.get(key, -1) for key in answer or ()]
+
+
+def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
+    """Return the first error of a path with at least one cell, or None for a valid path."""
+    for number, cell in enumerate(path):
+        if cell in maze.wall_set:
+            return "through_wall"
+        if not maze.is_open(cell):
+            return "out_of_grid"
+        if number == 0 and cell != maze.start:
+            return "wrong_start"
+        if number and not maze.adjacent(path[number - 1], cell):
+            return "not_adjacent"
+    return None if path[-1] == maze.goal else "wrong_goal"
+
+
+def called_cell(maze: Maze, result: ToolResult) -> int | None:
+    """Return the cell that a call asked about; None without a cell of the grid, and for other tools."""
+    if ALIASES.get(result.call.name, result.call.name) != NEXT_CELLS:
+        return None
+    return maze.cells.get(str(parse_object(result.call.arguments).get("node_id")))
 
 
 def depth_first(start: str, goal: str, order: Callable[[Row], Any]) -> Policy:
@@ -41,7 +195,7 @@ def depth_first(start: str, goal: str, order: Callable[[Row], Any]) -> Policy:
             return (yield from _connected_path(trail))
     except AnswerNow:
         pass
-    return _answer([key for key in trail if key in untried])
+    return answer_text([key for key in trail if key in untried])
 
 
 def random_walk(task: MazeTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -53,11 +207,11 @@ def random_walk(task: MazeTask, setting: str, schema: Schema | None, random: Ran
             if trail[-1] == str(task.goal):
                 return (yield from _connected_path(trail))
             if not rows:
-                return _answer(trail)
+                return answer_text(trail)
             step = str(random.choice(rows)["key"])
             trail = trail[: trail.index(step) + 1] if step in trail else [*trail, step]
     except AnswerNow:
-        return _answer(trail)
+        return answer_text(trail)
 
 
 def _visit(key: str) -> Generator[list[Ask], list[str], list[Row]]:
@@ -70,13 +224,9 @@ def _connected_path(trail: Sequence[str]) -> Policy:
     """Answer with the tool's path from the first to the last visited cell, or with the trail."""
     (text,) = yield [Ask(CONNECTED_PATH, {})]
     try:
-        return _answer(json.loads(text) or trail)
+        return answer_text(json.loads(text) or trail)
     except ValueError:
-        return _answer(trail)
-
-
-def _answer(path: Sequence[str]) -> str:
-    return json.dumps({"path": list(path)})
+        return answer_text(trail)
 
 
 def expert(task: MazeTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -127,31 +277,19 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 
     async def tasks(self, about: LoadedGraph, config: MazesConfig, seed: int, agent: AgentConfig) -> Tasks[MazeTask]:
         """Return one task. Raise OracleError if networkx contradicts the target."""
-        instance = about.instance
-        task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
-        check_path(about.graph, str(task.start), str(task.goal), task.target)
+        maze, entry = about.instance.source, about.instance.facts["entry"]
+        start, goal, path = str(maze.start), str(maze.goal), [str(cell) for cell in maze.shortest_path()]
+        check_path(about.graph, start, goal, path)
+        task = MazeTask(
+            task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
+            suite=self.name,
+            template="maze",
+            question=agent.render("maze_question.j2", start=maze.start, goal=maze.goal).strip(),
+            parameters={"size": maze.size, "start": start, "goal": goal},
+            target=path,
+            target_size=len(path),
+            graph_digest=about.instance.digest,
+            layout=config.layout,
+            **asdict(maze),
+        )
         return Tasks([task])
-
-
-def make_task(
-    maze: Maze,
-    graph_digest: str,
-    config: MazesConfig = MazesConfig(),
-    *,
-    entry: int = 0,
-    agent: AgentConfig = AgentConfig(),
-) -> MazeTask:
-    """Return the task of a maze."""
-    path = maze.shortest_path()
-    return MazeTask(
-        task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
-        suite="mazes",
-        template="maze",
-        question=agent.render("maze_question.j2", start=maze.start, goal=maze.goal).strip(),
-        parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
-        target=[str(cell) for cell in path],
-        target_size=len(path),
-        graph_digest=graph_digest,
-        layout=config.layout,
-        **{field.name: getattr(maze, field.name) for field in fields(maze)},
-    )

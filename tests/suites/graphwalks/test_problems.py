@@ -5,7 +5,7 @@ import hashlib
 import networkx as nx
 
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.graphwalks.problems import ProblemSpec, answer_of, generated
+from graphwalk.suites.graphwalks.suite import ProblemSpec, answer_of, generated
 
 
 def test_graphs_follow_the_recipe_of_the_data_set() -> None:

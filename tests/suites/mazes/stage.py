@@ -11,8 +11,7 @@ from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, MazeSpec, generate_maze, maze_graph
-from graphwalk.suites.mazes.suite import MazesSuite, make_task
-from graphwalk.suites.mazes.task import Layout, MazesConfig, MazeScore, MazeTask
+from graphwalk.suites.mazes.suite import Layout, MazesConfig, MazeScore, MazesSuite, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
 from tests.suites.players import played, policy_of
 
@@ -50,9 +49,10 @@ async def stage(
     agent: AgentConfig = AgentConfig(),
 ) -> Stage:
     graph = maze_graph(maze)
+    instance = GraphInstance(graph.digest, graph, maze, {"entry": 0})
     store = await (database or EmbeddedDatabase()).load(graph)
-    task = make_task(maze, graph.digest, MazesConfig(layout=layout), agent=agent)
-    return Stage(task, GraphInstance(graph.digest, graph, maze), store)
+    (task,) = (await MazesSuite().tasks(LoadedGraph(instance, store), MazesConfig(layout=layout), 0, agent)).asked
+    return Stage(task, instance, store)
 
 
 async def random_stage(seed: int, database: Database | None = None, **spec: Any) -> Stage:

@@ -11,8 +11,7 @@ from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
-from graphwalk.suites.mazes.suite import EXPERT, MazesSuite
-from graphwalk.suites.mazes.task import MazeTask
+from graphwalk.suites.mazes.suite import EXPERT, MazesSuite, MazeTask
 from graphwalk.suites.reference import expert_walk
 from tests.suites.mazes.stage import random_stage, stage
 

@@ -1,5 +1,6 @@
 """Scores of answers made by hand, on a maze with a single way."""
 
+import asyncio
 import json
 from itertools import pairwise
 from types import SimpleNamespace
@@ -9,11 +10,10 @@ import pytest
 
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.suites.mazes.suite import make_task
 from tests.explained import explained_score
-from tests.suites.mazes.stage import SMALL
+from tests.suites.mazes.stage import SMALL, stage
 
-TASK = make_task(SMALL, "d" * 64)
+TASK = asyncio.run(stage()).task
 WAY = [0, 1, 2, 3, 7, 11, 15, 14, 13, 9, 8]
 
 

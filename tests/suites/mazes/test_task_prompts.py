@@ -3,7 +3,7 @@
 import yaml
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.mazes.task import no_tools_prompt, tools_prompt
+from graphwalk.suites.loaded_graph import LoadedGraph
 from tests.accepted import MAZES, differences
 from tests.suites.mazes.stage import Stage, random_stage, stage
 
@@ -11,22 +11,18 @@ TEXTS = yaml.safe_load(MAZES.read_text("utf-8"))
 PLAIN, PAPER = AgentConfig(), AgentConfig(prompts="paper", turn_limit=400)
 
 
-async def with_tools(here: Stage, agent: AgentConfig) -> str:
-    messages = tools_prompt(here.task, await here.store.schema(), agent)
-    return "\n".join(f"{message.role}: {message.content}" for message in messages)
-
-
-def as_drawing(here: Stage, agent: AgentConfig) -> str:
-    return "\n".join(f"{message.role}: {message.content}" for message in no_tools_prompt(here.task, agent))
+async def prompt(here: Stage, setting: str, agent: AgentConfig) -> str:
+    prompt = await here.task.prompt(LoadedGraph(here.instance, here.store), setting, agent)
+    return "\n".join(f"{message.role}: {message.content}" for message in prompt.messages)
 
 
 async def texts() -> dict[str, str]:
     plain, paper = await stage(), await stage(agent=PAPER, layout="paper")
     return {
-        "tools": await with_tools(plain, PLAIN),
-        "no_tools": as_drawing(plain, PLAIN),
-        "paper tools": await with_tools(paper, PAPER),
-        "paper no_tools": as_drawing(paper, PAPER),
+        "tools": await prompt(plain, "tools", PLAIN),
+        "no_tools": await prompt(plain, "no_tools", PLAIN),
+        "paper tools": await prompt(paper, "tools", PAPER),
+        "paper no_tools": await prompt(paper, "no_tools", PAPER),
         **{spec.name: spec.description for spec in plain.toolbox().specs},
     }
 
