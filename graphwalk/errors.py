@@ -69,8 +69,7 @@ class ModelError(GraphwalkError):
     """A provider call failed.
 
     `retryable`: trying again may help. `retry_after`: seconds that the server asks to wait, None if it did not say.
-    `context_overflow`: the conversation is longer than the model's context window. `refused`: no program listens at the
-    address, which is on this machine.
+    `context_overflow`: the conversation is longer than the model's context window.
     """
 
     exit_code: ClassVar[int] = 4
@@ -83,19 +82,15 @@ class ModelError(GraphwalkError):
         retryable: bool = False,
         retry_after: float | None = None,
         context_overflow: bool = False,
-        refused: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
         self.retryable = retryable
         self.retry_after = retry_after
         self.context_overflow = context_overflow
-        self.refused = refused
 
 
 class OracleError(GraphwalkError):
     """The Cypher and the Python oracle differ; the message has the rows that only one of them finds."""
-
-    exit_code: ClassVar[int] = 1
 
 
 class RunLogError(GraphwalkError):

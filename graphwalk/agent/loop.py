@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, Usage
-from graphwalk.models.langchain import Reporting, callback_manager, tool_message
+from graphwalk.models.langchain import Reporting, tool_message
 from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.trajectory import INTERNAL, ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
@@ -114,7 +114,7 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
         error: str | None
 
     async def model(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
-        episode, manager = runtime.context, callback_manager(config)
+        episode, manager = runtime.context, callbacks_of(config)
         if manager is not None:
             episode = replace(episode, model=Reporting(episode.model, manager))
         step = await model_turn(episode, state["turns"])
@@ -122,7 +122,7 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
         return Command(update=step._asdict(), goto=following)
 
     async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
-        step = await tool_turn(runtime.context, state["turns"], callback_manager(config))
+        step = await tool_turn(runtime.context, state["turns"], callbacks_of(config))
         return Command(update=step._asdict(), goto=END if step.exit_status else "model")
 
     graph: Any = StateGraph(AgentState, context_schema=Episode)
@@ -131,6 +131,15 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
     graph.add_edge(START, "model")
     compiled: CompiledStateGraph[Any, Episode, Any, Any] = graph.compile()
     return compiled
+
+
+def callbacks_of(config: "RunnableConfig") -> "AsyncCallbackManager | None":
+    """Return the manager of LangChain's callbacks that a node is passed, None if it has no handlers."""
+    if not getattr(config.get("callbacks"), "handlers", ()):
+        return None
+    from langchain_core.runnables.config import get_async_callback_manager_for_config
+
+    return get_async_callback_manager_for_config(config)  # also in `invoke`, whose manager is not asynchronous
 
 
 async def model_turn(episode: Episode, turns: Sequence[Turn], *, last: bool = False) -> Step:

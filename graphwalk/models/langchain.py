@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManager
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-    from langchain_core.runnables import RunnableConfig
 
 FORMAT = "langchain"
 OURS = "graphwalk"
@@ -306,16 +305,6 @@ def _failure(error: Exception, name: str) -> ModelError:
     retryable = isinstance(error, OSError | TimeoutError)
     message = f"{name} failed: {type(error).__name__}: {error}"
     return ModelError(message, hint=TEXT_HINT if "response_format" in message else "", retryable=retryable)
-
-
-def callback_manager(config: "RunnableConfig | None" = None) -> "AsyncCallbackManager | None":
-    """Return the manager of the handlers of `config`, of a runnable around it, and of the environment; None without."""
-    if not getattr((config or {}).get("callbacks"), "handlers", True):
-        return None  # what LangGraph passes to a node without handlers: a look-up takes as long as a tool call
-    from langchain_core.runnables.config import ensure_config, get_async_callback_manager_for_config
-
-    manager = get_async_callback_manager_for_config(ensure_config(config))
-    return manager if manager.handlers else None
 
 
 class Reporting(Wrapper):

@@ -6,7 +6,6 @@ that the package does not know. Fields that are not interpreted here are kept in
 
 import asyncio
 import re
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,8 +44,7 @@ _CONNECT_SECONDS = 10.0
 _WINDOW_SECONDS = 2.0
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 """Words of a server that refuses the state that it sent, as Groq does."""
-_ONLY_STREAMS = re.compile(r"\bstream", re.I)
-"""In the refusal of a server that only streams."""
+OPENAI_HOST = "api.openai.com"
 TextCallback = Callable[[str], Awaitable[None]] | None
 
 
@@ -60,8 +58,8 @@ def is_local(host: str) -> bool:
 class OpenAIModel(ABC):
     """A model behind a client of `openai`.
 
-    `limit`: field of the output limit. `key`, `address`: the variables of API key and base URL, for errors. `lent`: do
-    not close the client.
+    `variable`: the prefix of the variables of API key and base URL, for errors. None: the client is the user's, who
+    closes it.
     """
 
     path: str
@@ -70,77 +68,63 @@ class OpenAIModel(ABC):
     stream_fields: Mapping[str, Any] = {}
     """Fields of a request for a stream."""
 
-    def __init__(
-        self,
-        name: str,
-        client: "AsyncOpenAI",
-        model: str,
-        *,
-        limit: str = "max_tokens",
-        key: str = "the API key",
-        address: str = "its base URL",
-        lent: bool = False,
-    ) -> None:
+    def __init__(self, name: str, client: "AsyncOpenAI", model: str, variable: str | None = None) -> None:
         self.name = name
         self._client = client
         self._model = model
-        self._limit = limit
-        self._key = key
-        self._address = address
-        self._lent = lent
+        self._variable = variable
         self._returns_state = True
-        self._only_streams = False
         url = client.base_url
         self._source = f"{url.host}:{url.port}" if url.port else url.host
+        self._at_openai = url.host == OPENAI_HOST or url.host.endswith(".azure.com")
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Return the model's next message.
+        """Return the model's next message. A server that refuses its own state gets none from then on."""
+        with_state = self._returns_state
+        try:
+            return await self._complete(messages, tools, options, with_state)
+        except ModelError as error:
+            refused = with_state and not error.retryable and _UNKNOWN_FIELD.search(error.message)
+            if not (refused and any(map(self._state_of, messages))):
+                raise
+        reply = await self._complete(messages, tools, options, with_state=False)
+        self._returns_state = False
+        return reply
 
-        A server that refuses its own state gets none from then on, and one that only streams is asked for streams.
-        """
-        with_state, stream = self._returns_state, self._only_streams or options.on_text is not None
-        while True:
-            fields, lists = self._request(messages, tools, options, with_state)
-            fields = {"model": self._model, "stream": stream or None, **fields, **options.extra}
-            present = {name: value for name, value in fields.items() if value is not None}
-            if present.get("stream"):
-                present = {**self.stream_fields, **present}
-            written = [f',"{name}":[{",".join(items)}]' for name, items in lists.items() if items]
-            body = compact_json(present).removesuffix("}") + "".join(written) + "}"
-            started = time.perf_counter()
-            try:
-                answer = mapping(await self._post(body, options.on_text))
-                if answer.get("error"):
-                    raise reported_error(answer["error"], self._source)
-                message, reason = self._read(answer, len(messages))
-            except ModelError as error:
-                refusal = "" if error.retryable else error.message
-                if with_state and _UNKNOWN_FIELD.search(refusal) and any(map(self._state_of, messages)):
-                    with_state = False
-                elif "stream" not in present and _ONLY_STREAMS.search(refusal):
-                    stream = True
-                else:
-                    raise
-            else:
-                self._returns_state = self._returns_state and with_state
-                self._only_streams = self._only_streams or (stream and options.on_text is None)
-                model = answer["model"] if isinstance(answer.get("model"), str) else ""
-                return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
+    async def _complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
+    ) -> Reply:
+        fields, lists = self._request(messages, tools, options, with_state)
+        stream = True if options.on_text is not None else None
+        fields = {"model": self._model, "stream": stream, **fields, **options.extra}
+        present = {name: value for name, value in fields.items() if value is not None}
+        if present.get("stream"):
+            present = {**self.stream_fields, **present}
+        written = [f',"{name}":[{",".join(items)}]' for name, items in lists.items() if items]
+        body = compact_json(present).removesuffix("}") + "".join(written) + "}"
+        started = time.perf_counter()
+        answer = mapping(await self._post(body, options.on_text))
+        if answer.get("error"):
+            raise reported_error(answer["error"], self._source)
+        message, reason = self._read(answer, len(messages))
+        model = answer["model"] if isinstance(answer.get("model"), str) else ""
+        return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
 
     async def probe(self) -> None:
-        """Raise ModelError if no connection to the server can be made. One behind a proxy is not tried."""
+        """Raise ModelError if no connection to the server can be made. One behind a proxy is not tried.
+
+        A server that is to run on this machine and does not is worth no retry.
+        """
         url, local = self._client.base_url, is_local(self._client.base_url.host)
-        if self._lent or (getproxies() and not local):
+        if self._variable is None or (getproxies() and not local):
             return
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 _, writer = await asyncio.open_connection(url.host, url.port or (443 if url.scheme == "https" else 80))
         except OSError as error:
             reason = "connection refused" if local else one_line(error) or "no connection in time"
-            hint = f"start the server, or correct {self._address}"
-            raise ModelError(
-                f"no server at {self._source}: {reason}", hint=hint, retryable=True, refused=local
-            ) from None
+            hint = f"start the server, or correct {self._variable}_BASE_URL"
+            raise ModelError(f"no server at {self._source}: {reason}", hint=hint, retryable=not local) from None
         writer.close()
 
     async def context_tokens(self) -> int | None:
@@ -150,16 +134,15 @@ class OpenAIModel(ABC):
         `/api/version`, in this order.
         """
         root = str(self._client.base_url).rstrip("/").removesuffix("/v1")
+        paths = (f"{root}/props", "/models", f"{root}/api/version")
         props, models, ollama = await asyncio.gather(
-            *(
-                self._facts(self._client.get(path, cast_to=object))
-                for path in (f"{root}/props", "/models", f"{root}/api/version")
-            )
+            *(self._facts(self._client.get(path, cast_to=object)) for path in paths)
         )
-        show = f"{root}/api/show"
-        body = {"model": self._model}
-        details = await self._facts(self._client.post(show, cast_to=object, body=body)) if ollama else {}
-        listed = (mapping(entry) for entry in sequence(models.get("data")))
+        details = {}
+        if ollama:
+            show = self._client.post(f"{root}/api/show", cast_to=object, body={"model": self._model})
+            details = await self._facts(show)
+        listed = map(mapping, sequence(models.get("data")))
         entry = next((entry for entry in listed if entry.get("id") == self._model), {})
         windows = [
             mapping(props.get("default_generation_settings")).get("n_ctx"),
@@ -176,7 +159,7 @@ class OpenAIModel(ABC):
         return {}
 
     async def close(self) -> None:
-        if not self._lent:
+        if self._variable is not None:
             await self._client.close()
 
     @abstractmethod
@@ -200,11 +183,8 @@ class OpenAIModel(ABC):
 
     async def _post(self, body: str, on_text: TextCallback) -> Any:
         """Send a request and return the reply's JSON; a stream is joined. Raise ModelError for every failure."""
-        import aiohttp
         import openai
 
-        # Version 3 of the package uses httpx2, version 2 httpx.
-        http: Any = sys.modules[openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]]
         # A model may have written half a surrogate pair, which UTF-8 cannot encode.
         content = body.encode("utf-8", "replace")
         try:
@@ -217,29 +197,29 @@ class OpenAIModel(ABC):
                     return await self._join(events, on_text)
                 response: Any = events.response
                 await response.aread()
-            try:
-                return response.json()
-            except (ValueError, RecursionError) as error:
-                page = "html" in response.headers.get("content-type", "")
-                cause = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
-                start = response.content[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
-                hint = "a web page answered: check the base URL" if page else ""
-                raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not page) from None
+        except ModelError:
+            raise
         except openai.APIStatusError as error:
             reason = error.response.text if error.body is None else error.body
-            raise status_error(error.status_code, error.response.headers, reason, self._source, self._key) from None
-        except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
+            key = "the API key" if self._variable is None else f"{self._variable}_API_KEY"
+            raise status_error(error.status_code, error.response.headers, reason, self._source, key) from None
+        except Exception as error:  # the package wraps some exceptions of its transport, and none of a stream
+            if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
+                raise reported_error(error.body or {"message": error.message}, self._source) from None
             await self.probe()
-            # The package does not wrap all exceptions of its transport and of streams.
             root = error.__cause__ or error
             # Some messages contain the whole address, which may hold a key.
             words = "" if "://" in str(root) else str(root)
-            message = f"no reply from {self._source}: {type(root).__name__} {words}".rstrip()
+            message = f"no whole reply from {self._source}: {type(root).__name__} {words}".rstrip()
             raise ModelError(message, hint=f"is a server running at {self._source}?", retryable=True) from None
-        except openai.APIError as error:  # an event that reports a failure
-            raise reported_error(error.body or {"message": error.message}, self._source) from None
+        try:
+            return response.json()
         except (ValueError, RecursionError) as error:
-            raise ModelError(f"{self._source} sent a broken stream ({type(error).__name__})", retryable=True) from None
+            page = "html" in response.headers.get("content-type", "")
+            cause = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
+            start = response.content[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
+            hint = "a web page answered: check the base URL" if page else ""
+            raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not page) from None
 
 
 class ChatModel(OpenAIModel):
@@ -253,14 +233,14 @@ class ChatModel(OpenAIModel):
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
     ) -> tuple[dict[str, Any], dict[str, list[str]]]:
         # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
-        parallel = options.parallel_tool_calls is False or self._limit == "max_tokens"
+        parallel = options.parallel_tool_calls is False or not self._at_openai
         # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
-        stop = options.stop and self._limit == "max_tokens"
+        stop = options.stop and not self._at_openai
         schema = _schema(options)
         fields = {
             "temperature": options.temperature,
             "top_p": options.top_p,
-            self._limit: options.max_output_tokens,
+            "max_completion_tokens" if self._at_openai else "max_tokens": options.max_output_tokens,
             "reasoning_effort": options.reasoning_effort,
             "seed": options.seed,
             "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
@@ -328,26 +308,20 @@ class ChatModel(OpenAIModel):
         reason = None
         async for event in events:
             event = mapping(event)
-            if event.get("error"):
-                return event
             body |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
             choice = mapping(next(iter(sequence(event.get("choices"))), None))
             reason = choice.get("finish_reason") or reason
-            delta = {name: value for name, value in mapping(choice.get("delta")).items() if name != "role"}
-            streamed = ""
-            if not delta and (whole := mapping(choice.get("message"))):
-                # Some servers end with the whole message, which takes the place of its pieces.
-                delta = {name: value for name, value in whole.items() if value and name != "role"}
-                streamed = message.get("content") or ""
-                message = {name: value for name, value in message.items() if name not in delta}
-                calls = [] if "tool_calls" in delta else calls
+            delta = mapping(choice.get("delta"))
+            if not (delta or message or calls):
+                delta = mapping(choice.get("message"))  # some servers end with the whole message, or send nothing else
+            delta = {name: value for name, value in delta.items() if name != "role"}
             for piece in map(mapping, sequence(delta.pop("tool_calls", None))):
                 _add_piece(calls, piece)
             if "content" in delta:
                 # Mistral sends reasoning in parts and text in strings.
                 delta["content"] = text(delta["content"])
-                if on_text is not None and (words := (delta["content"] or "").removeprefix(streamed)):
-                    await on_text(words)
+                if on_text is not None and delta["content"]:
+                    await on_text(delta["content"])
             message = _joined(message, delta)
         if reason is None:
             raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
@@ -424,8 +398,8 @@ class ResponsesModel(OpenAIModel):
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
         async for event in events:
             event = mapping(event)
-            if event.get("type") == "error" or event.get("error"):
-                return {"error": event.get("error") or event}
+            if event.get("type") == "error":
+                return {"error": event}
             if event.get("type") in ("response.completed", "response.incomplete", "response.failed"):
                 return event.get("response")
             if on_text is not None and event.get("type") == "response.output_text.delta":

@@ -43,7 +43,7 @@ def published_price(model: str, variables: Variables) -> KnownPrice | None:
         where = {"provider_id": package.partition(".")[0].removeprefix("langchain_").replace("_", "-")}
     elif provider == "openai-api":
         name = name.partition("/")[2]
-    elif provider == "azure" or url == SERVERS["openai"]:
+    elif url == SERVERS["openai"] or provider == "azure":
         where = {"provider_id": "azure" if provider == "azure" else "openai"}
     if not where:
         return None

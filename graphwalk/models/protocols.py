@@ -7,12 +7,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
-from os.path import commonprefix
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.templates import Prompts
-from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper, json_object
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
 from graphwalk.models.text_calls import find_calls, first_calls, visible
 
 CALL_PREFIX = "text_call_"
@@ -40,7 +39,7 @@ class TextProtocol:
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         """Return the request in the form of this protocol."""
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
-        stop = options.stop or self._stop(tools)
+        stop = (f"\n{self._stop()}",) if tools else ()
         return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=stop)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
@@ -57,14 +56,10 @@ class TextProtocol:
         tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
         return replace(reply, message=replace(reply.message, content=content, tool_calls=tool_calls))
 
-    def _stop(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+    def _stop(self) -> str:
         """Return the heading of a result, at which a reply ends: small models invent one."""
-        texts = [
-            self._prompts.render("text_protocol_results.j2", results=[{"name": tool.name, "content": "\0"}])
-            for tool in tools
-        ]
-        heading = commonprefix([text.partition("\0")[0].rstrip() for text in texts])  # noqa: RUF071
-        return (f"\n{heading}",) if heading.strip() else ()
+        text = self._prompts.render("text_protocol_results.j2", results=[{"name": "\0", "content": ""}])
+        return text.partition("\0")[0].strip()
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
@@ -146,7 +141,7 @@ class JsonProtocol(TextProtocol):
         must_call = options.tool_choice == "required" and bool(tools) and not answered
         schema = reply_schema(tools, None if must_call else options.answer_schema or ANY_TEXT, most)
         sent, _, in_text = super().outgoing(messages, tools, options)
-        return sent, (), replace(in_text, response_schema=schema, stop=options.stop, on_text=None)
+        return sent, (), replace(in_text, response_schema=schema, stop=(), on_text=None)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         if not tools or reply.message.tool_calls:
@@ -273,14 +268,11 @@ class TextTools(Wrapper):
 
 
 class StrictTools(Wrapper):
-    """A model with strict function schemas, in which a parameter is left out by null; calls come without these."""
+    """A model with strict function schemas, in which a parameter is left out by null."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         strict = [replace(tool, parameters=strict_schema(tool.parameters), strict=True) for tool in tools]
-        reply = await self.inner.complete(messages, strict, options)
-        schemas = {tool.name: tool.parameters for tool in tools}
-        calls = tuple(_without_nulls(call, schemas.get(call.name, {})) for call in reply.message.tool_calls)
-        return replace(reply, message=replace(reply.message, tool_calls=calls))
+        return await self.inner.complete(messages, strict, options)
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,29 +280,9 @@ def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     strict = dict(schema)
     if "items" in schema:
         strict["items"] = strict_schema(schema["items"])
-    if "properties" in schema or schema.get("type") == "object":
+    if schema.get("type") == "object":
         forms = {name: strict_schema(form) for name, form in schema.get("properties", {}).items()}
-        required = schema.get("required", ())
-        strict["properties"] = {name: form if name in required else _nullable(form) for name, form in forms.items()}
-        strict |= {"required": [*forms], "additionalProperties": False}
+        optional = forms.keys() - {*schema.get("required", ())}
+        forms |= {name: {"anyOf": [forms[name], {"type": "null"}]} for name in optional}
+        strict |= {"properties": forms, "required": [*forms], "additionalProperties": False}
     return strict
-
-
-def _nullable(form: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = form.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else [*kinds]
-    nullable = dict(form)
-    if kinds and "null" not in kinds:
-        nullable["type"] = [*kinds, "null"]
-    if "enum" in form and None not in form["enum"]:
-        nullable["enum"] = [*form["enum"], None]
-    return nullable
-
-
-def _without_nulls(call: ToolCall, schema: Mapping[str, Any]) -> ToolCall:
-    arguments = json_object(call.arguments)
-    optional = schema.get("properties", {}).keys() - {*schema.get("required", ())}
-    if arguments is None or not any(arguments.get(name, "") is None for name in optional):
-        return call
-    rest = {name: value for name, value in arguments.items() if value is not None or name not in optional}
-    return replace(call, arguments=json.dumps(rest, ensure_ascii=False))

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -19,7 +19,7 @@ from urllib.request import getproxies
 from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
-from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, is_local
+from graphwalk.models.openai import OPENAI_HOST, ChatModel, OpenAIModel, ResponsesModel, is_local
 from graphwalk.models.provider_replies import UnreadableCallError
 from graphwalk.variables import Variables, server_variable
 from graphwalk.version import __version__
@@ -27,8 +27,12 @@ from graphwalk.version import __version__
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-SERVERS = {
-    "openai": "https://api.openai.com/v1",
+_OPENAI = f"https://{OPENAI_HOST}/v1"
+SERVERS: dict[str, str | None] = {
+    "openai": _OPENAI,
+    "openai-chat": _OPENAI,
+    "openai-responses": _OPENAI,
+    "azure": None,
     "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
     "deepseek": "https://api.deepseek.com",
     "openrouter": "https://openrouter.ai/api/v1",
@@ -37,28 +41,29 @@ SERVERS = {
     "mistral": "https://api.mistral.ai/v1",
     "vllm": "http://127.0.0.1:8000/v1",
     "ollama": "http://127.0.0.1:11434/v1",
+    "openai-api": None,
 }
 """Provider → base URL, which NAME_BASE_URL replaces; NAME_API_KEY is the key."""
-_OPENAI_HOST = "api.openai.com"
-_PROVIDER_HOSTS = {urlsplit(url).hostname for url in SERVERS.values()} - {"127.0.0.1"}
+_PROVIDER_HOSTS = {urlsplit(url).hostname for url in SERVERS.values() if url} - {"127.0.0.1"}
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
 """Timeouts: connecting, between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
-_SERVERS = (
-    *("openai", "openai-chat", "openai-responses", "azure", "gemini", "deepseek", "openrouter", "groq"),
-    *("together", "mistral", "vllm", "ollama", "openai-api"),
-)
 PROVIDERS = Registry(
     "model provider",
     "graphwalk.models",
-    {name: f"graphwalk.models.registry:{name.replace('-', '_')}" for name in _SERVERS}
-    | {"langchain": "graphwalk.models.langchain:langchain"},
+    {**dict.fromkeys(SERVERS, f"{__name__}:open_server"), "langchain": "graphwalk.models.langchain:langchain"},
 )
 """Name → function that makes a model from its name, the environment variables, and keyword arguments."""
-EPISODE_PROVIDERS = {
-    "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
+SCRIPTED = "scripted"
+"""The provider of models that play one episode each, made by the run."""
+_DESCRIPTIONS = {
+    "openai": "OpenAI: Responses for reasoning models, Chat Completions for others",
+    "openai-chat": "the same, always by Chat Completions",
+    "openai-responses": "the same, always by Responses",
+    "azure": "azure/DEPLOYMENT, by AZURE_BASE_URL (https://RESOURCE.openai.azure.com/openai/v1) and AZURE_API_KEY",
+    "openai-api": "openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY",
+    "langchain": "langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's",
 }
-"""Providers of models that play one episode each, made by the run."""
 _LANGCHAIN = {
     "anthropic": "langchain_anthropic.ChatAnthropic",
     "bedrock": "langchain_aws.ChatBedrockConverse",
@@ -70,9 +75,10 @@ _LANGCHAIN = {
 
 def list_providers() -> dict[str, str]:
     """Return name → description of all providers, built-in ones first."""
-    built_in = {name: (PROVIDERS.load(name).__doc__ or "").strip() for name in PROVIDERS.built_in}
-    others = {name: f"from {PROVIDERS.origin(name)}" for name in PROVIDERS.names() if name not in built_in}
-    return built_in | others | EPISODE_PROVIDERS
+    servers = {name: f"{name}/MODEL, by {server_variable(name)}_API_KEY" for name in SERVERS}
+    others = {name: f"from {PROVIDERS.origin(name)}" for name in PROVIDERS.names() if name not in PROVIDERS.built_in}
+    players = "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed"
+    return servers | _DESCRIPTIONS | others | {SCRIPTED: players}
 
 
 def check_name(spec: str) -> None:
@@ -82,8 +88,8 @@ def check_name(spec: str) -> None:
         raise ConfigError(
             f"{spec!r} is not a model", hint="write it as provider/model, for example openai/gpt-4.1-mini"
         )
-    if provider not in PROVIDERS and provider not in EPISODE_PROVIDERS:
-        names = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
+    if provider not in PROVIDERS and provider != SCRIPTED:
+        names = (*PROVIDERS.names(), SCRIPTED)
         close, hint = did_you_mean(provider, names), f"known: {', '.join(names)}"
         if not close:
             hint = f"openrouter/{spec}, or langchain/{_LANGCHAIN.get(provider, 'PACKAGE.CLASS')}/{name}; {hint}"
@@ -94,15 +100,15 @@ def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | N
     """Open `provider/model`. ConfigError as `check_name`, for a missing key, wrong `arguments` or a broken plug-in."""
     check_name(spec)
     provider, _, name = spec.partition("/")
-    if provider in EPISODE_PROVIDERS:
-        raise ConfigError(
-            f"{spec} plays single episodes; it is not a model of its own",
-            hint="graphwalk run …",
-        )
-    make: Callable[..., Any] = PROVIDERS.load(provider)
+    if provider == SCRIPTED:
+        raise ConfigError(f"{spec} plays single episodes; it is not a model of its own", hint="graphwalk run …")
     keywords = dict(arguments or {})
     try:
-        return Guarded(make(name, variables, **keywords), variables, spec)
+        if provider in SERVERS:
+            model: Any = open_server(spec, variables, **keywords)
+        else:
+            model = PROVIDERS.load(provider)(name, variables, **keywords)
+        return Guarded(model, variables, spec)
     except GraphwalkError:
         raise
     except TypeError as error:
@@ -169,107 +175,53 @@ class Guarded(Wrapper):
             await close()
 
 
-def _provider(
-    name: str, about: str = "", *, server: str | None = None, responses: bool | None = False
-) -> Callable[..., OpenAIModel]:
-    """Return the function that opens models of a server in `SERVERS`; `responses` None: for reasoning models."""
-    server = server or name
-    variable = server_variable(server)
-    key_name, address_name = f"{variable}_API_KEY", f"{variable}_BASE_URL"
-
-    def opened_model(model: str, variables: Variables, **client: Any) -> OpenAIModel:
-        address = variables.get(address_name) or SERVERS[server]
-        opened = _open_client(variable, address, variables, client)
-        if responses or (responses is None and _REASONING_MODEL.match(model)):
-            return ResponsesModel(f"{name}/{model}", opened, model, key=key_name, address=address_name)
-        at_openai = urlsplit(address).hostname == _OPENAI_HOST
-        limit = "max_completion_tokens" if at_openai else "max_tokens"
-        return ChatModel(f"{name}/{model}", opened, model, limit=limit, key=key_name, address=address_name)
-
-    opened_model.__doc__ = about or f"{name}/MODEL, by {key_name}"
-    return opened_model
-
-
-_BOTH = "OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"
-openai = _provider("openai", _BOTH, responses=None)
-openai_chat = _provider("openai-chat", "the same, always by Chat Completions", server="openai")
-openai_responses = _provider("openai-responses", "the same, always by Responses", server="openai", responses=True)
-gemini, deepseek, openrouter, groq = map(_provider, ("gemini", "deepseek", "openrouter", "groq"))
-together, mistral, vllm, ollama = map(_provider, ("together", "mistral", "vllm", "ollama"))
-
-
-def openai_api(name: str, variables: Variables, **client: Any) -> OpenAIModel:
-    """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
-    server, _, model = name.partition("/")
-    spec = f"openai-api/{name}"
+def open_server(spec: str, variables: Variables, **client: Any) -> OpenAIModel:
+    """Open a model of a server in `SERVERS`; `client` has arguments of `AsyncOpenAI`. Raise ConfigError."""
+    variable, model, _ = _server(spec)
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
-    variable = server_variable(server)
-    address = variables.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    opened = _open_client(variable, address, variables, client)
-    return ChatModel(spec, opened, model, key=f"{variable}_API_KEY", address=f"{variable}_BASE_URL")
+    address = base_url(spec, variables)
+    if address is None:
+        address = variables.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    reasoning = spec.startswith("openai/") and _REASONING_MODEL.match(model)
+    kind = ResponsesModel if reasoning or spec.startswith("openai-responses/") else ChatModel
+    return kind(spec, _open_client(variable, address, variables, client), model, variable)
 
 
-def azure(deployment: str, variables: Variables, **client: Any) -> OpenAIModel:
-    """azure/DEPLOYMENT by AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION, and AZURE_OPENAI_API_KEY or an Entra token"""
-    from openai import AsyncAzureOpenAI
+def _server(spec: str) -> tuple[str, str, str | None]:
+    """Return the prefix of the variables of a model's server, the model's name there, and the usual address."""
+    provider, _, model = spec.partition("/")
+    if provider == "openai-api":
+        server, _, model = model.partition("/")
+    else:
+        server = provider.removesuffix("-chat").removesuffix("-responses")
+    return server_variable(server), model, SERVERS[provider]
 
-    spec = f"azure/{deployment}"
-    purpose = f"it is needed for {spec} (docs/models.md)"
-    endpoint = variables.require("AZURE_OPENAI_ENDPOINT", purpose)
-    check_address("AZURE_OPENAI_ENDPOINT", endpoint)
-    variables.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
-    token = variables.get("AZURE_OPENAI_AD_TOKEN")
-    opened = AsyncAzureOpenAI(
-        azure_endpoint=endpoint,
-        azure_deployment=deployment,
-        api_version=variables.require("OPENAI_API_VERSION", purpose),
-        api_key=None if token else variables.require("AZURE_OPENAI_API_KEY", purpose),
-        azure_ad_token=token,
-        **_common_arguments(client, local=False),
-    )
-    if "organization" not in client and "project" not in client:
-        opened.organization = opened.project = None
-    key = "AZURE_OPENAI_AD_TOKEN" if token else "AZURE_OPENAI_API_KEY"
-    address = "AZURE_OPENAI_ENDPOINT"
-    return ChatModel(spec, opened, deployment, limit="max_completion_tokens", key=key, address=address)
+
+def base_url(spec: str, variables: Variables) -> str | None:
+    """Return the address of a model's server; None without a server, or if the address is not set."""
+    if spec.partition("/")[0] not in SERVERS:
+        return None
+    variable, _, address = _server(spec)
+    return variables.get(f"{variable}_BASE_URL") or address
 
 
 def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -> OpenAIModel:
-    """Return a model that calls your own `openai.AsyncOpenAI` or `AsyncAzureOpenAI` client.
+    """Return a model that calls your own `openai.AsyncOpenAI` client.
 
     `api` is "chat" or "responses"; None: "responses" for OpenAI's reasoning models, else "chat". The client's retries
     are not used, and it is not closed. Raise ConfigError for any other object.
     """
     from openai import AsyncAzureOpenAI, AsyncOpenAI
 
-    if not isinstance(client, AsyncOpenAI):
-        raise ConfigError(
-            f"{type(client).__name__} is not an AsyncOpenAI client", hint="openai_model(AsyncOpenAI(), …)"
-        )
+    if not isinstance(client, AsyncOpenAI) or isinstance(client, AsyncAzureOpenAI):
+        hint = "openai_model(AsyncOpenAI(), …); for Azure with base_url https://RESOURCE.openai.azure.com/openai/v1"
+        raise ConfigError(f"{type(client).__name__} is not an AsyncOpenAI client", hint=hint)
     if api not in (None, "chat", "responses"):
         raise ConfigError(f"api is {api!r}", hint='"chat" or "responses"')
-    at_openai = urlsplit(str(client.base_url)).hostname == _OPENAI_HOST
-    responses = api == "responses" or (api is None and at_openai and _REASONING_MODEL.match(model) is not None)
-    kind = ResponsesModel if responses else ChatModel
-    limit = "max_completion_tokens" if at_openai or isinstance(client, AsyncAzureOpenAI) else "max_tokens"
-    opened = kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
-    if isinstance(client, AsyncAzureOpenAI) and not responses and "/deployments" not in client.base_url.path:
-        opened.path = f"/deployments/{model}{opened.path}"
-    return opened
-
-
-def base_url(spec: str, variables: Variables) -> str | None:
-    """Return the address of a model's server; None without a server, or if the address is not set."""
-    provider, _, name = spec.partition("/")
-    if provider == "azure":
-        return variables.get("AZURE_OPENAI_ENDPOINT")
-    server = name.partition("/")[0] if provider == "openai-api" else provider
-    if provider in ("openai-chat", "openai-responses"):
-        server = "openai"
-    if provider != "openai-api" and server not in SERVERS:
-        return None
-    return variables.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
+    reasoning = client.base_url.host == OPENAI_HOST and _REASONING_MODEL.match(model)
+    kind = ResponsesModel if api == "responses" or (api is None and reasoning) else ChatModel
+    return kind(f"openai/{model}", client.with_options(max_retries=0), model)
 
 
 async def context_tokens(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> int | None:
@@ -303,50 +255,43 @@ def server_of(spec: str, variables: Variables) -> str | None:
 
 def _open_client(variable: str, address: str, variables: Variables, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient, Timeout
 
-    host = check_address(f"{variable}_BASE_URL", address)
+    host = _host(f"{variable}_BASE_URL", address)
     name, local = f"{variable}_API_KEY", is_local(host)
     if local:
         key = variables.get(name) or "none"
     else:
         variables.check_receiver(f"{variable}_BASE_URL", name)
         key = variables.require(name, "the server wants a key (docs/models.md)")
-    if not (key and key.isascii() and key.isprintable()):
+    if not (key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
     url = urlsplit(address)
-    common = _common_arguments(arguments, local=local)
+    headers = {"User-Agent": f"graphwalk/{__version__}", **arguments.get("default_headers", {})}
     if url.username is not None:  # aiohttp refuses an address with a user if there is a key too
         user = f"{unquote(url.username)}:{unquote(url.password or '')}"
-        common["default_headers"].setdefault("Authorization", f"Basic {b64encode(user.encode()).decode()}")
-    client = AsyncOpenAI(
-        api_key=key,
-        base_url=url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl(),
-        default_query=dict(parse_qsl(url.query)),
-        **common,
-    )
+        headers.setdefault("Authorization", f"Basic {b64encode(user.encode()).decode()}")
+    # aiohttp takes half the processor time of httpx, but has no SOCKS and deprecates logins in proxy addresses.
+    httpx = not local and any(proxy.startswith("socks") or "@" in proxy for proxy in getproxies().values())
+    transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
+    timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
+    defaults = {
+        "api_key": key,
+        "base_url": url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl(),
+        "default_query": dict(parse_qsl(url.query)),
+        "max_retries": 0,
+        "timeout": timeout,
+        "http_client": transport(trust_env=not local, timeout=timeout),
+    }
+    client = AsyncOpenAI(**{**defaults, **arguments, "default_headers": headers})
     if "organization" not in arguments and "project" not in arguments:
         # Other servers do not get the account at OpenAI.
-        ours = variables if host == _OPENAI_HOST else Variables()
+        ours = variables if host == OPENAI_HOST else Variables()
         client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
     return client
 
 
-def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str, Any]:
-    """Return the arguments of a client's constructor; `local`: no proxy."""
-    from openai import DefaultAioHttpClient, DefaultAsyncHttpxClient, Timeout
-
-    # aiohttp takes half the processor time of httpx, but has no SOCKS and deprecates logins in proxy addresses.
-    httpx = not local and any(url.startswith("socks") or "@" in url for url in getproxies().values())
-    transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
-    timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
-    http_client = transport(trust_env=not local, timeout=timeout)
-    headers = {"User-Agent": f"graphwalk/{__version__}", **arguments.get("default_headers", {})}
-    rest = {name: value for name, value in arguments.items() if name != "default_headers"}
-    return {"max_retries": 0, "timeout": timeout, "http_client": http_client, "default_headers": headers, **rest}
-
-
-def check_address(variable: str, address: str) -> str:
+def _host(variable: str, address: str) -> str:
     """Return the host of an address. Raise ConfigError if the address is malformed."""
     try:
         url = urlsplit(address)

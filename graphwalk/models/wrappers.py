@@ -35,8 +35,6 @@ from graphwalk.seeds import stdlib_random
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
 _LONG_PAUSE = 60.0
-_REFUSED_RETRIES = 3
-"""Retries of a call to a server of this machine at whose address no program listens; they take 3.5 s at most."""
 
 
 class BudgetSpentError(ModelError):
@@ -191,7 +189,7 @@ class RateLimited(Wrapper):
 class Retrying(Wrapper):
     """A model that retries at most `retries` times, after a random wait up to a doubling bound, plus the server's.
 
-    `note` gets the first failure at once. A server of this machine that has ended is tried for a few seconds only.
+    `note` gets the first failure at once.
     """
 
     def __init__(self, inner: Model, retries: int, random: Random, note: Callable[[str], object]) -> None:
@@ -205,12 +203,11 @@ class Retrying(Wrapper):
             try:
                 return await self.inner.complete(messages, tools, options)
             except ModelError as error:
-                most = min(self._retries, _REFUSED_RETRIES) if error.refused else self._retries
-                if not error.retryable or retry > most:
+                if not error.retryable or retry > self._retries:
                     raise
                 if not self._failed:
                     self._failed = True
-                    self._note(f"{self.name}: {error.message}; retry {retry} of {most}")
+                    self._note(f"{self.name}: {error.message}; retry {retry} of {self._retries}")
                 wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
             await asyncio.sleep(wait)
             retry, longest = retry + 1, min(_LONGEST_WAIT, longest * 2.0)
@@ -254,12 +251,8 @@ class ReplyCache:
         return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
 
     def put(self, key: str, reply: Reply) -> None:
-        """Write a reply to the file, before it is used. Raise ModelError if it has no JSON form."""
-        try:
-            line = encode_line({"key": key, "reply": to_dict(reply)})
-        except Exception as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise ModelError(f"the reply cannot be recorded: {cause}") from error
+        """Write a reply to the file, before it is used."""
+        line = encode_line({"key": key, "reply": to_dict(reply)})
         self._writer.write(line)
         self._places[bytes.fromhex(key)] = (self._end, len(line))
         self._end += len(line)

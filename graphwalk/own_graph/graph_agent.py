@@ -19,7 +19,7 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import CallOptions, Message, Model
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.registry import EPISODE_PROVIDERS, Guarded, open_model
+from graphwalk.models.registry import SCRIPTED, Guarded, open_model
 from graphwalk.models.scripted import ScriptedChatModel
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, wrap
@@ -115,7 +115,7 @@ def _name_of(model: Any) -> str:
     name = getattr(model, "name", None)
     if not isinstance(name, str) or not name:
         return f"python/{type(model).__name__}"
-    if name.partition("/")[0] in EPISODE_PROVIDERS:
+    if name.partition("/")[0] == SCRIPTED:
         raise ConfigError(f"model name {name} is reserved")
     return name
 

@@ -9,11 +9,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.agent.loop import Episode, Step, model_turn, tool_turn
+from graphwalk.agent.loop import Episode, Step, callbacks_of, model_turn, tool_turn
 from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
 from graphwalk.models.langchain import (
     Reporting,
-    callback_manager,
     from_langchain,
     recorded,
     to_langchain,
@@ -114,7 +113,7 @@ def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compiled
 
 
 async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-    messages, manager = state["messages"], callback_manager(config)
+    messages, manager = state["messages"], callbacks_of(config)
     episode, turns = split_at_first_reply(episode, messages)
     model = episode.model if manager is None else Reporting(episode.model, manager)
     step = await model_turn(replace(episode, model=model), turns, last=state["remaining_steps"] <= _LAST_STEPS)
@@ -136,7 +135,7 @@ async def _tools(episode: Episode, state: dict[str, Any], config: "RunnableConfi
     answered = {result.call.id for result in turn.results}  # by a user, while the graph was interrupted
     calls = tuple(call for call in turn.message.tool_calls if call.id not in answered)
     turn = replace(turn, message=replace(turn.message, tool_calls=calls))
-    step = await tool_turn(episode, [*earlier, turn], callback_manager(config))
+    step = await tool_turn(episode, [*earlier, turn], callbacks_of(config))
     turn = step.turns[-1]
     return _update(step, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results])
 

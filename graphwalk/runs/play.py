@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,7 +17,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogErro
 from graphwalk.files.json_lines import LineWriter, encode_line
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.models.chat import Model, Reply, Usage, from_dict
-from graphwalk.models.langchain import Reporting, callback_manager
+from graphwalk.models.langchain import Reporting
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import Guarded
@@ -36,6 +36,9 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.suite import Task
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
 
 _LOGGER = logging.getLogger("graphwalk")
 _MOST_FAILURES = 3
@@ -265,10 +268,13 @@ class RunModels(AsyncExitStack):
         replies: Path | None = None,
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
+        from langchain_core.runnables.config import get_async_callback_manager_for_config
+
         super().__init__()
         self.experiment = experiment
         # Looked up once: it takes as long as a tool call.
-        self.reported = callback_manager({"callbacks": [*experiment.variables.callbacks]}) is not None
+        handlers: RunnableConfig = {"callbacks": [*experiment.variables.callbacks]}
+        self.reported = bool(get_async_callback_manager_for_config(handlers).handlers)
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
@@ -312,16 +318,13 @@ async def play(
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
     async with models.for_episode(planned) as (model, extractor):
-        manager = (
-            callback_manager({"callbacks": [*variables.callbacks], "metadata": facts}) if models.reported else None
-        )
-        if manager is None:
+        if not models.reported:
             return await _play(planned, model, extractor, experiment, watcher)
         from langchain_core.runnables import RunnableLambda
 
-        async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
-            # In here, LangChain's context has the manager of what is below the root.
-            reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
+        async def outputs(inputs: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
+            manager: Any = config["callbacks"]  # of what is below the root
+            reader = None if extractor is None else Reporting(extractor, manager)
             result = await _play(planned, model, reader, experiment, watcher)
             results.append(result)
             if result.exit_status.infrastructure:
@@ -330,7 +333,8 @@ async def play(
 
         root = RunnableLambda(outputs, name=f"episode {key.task_id}")
         try:
-            await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
+            config: RunnableConfig = {"callbacks": [*variables.callbacks], "metadata": facts}
+            await root.ainvoke({**facts, "question": planned.task.question}, config)
         except GraphwalkError:
             if not results:
                 raise

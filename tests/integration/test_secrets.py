@@ -8,7 +8,7 @@ import pytest
 from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import ConfigError
-from graphwalk.models.registry import openai
+from graphwalk.models.registry import open_model
 from graphwalk.runs.folder import RunFolder
 from graphwalk.variables import Variables, read_variables
 from tests.models.server import Answer, ModelServer, Request, chat, error
@@ -60,14 +60,14 @@ def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, mon
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\n")
     with pytest.raises(ConfigError, match=r"OPENAI_BASE_URL, which is set by the \.env file of this folder") as caught:
-        openai("gpt-4o", read_variables(tmp_path))
+        open_model("openai/gpt-4o", read_variables(tmp_path))
     assert LONG not in f"{caught.value} {caught.value.hint}"
     # A server on this machine, a key of the same file, or an address that the user exported.
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:1/v1\n")
-    openai("gpt-4o", read_variables(tmp_path))
+    open_model("openai/gpt-4o", read_variables(tmp_path))
     monkeypatch.delenv("OPENAI_API_KEY")
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\nOPENAI_API_KEY=x\n")
-    openai("gpt-4o", read_variables(tmp_path))
+    open_model("openai/gpt-4o", read_variables(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", LONG)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://collector.example/v1")
-    openai("gpt-4o", read_variables(tmp_path))
+    open_model("openai/gpt-4o", read_variables(tmp_path))

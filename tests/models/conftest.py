@@ -4,7 +4,7 @@ import pytest
 
 from graphwalk.models import wrappers
 from graphwalk.models.openai import OpenAIModel
-from graphwalk.models.registry import openai_api, openai_responses
+from graphwalk.models.registry import open_server
 from graphwalk.variables import Variables
 from tests.models.server import ModelServer
 
@@ -31,13 +31,13 @@ def variables(server: ModelServer) -> Variables:
 
 @pytest.fixture
 async def model(variables: Variables) -> AsyncIterator[OpenAIModel]:
-    opened = openai_api("local/m", variables)
+    opened = open_server("openai-api/local/m", variables)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
 async def reasoning_model(variables: Variables) -> AsyncIterator[OpenAIModel]:
-    opened = openai_responses("o9", variables)
+    opened = open_server("openai-responses/o9", variables)
     yield opened
     await opened.close()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.chat import CallOptions, Message, Model
-from graphwalk.models.registry import openai_api, openai_responses
+from graphwalk.models.registry import open_server
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer, chat, responses
@@ -83,7 +83,7 @@ def test_any_reply_is_survived(examples: int) -> None:
         server = ModelServer(record=False)
         runner.run(server.start())
         variables = Variables({"LOCAL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url})
-        models = [openai_api("local/m", variables), openai_responses("m", variables)]
+        models = [open_server(spec, variables) for spec in ("openai-api/local/m", "openai-responses/m")]
 
         @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
         @given(body=BODIES, status=STATUSES, headers=HEADERS, model=st.sampled_from(models))

@@ -84,4 +84,4 @@ async def test_a_reply_ends_where_it_would_invent_a_result(server: ModelServer, 
         assert [call.name for call in reply.message.tool_calls] == ["look"]
         assert reply.message.content == CALL
     await speaker.complete(PROMPT, (), CallOptions())
-    assert [request.body.get("stop") for request in server.requests] == [["\nResult of look:"]] * 2 + [None]
+    assert [request.body.get("stop") for request in server.requests] == [["\nResult of"]] * 2 + [None]
