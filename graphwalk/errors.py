@@ -11,7 +11,7 @@ A failed episode is a result; a failed run is an exception. Every error has the 
 """
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 def did_you_mean(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> str:
@@ -51,10 +51,6 @@ class StoreError(GraphwalkError):
     """The database cannot be reached, or refuses."""
 
     exit_code: ClassVar[int] = 3
-
-
-class StoreAwayError(StoreError):
-    """The database does not answer; it may come back."""
 
 
 class QueryLimitError(StoreError):
@@ -111,3 +107,17 @@ def counted(number: int, thing: str) -> str:
 def install_hint(extra: str) -> str:
     """Return the hint for a package of an extra of pyproject.toml."""
     return f"pip install -e '.[{extra}]'   (in the checkout of GraphWalk)"
+
+
+class ToolMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
+    """A call or query of a model that cannot be executed.
+
+    `kind` is the class that results count, for example "bad_arguments", "syntax" or "timeout". `message` is the name of
+    a text in tool_messages.yaml, `values` its parameters.
+    """
+
+    def __init__(self, kind: str, message: str, /, **values: Any) -> None:
+        super().__init__(f"{kind}: {message} {values}")
+        self.kind = kind
+        self.message = message
+        self.values = values

@@ -364,7 +364,7 @@ async def _play(
         trajectory = await run_episode(episode)
         if trajectory.exit_status.infrastructure:
             return _result(planned, experiment, trajectory)
-        if store is not None and trajectory.results:
+        if store is not None and not store.in_process and trajectory.results:
             await store.check_unchanged()
         if extractor is not None and trajectory.reply.strip():
             extraction = await asyncio.to_thread(read_answer, task, trajectory.reply, scoring)

@@ -73,10 +73,6 @@ class GraphStore(ABC):
     """The name of the store: "embedded", "neo4j", or one of your own."""
     in_process = False
     """True for a graph in the memory of this process: queries cost no round trip."""
-    holds_values_as_shown = False
-    """True if a date or a point is held as the text that shows it, so that values which look alike are equal."""
-    in_neo4j = False
-    """True for a graph that Neo4j's browser can show."""
     dialect: Dialect = UNSCOPED
     """How names are written in a query."""
     graph: PropertyGraph | None = None
@@ -94,13 +90,8 @@ class GraphStore(ABC):
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """Return the rows of a read-only query, with values as JSON (`graphwalk.graphs.values.shown`).
 
-        Parameters may be any `Value`; a tuple is one value, a list is a list of values. Raise StoreError if the
-        database cannot be reached, refuses, or takes too long.
+        Parameters may be any `Value`. Raise StoreError if the database cannot be reached, refuses, or takes too long.
         """
-
-    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Return the rows with the `graphwalk.graphs.values.Value`s of the graph. Default: as `run`."""
-        return await self.run(cypher, parameters)
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
@@ -115,7 +106,7 @@ class GraphStore(ABC):
     async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
         """Return up to `rows` rows of a read-only query that a model wrote, confined to this graph.
 
-        Raise QueryRefused (`graphwalk.stores.cypher_check`) for a wrong query and beyond `seconds`, StoreError for
+        Raise ToolMistake for a wrong query and beyond `seconds`, StoreError for
         an error of the database. Default: raise ConfigError.
         """
         raise ConfigError(
@@ -142,9 +133,11 @@ class GraphStore(ABC):
         """Raise StoreError unless the database still holds the whole graph."""
 
     async def read_graph(self) -> PropertyGraph:
-        """Return the whole graph; nodes ordered by key."""
-        nodes = await self.values(self.render(_NODES, {}))
-        relationships = await self.values(self.render(_RELATIONSHIPS, {}))
+        """Return the whole graph with values as in rows; nodes ordered by key."""
+        nodes = await self.run(self.render(_NODES, {}))
+        relationships = await self.run(self.render(_RELATIONSHIPS, {}))
+        for row in (*nodes, *relationships):
+            row["properties"] = {n: tuple(v) if isinstance(v, list) else v for n, v in row["properties"].items()}
         for node in nodes:
             node["properties"].pop("key", None)
         nodes.sort(key=lambda node: str(node["key"]))

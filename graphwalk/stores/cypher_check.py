@@ -7,8 +7,9 @@ sign that follows names only. In doubt the query is refused.
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from graphwalk.errors import ToolMistake
 from graphwalk.graphs.graph import OUR_PREFIX
 
 WRITES = frozenset({"CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH", "DROP", "INSERT"})
@@ -37,22 +38,8 @@ _AFTER_NAMES = (".", ",", ")", "]", "}", ":", "=", "<", ">", "")
 """Signs that follow a name and never the first word of a clause; "": the end."""
 _BEFORE_QUOTED = ("|", "&", "!", "(")
 """Signs before a name in back-ticks, which the embedded engine reads like any word."""
-
-
 LONGEST_QUERY = 4_000
 """Characters of a model's query."""
-
-
-class QueryRefused(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
-    """`kind` is the class that results count: "syntax", "write_refused", "not_offered", "query_error", "timeout" or
-    "too_large". `message` is the name of a text in tool_messages.yaml, `values` its parameters.
-    """
-
-    def __init__(self, kind: str, message: str, /, **values: Any) -> None:
-        super().__init__(f"{kind}: {message} {values}")
-        self.kind = kind
-        self.message = message
-        self.values = values
 
 
 class CypherNotAllowedError(ValueError):
@@ -145,21 +132,21 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
 
 
 def check_model_query(query: str) -> list[Token]:
-    """Return the tokens of a query of a model. Raise QueryRefused if it may not be run."""
+    """Return the tokens of a query of a model. Raise ToolMistake if it may not be run."""
     if len(query) > LONGEST_QUERY:
-        raise QueryRefused("too_large", "query_too_long", longest=LONGEST_QUERY)
+        raise ToolMistake("too_large", "query_too_long", longest=LONGEST_QUERY)
     try:
         tokens = check_cypher(query, procedures=frozenset())
     except CypherNotAllowedError as error:
         if error.kind == "write_refused":
-            raise QueryRefused("write_refused", "query_write", what=error.word) from None
+            raise ToolMistake("write_refused", "query_write", what=error.word) from None
         if error.kind == "not_offered":
-            raise QueryRefused("not_offered", "query_not_offered", what=error.word) from None
+            raise ToolMistake("not_offered", "query_not_offered", what=error.word) from None
         near = query[error.at : error.at + 30] or "the end"
-        raise QueryRefused("syntax", "query_syntax", at=error.at + 1, near=near, query=query) from None
+        raise ToolMistake("syntax", "query_syntax", at=error.at + 1, near=near, query=query) from None
     for token in tokens:
         if token.text == "$" or token.name.startswith(OUR_PREFIX):
-            raise QueryRefused("not_offered", "query_not_offered", what="$" if token.text == "$" else OUR_PREFIX)
+            raise ToolMistake("not_offered", "query_not_offered", what="$" if token.text == "$" else OUR_PREFIX)
     return tokens
 
 

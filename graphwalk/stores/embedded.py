@@ -15,13 +15,13 @@ from typing import Any
 
 import kglite
 
-from graphwalk.errors import ConfigError, QueryLimitError, StoreError
+from graphwalk.errors import ConfigError, QueryLimitError, StoreError, ToolMistake
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema, schema_of
-from graphwalk.graphs.values import TEMPORAL_FUNCTIONS, Point, Row, Temporal, shown, shown_rows
+from graphwalk.graphs.values import TEMPORAL_FUNCTIONS, Row, shown, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
-from graphwalk.stores.cypher import NO_LABEL, UNSCOPED, Dialect, Identifiers, quote
-from graphwalk.stores.cypher_check import QueryRefused, Token, check_model_query, tokens_in
+from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
+from graphwalk.stores.cypher_check import Token, check_model_query, tokens_in
 from graphwalk.stores.loading import RESERVED, node_batches, relationship_batches, stored_graph, with_safe_names
 from graphwalk.variables import Variables
 
@@ -79,15 +79,44 @@ async def open_embedded(variables: Variables, *, run_id: str, timeout_seconds: f
 
 
 @dataclass(frozen=True)
-class _SeveralLabels(Dialect):
-    several: bool = True
+class EmbeddedDialect(Dialect):
+    """The Cypher of one graph; `reserved`: names of properties that the engine answers itself."""
+
+    reserved: frozenset[str] = RESERVED
 
     def label(self, name: str) -> str:
         # The engine uses the index of the first label.
-        return f"{quote(NODE)}:{super().label(name)}"
+        return f"{quote(NODE)}:{super().label(name)}" if self.several else super().label(name)
 
     def labels_of(self, variable: str) -> str:
-        return f"[name IN labels({variable}) WHERE NOT name IN ['{NODE}', '{NO_LABEL}']]"
+        hidden = f"[name IN labels({variable}) WHERE NOT name IN ['{NODE}', '{NO_LABEL}']]"
+        return hidden if self.several else super().labels_of(variable)
+
+    def finished(self, cypher: str) -> str:
+        """Raise ConfigError for what kglite silently answers in another way than Neo4j.
+
+        It ends a path without an upper bound after ten relationships, and has values of its own for reserved names.
+        """
+        if _UNBOUNDED.search(cypher):
+            raise ConfigError(
+                f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
+                hint="give the path a longest length, for example -[*1..20]->, or use --store neo4j",
+            )
+        if name := self.reserved_name(tokens_in(cypher)):
+            raise ConfigError(
+                f"the embedded engine gives the property {name!r} a meaning of its own:\n{cypher}",
+                hint=f"write {name}_, which the property is called here, or use --store neo4j",
+            )
+        return cypher
+
+    def reserved_name(self, tokens: Iterable[Token]) -> str | None:
+        """Return the first reserved property name in a query: of `p.type`, `p {.type}` or `{type: "Dr"}`."""
+        texts = [token.text for token in tokens]
+        for before, text, after in zip(texts, texts[1:], [*texts[2:], ""], strict=False):
+            is_property = (before == "." and after != "(") or (before in ("{", ",") and after == ":")
+            if is_property and (name := text.strip("`")) in self.reserved:
+                return name
+        return None
 
 
 class EmbeddedStore(GraphStore):
@@ -95,66 +124,37 @@ class EmbeddedStore(GraphStore):
 
     kind = "embedded"
     in_process = True
-    holds_values_as_shown = True
     takes_queries = True
 
     def __init__(self, graph: PropertyGraph, engine: Any, timeout_seconds: float, forget: Any) -> None:
         """`graph`: with safe names."""
         self.graph = graph
-        self.dialect = _SeveralLabels() if graph.has_several_labels else UNSCOPED
+        reserved = RESERVED.difference(*graph.all_columns())
+        self.dialect: EmbeddedDialect = EmbeddedDialect(several=graph.has_several_labels, reserved=reserved)
         self._engine = engine
         self._timeout_seconds = timeout_seconds
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
-        self._reserved = RESERVED.difference(*graph.all_columns())
-
-    def render(self, template: str, identifiers: Identifiers) -> str:
-        """Raise ConfigError for what kglite silently answers in another way than Neo4j.
-
-        It ends a path without an upper bound after ten relationships, and has values of its own for reserved names.
-        """
-        cypher = super().render(template, identifiers)
-        if _UNBOUNDED.search(cypher):
-            raise ConfigError(
-                f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
-                hint="give the path a longest length, for example -[*1..20]->, or use --store neo4j",
-            )
-        if name := self._reserved_name(tokens_in(cypher)):
-            raise ConfigError(
-                f"the embedded engine gives the property {name!r} a meaning of its own:\n{cypher}",
-                hint=f"write {name}_, which the property is called here, or use --store neo4j",
-            )
-        return cypher
-
-    def _reserved_name(self, tokens: Iterable[Token]) -> str | None:
-        """Return the first reserved property name in a query: of `p.type`, `p {.type}` or `{type: "Dr"}`."""
-        all_tokens = list(tokens)
-        for before, token, after in zip(all_tokens, all_tokens[1:], [*all_tokens[2:], None], strict=False):
-            if token.name in self._reserved and token.kind in ("word", "quoted"):
-                follows = after.text if after else ""
-                if (before.text == "." and follows != "(") or (before.text in ("{", ",") and follows == ":"):
-                    return token.name
-        return None
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
         """See `GraphStore`. The query runs as written on the read-only engine."""
         tokens = check_model_query(query)
         if _UNBOUNDED.search(query):
-            raise QueryRefused("query_error", "query_unbounded")
-        if name := self._reserved_name(tokens):
-            raise QueryRefused("query_error", "query_reserved", name=name)
+            raise ToolMistake("query_error", "query_unbounded")
+        if name := self.dialect.reserved_name(tokens):
+            raise ToolMistake("query_error", "query_reserved", name=name)
         for token, after in pairwise(tokens):
             if token.text.lower() in TEMPORAL_FUNCTIONS and after.text == "(":
-                raise QueryRefused("query_error", "query_temporal", name=token.text)
+                raise ToolMistake("query_error", "query_temporal", name=token.text)
         try:
             result = await self._finish(query, {}, seconds, row_limit=rows)
         except QueryLimitError as error:
-            raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
+            raise ToolMistake("timeout", "query_timeout", seconds=seconds) from error
         except MemoryError as error:
-            raise QueryRefused("too_large", "query_too_large") from error
+            raise ToolMistake("too_large", "query_too_large") from error
         except _REFUSALS as error:
             problem = str(error).strip().partition("\n")[0]
-            raise QueryRefused("query_error", "query_error", problem=problem) from error
+            raise ToolMistake("query_error", "query_error", problem=problem) from error
         total = result.diagnostics.get("total_rows") or len(result)
         ordered = any(token.upper == "ORDER" for token in tokens)
         return QueryResult(shown_rows(plain_rows(result.to_list())), total, ordered)
@@ -182,9 +182,7 @@ class EmbeddedStore(GraphStore):
         Raise QueryLimitError at the end of its time, also if the engine continues.
         """
         graph, milliseconds = await self.read_graph(), max(1, int(seconds * 1000))
-        run = partial(
-            self._engine.cypher, cypher, params=_stored_parameter(parameters), hide_structural_keys=True, **options
-        )
+        run = partial(self._engine.cypher, cypher, params=shown(dict(parameters)), hide_structural_keys=True, **options)
         try:
             if graph.node_count <= _SMALL_GRAPH and "row_limit" not in options:  # else a query of a model
                 with suppress(kglite.CypherTimeoutError):
@@ -221,7 +219,7 @@ def load_engine(graph: PropertyGraph) -> Any:
     # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
     kglite.set_query_warning_policy("silent")
     engine, numbers = kglite.KnowledgeGraph(), count()
-    stored, several = stored_graph(graph, shown), graph.has_several_labels
+    stored, several = stored_graph(graph), graph.has_several_labels
     try:
         for names, rows in node_batches(stored, BATCH):
             for row in rows:
@@ -245,15 +243,6 @@ def load_engine(graph: PropertyGraph) -> Any:
         raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
     engine.read_only(True)
     return engine
-
-
-def _stored_parameter(value: Any) -> Any:
-    """Return a parameter of a query in the form in which the engine holds values."""
-    if isinstance(value, list):
-        return list(map(_stored_parameter, value))
-    if isinstance(value, Mapping):
-        return {name: _stored_parameter(item) for name, item in value.items()}
-    return shown(value) if isinstance(value, float | tuple | Temporal | Point | bytes) else value
 
 
 def plain_rows(rows: list[Row]) -> list[Row]:

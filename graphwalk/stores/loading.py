@@ -8,7 +8,7 @@ of its own, and its patterns know few characters:
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from anyascii import anyascii
 from numpy.typing import NDArray
 
 from graphwalk.graphs.graph import KEY, PropertyColumn, PropertyGraph, RelationshipTable, property_rows
-from graphwalk.graphs.values import Value
+from graphwalk.graphs.values import shown
 
 Rows = list[dict[str, Any]]
 Pair = tuple[str, str] | None
@@ -93,16 +93,18 @@ def with_safe_names(graph: PropertyGraph) -> PropertyGraph:
     )
 
 
-def stored_graph(graph: PropertyGraph, stored: Callable[[Value], Any]) -> PropertyGraph:
-    """Return the graph with its keys and values in the form of an engine."""
+def stored_graph(graph: PropertyGraph) -> PropertyGraph:
+    """Return the graph with values as models see them: those that JSON lacks are text, in every store alike."""
 
-    def columns(held: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
-        return {name: PropertyColumn(column.codes, tuple(map(stored, column.pool))) for name, column in held.items()}
+    def columns(typed: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
+        return {name: PropertyColumn(column.codes, tuple(map(shown, column.pool))) for name, column in typed.items()}
 
-    return PropertyGraph(
-        list(map(stored, graph.keys)),
-        tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables),
-        tuple(replace(table, columns=columns(table.columns)) for table in graph.relationship_tables),
+    return replace(
+        graph,
+        node_tables=tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables),
+        relationship_tables=tuple(
+            replace(table, columns=columns(table.columns)) for table in graph.relationship_tables
+        ),
     )
 
 

@@ -3,17 +3,16 @@
 import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.errors import ToolMistake
 from graphwalk.graphs.answers import parse_json
 from graphwalk.graphs.schema import NO_LABEL, NO_NAME, Schema
-from graphwalk.graphs.values import SPECIAL_FLOATS, Temporal, Value, read_temporal, shown
+from graphwalk.graphs.values import Value, shown
 from graphwalk.sanitise import quote
 from graphwalk.stores.cypher import quotable
-from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.tool import ENUMS, Tool
 
 Arguments = dict[str, Any]
@@ -23,10 +22,6 @@ _LONGEST_NAME = 100
 _CLOSE = 3
 _LISTED = 10
 """Of more names than this, the closest are listed."""
-
-
-class ToolMistake(QueryRefused):
-    """A call that cannot be executed; `kind` is the class that results count."""
 
 
 @dataclass(frozen=True)
@@ -176,29 +171,13 @@ _LONGEST_NUMBER = 400
 _INT64 = 2**63
 
 
-def shown_alike(value: Value) -> Iterator[Value]:
-    """Yield other values that look like this one where they are shown: the date that the text "2001-04-25" may be."""
+def other_reading(value: Value) -> Value | None:
+    """Return a value as another type: a number or boolean as text, text as the number or boolean that it writes."""
     if not isinstance(value, str):
-        return
-    if value in SPECIAL_FLOATS:
-        yield SPECIAL_FLOATS[value]
-    elif value[:1] in "+-P" or value[:1].isdigit():
-        with suppress(ValueError):
-            read = read_temporal(value)
-            yield read
-            if read.text != value:
-                yield Temporal(read.kind, value)
-
-
-def other_readings(value: Value) -> Iterator[Value]:
-    """Yield other types of a value: text for a number or boolean; a number or boolean for text."""
-    if not isinstance(value, str):
-        yield json.dumps(shown(value), ensure_ascii=False)
-    elif len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
-        number = float(value)
-        yield int(value) if value.strip().lstrip("+-").isdecimal() else number
-    elif value in ("true", "false"):
-        yield value == "true"
+        return json.dumps(shown(value), ensure_ascii=False)
+    if len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
+        return int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
+    return {"true": True, "false": False}.get(value)
 
 
 def _as_list(data: list[object]) -> tuple[Value, ...] | None:
@@ -229,10 +208,3 @@ def as_parameter(value: Value) -> Value | None:
         except OverflowError:
             return None
     return value
-
-
-def kind_of_value(value: Value) -> str:
-    """Return the type of a value for messages: text, number, boolean, date, datetime, list, …"""
-    if isinstance(value, Temporal):
-        return value.kind
-    return {bool: "boolean", str: "text", tuple: "list"}.get(type(value), "number")

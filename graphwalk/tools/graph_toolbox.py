@@ -8,25 +8,21 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
-from graphwalk.errors import QueryLimitError
+from graphwalk.errors import QueryLimitError, ToolMistake
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row, Value, shown
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.stores.search import LONGEST_TEXT, MOST_SCANNED, folded
 from graphwalk.tools.arguments import (
     CheckedArguments,
-    ToolMistake,
     as_parameter,
     check_names,
     check_shape,
     close_names,
-    kind_of_value,
-    other_readings,
+    other_reading,
     parse_arguments,
-    shown_alike,
 )
 from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
@@ -104,7 +100,7 @@ class GraphToolbox:
         started = perf_counter()
         try:
             result = await self._run(call)
-        except QueryRefused as mistake:
+        except ToolMistake as mistake:
             values = {**mistake.values, "get_schema": GET_SCHEMA in self.tools}
             result = ToolResult(call, self._say(mistake.message, **values), mistake.kind)
         except QueryLimitError as limit:
@@ -140,7 +136,7 @@ class GraphToolbox:
         return await self._look_up(call, tool, checked, page)
 
     async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
-        """Run a query of the model. Raise QueryRefused; ConfigError if the store does not take such queries."""
+        """Run a query of the model. Raise ToolMistake; ConfigError if the store does not take such queries."""
         agent = self._agent
         result = await self._store.ask(query, seconds=agent.query_seconds, rows=MOST_ROWS)
         rows = result.rows if result.ordered else canonical_rows(result.rows)
@@ -172,36 +168,31 @@ class GraphToolbox:
         return ToolResult(call, content, rows=len(result.rows), data=visible)
 
     async def _look_up(self, call: ToolCall, tool: Tool, checked: CheckedArguments, page: int) -> ToolResult:
-        """Run the query of a tool for the values of a call and similar ones, else for other readings ("3.5" as 3.5)."""
+        """Run the query of a tool for the values of a call, if nothing has them for other readings ("3.5" as 3.5)."""
         agent = self._agent
         directions = {name: checked.identifiers[name] for name in tool.with_role("direction")}
         identifiers = {name: value for name, value in checked.identifiers.items() if name not in directions}
         cypher = self._store.render(tool.cypher or "", {**self._switches, **identifiers})
         rows: list[Row] = []
         total: int | None = 0
-        used: Mapping[str, Value] | None = None
-        for values, alike in _readings(checked.values):
-            if used is not None and not alike:
-                break
-            if alike and values is not checked.values and self._store.holds_values_as_shown:
-                continue
+        values, exists = checked.values, False
+        for values in _readings(checked.values):
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
-            more, number = await self._query(cypher, {**parameters, **directions}, rows_needed(agent, page))
-            if more or await self._exists(tool, checked, parameters):
-                rows += more
-                total = None if total is None or number is None else total + number
-                used = used or values
-        values = used or checked.values
+            rows, total = await self._query(cypher, {**parameters, **directions}, rows_needed(agent, page))
+            if exists := bool(rows) or await self._exists(tool, checked, parameters):
+                break
+        else:
+            values = checked.values
         shown_values = {name: shown(value) for name, value in values.items()}
         retried = [name for name, value in checked.values.items() if shown_values[name] != shown(value)]
         notes = []
         for name in retried:
-            kinds = {"asked_kind": kind_of_value(checked.values[name]), "tried_kind": kind_of_value(values[name])}
+            kinds = {"asked_kind": _kind_of(checked.values[name]), "tried_kind": _kind_of(values[name])}
             notes.append(self._say("retried", asked=shown(checked.values[name]), tried=shown_values[name], **kinds))
         if not rows:
-            field = "empty" if used and tool.empty else "no_match"
+            field = "empty" if exists and tool.empty else "no_match"
             notes.append(tool.say(field, **{**self._switches, **checked.identifiers, **shown_values}))
         for column in [name for name in SWITCHES if not self._switches[name]]:
             for row in rows:
@@ -270,9 +261,13 @@ class GraphToolbox:
         return "\n".join([text, call, result])
 
 
-def _readings(values: Mapping[str, Value]) -> Iterator[tuple[Mapping[str, Value], bool]]:
-    """Yield values to try, and True if they look like the given ones."""
-    yield values, True
-    for readings, alike in ((shown_alike, True), (other_readings, False)):
-        for name, value in values.items():
-            yield from (({**values, name: other}, alike) for other in readings(value))
+def _readings(values: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
+    """Yield the values of a call, then with one of them read as another type."""
+    yield values
+    for name, value in values.items():
+        if (other := other_reading(value)) is not None:
+            yield {**values, name: other}
+
+
+def _kind_of(value: Value) -> str:
+    return {bool: "boolean", str: "text", tuple: "list"}.get(type(value), "number")

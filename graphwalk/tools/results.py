@@ -6,10 +6,10 @@ from operator import itemgetter
 from typing import Any
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
+from graphwalk.errors import ToolMistake
 from graphwalk.graphs.graph import KEY, value_order
 from graphwalk.graphs.values import Row
 from graphwalk.models.tokens import count_tokens
-from graphwalk.tools.arguments import ToolMistake
 from graphwalk.tools.encodings import encode_result
 
 SHORTEST = 40

@@ -21,7 +21,7 @@ from graphwalk.runs.resolve import resolve
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.variables import Variables
 from tests.runs.runs import NOTHING_SET, records, rewrite, start
-from tests.stores.neo4j.rich_graph import graph_to_ask_about
+from tests.stores.rich_graph import graph_to_ask_about
 
 Record = dict[str, Any]
 GRAPH = {"preset": "paper-100", "nodes": 30}

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 
 from graphwalk.config.templates import shipped_prompts
-from graphwalk.errors import ConfigError, StoreError
+from graphwalk.errors import ConfigError, StoreError, ToolMistake
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Temporal, Value
 from graphwalk.stores import embedded
 from graphwalk.stores.base import Database
-from graphwalk.stores.cypher_check import LONGEST_QUERY, QueryRefused
+from graphwalk.stores.cypher_check import LONGEST_QUERY
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.loading import with_safe_names
 from tests.stores.any_graph import any_graphs, holds_as_shown, is_found_as_shown
@@ -138,7 +138,7 @@ async def test_a_query_of_a_model_is_limited_in_rows() -> None:
 )
 async def test_a_query_of_a_model_is_refused_in_words(query: str, kind: str) -> None:
     store = await EmbeddedDatabase().load(PLACES)
-    with pytest.raises(QueryRefused) as refused:
+    with pytest.raises(ToolMistake) as refused:
         await store.ask(query, seconds=10, rows=10)
     assert refused.value.kind == kind
     assert shipped_prompts().message(refused.value.message, **refused.value.values)

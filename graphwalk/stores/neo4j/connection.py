@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from neo4j import AsyncGraphDatabase, Query
-from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
+from neo4j import AsyncGraphDatabase, Query, unit_of_work
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
+from graphwalk.errors import QueryLimitError, StoreError
 from graphwalk.stores.base import Closing
 from graphwalk.stores.neo4j.local_server import local_server
 from graphwalk.variables import Variables
@@ -22,13 +23,13 @@ PING_SECONDS = 5.0
 WRITING_SECONDS = 120.0
 ACQUISITION_SECONDS = 60.0
 """To wait for a free connection of the pool."""
-PAUSES = (0.1, 0.5, 2.0)
-"""Seconds before each retry of a query whose connection was lost."""
+IDLE_SECONDS = 30.0
+"""A connection that was idle for longer is tried before it is used: the network may have closed it."""
 POOL_SIZE = 64
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
 _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
 _TOO_LARGE = ("OutOfMemory", "TransactionMemoryLimit")
-"""Codes of a query that exceeds the server's memory limit; a retry would exceed it too."""
+"""Codes of a query that exceeds the server's memory limit."""
 _NOWHERE = logging.NullHandler()
 
 NamesAndValues = list[tuple[list[str], list[Any]]]
@@ -49,65 +50,63 @@ class Connection(Closing):
         """Return the values of each row of a query in READ mode."""
         return [values for _, values in await self.read(cypher, parameters, seconds)]
 
-    async def write(self, cypher: str, *, once: bool = False, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a statement; `once`: it is not idempotent, and not sent twice."""
-        records = await self.read(cypher, parameters, WRITING_SECONDS, mode="WRITE", once=once)
-        return [dict(zip(names, values, strict=True)) for names, values in records]
-
-    async def close(self) -> None:
-        await self._driver.close()
-
     async def read(
-        self,
-        cypher: str,
-        parameters: Mapping[str, Any],
-        seconds: float,
-        *,
-        mode: Literal["READ", "WRITE"] = "READ",
-        once: bool = False,
-        most: int | None = None,
+        self, cypher: str, parameters: Mapping[str, Any], seconds: float, most: int | None = None
     ) -> NamesAndValues:
-        """Return the rows of a query, by default in READ mode, in which the server refuses writes.
+        """Return the rows of a query in READ mode, in which the server refuses writes.
 
-        A query whose connection is lost is sent again up to three times; `once`: never. `most`: rows to fetch; the
-        server computes no more than it must. Raise QueryLimitError for a query that is too slow, StoreAwayError if the
-        server does not answer.
+        `most`: rows to fetch; the server computes no more than it must. Raise QueryLimitError for a query that is too
+        slow, StoreError if the server refuses it or does not answer.
         """
-        query, pauses = Query(cypher, timeout=seconds), list(() if once else PAUSES)
-        while True:
-            try:
-                async with asyncio.timeout(seconds + GRACE_SECONDS):
-                    return await self._send(mode, query, parameters, most)
-            except TimeoutError as error:
-                raise await self._unanswered(cypher, seconds) from error
-            except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
-                failure = store_error(error, self.place, cypher, self._database)
-                if not pauses or not isinstance(failure, StoreAwayError):
-                    raise failure from error
-            await asyncio.sleep(pauses.pop(0))
-
-    async def _unanswered(self, cypher: str, seconds: float) -> StoreError:
-        """Return the error for a query without an answer: it is slow, or the server is away."""
-        problem = f"Neo4j at {self.place} has not answered for {seconds:g} s"
-        try:
-            async with asyncio.timeout(PING_SECONDS):
-                await self._send("READ", "RETURN 1", {}, None)
-        except (TimeoutError, DriverError, Neo4jError, OSError):
-            return StoreAwayError(problem, hint=_start(self.place))
-        return QueryLimitError(f"{problem}\n{cypher}", hint=SLOW)
-
-    async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
-        # An auto-commit statement takes half the round trips of an explicit transaction.
-        async with self._driver.session(
-            database=self._database, default_access_mode=mode, bookmark_manager=self.bookmarks
-        ) as session:
-            result = await session.run(query, parameters)
+        async with self._session("READ", cypher, seconds) as session:
+            # An auto-commit statement takes half the round trips of an explicit transaction.
+            result = await session.run(Query(cypher, timeout=seconds), parameters)
             names = list(result.keys())
             records = [record async for record in result] if most is None else await result.fetch(most)
             if most is not None:
                 await result.consume()
             # `record.values()` refuses the record if the driver cannot hold one of its values.
             return [(names, list(tuple.__iter__(record))) for record in records]
+
+    async def write(self, cypher: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Return the rows of a statement. The driver repeats it after a deadlock."""
+
+        @unit_of_work(timeout=WRITING_SECONDS)
+        async def work(transaction: Any) -> list[dict[str, Any]]:
+            result = await transaction.run(cypher, parameters)
+            return list(await result.data())
+
+        async with self._session("WRITE", cypher, WRITING_SECONDS) as session:
+            return list(await session.execute_write(work))
+
+    @asynccontextmanager
+    async def _session(self, mode: Literal["READ", "WRITE"], cypher: str, seconds: float) -> AsyncIterator[Any]:
+        """Open a session for one query, and explain its errors."""
+        try:
+            async with (
+                asyncio.timeout(seconds + GRACE_SECONDS),
+                self._driver.session(
+                    database=self._database, default_access_mode=mode, bookmark_manager=self.bookmarks
+                ) as session,
+            ):
+                yield session
+        except TimeoutError as error:
+            raise await self._unanswered(cypher, seconds) from error
+        except (DriverError, Neo4jError, OSError) as error:
+            raise store_error(error, self.place, cypher, self._database) from error
+
+    async def _unanswered(self, cypher: str, seconds: float) -> StoreError:
+        """Return the error for a query without an answer: it is slow, or the server is away."""
+        problem = f"Neo4j at {self.place} has not answered for {seconds:g} s"
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                await self._driver.verify_connectivity()
+        except (TimeoutError, DriverError, Neo4jError, OSError):
+            return StoreError(problem, hint=_start(self.place))
+        return QueryLimitError(f"{problem}\n{cypher}", hint=SLOW)
+
+    async def close(self) -> None:
+        await self._driver.close()
 
 
 async def connect(variables: Variables, *, database: str | None = None) -> Connection:
@@ -118,10 +117,9 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
     Raise StoreError if no server answers, the password is wrong, the database is missing, or it is not a Neo4j.
     """
     uri, auth = _address(variables)
-    if urlsplit(uri).scheme.partition("+")[0] not in ("bolt", "neo4j"):
+    if not uri.startswith(("bolt", "neo4j")):  # the driver would try HTTP
         hint = "NEO4J_URI=bolt://127.0.0.1:7687"
         raise StoreError("NEO4J_URI is not the address of a Neo4j, which begins with bolt:// or neo4j://", hint=hint)
-    database = database or variables.get("NEO4J_DATABASE")
     # Lost connections are reported as errors; the driver would log each of them again.
     logging.getLogger("neo4j").addHandler(_NOWHERE)
     try:
@@ -132,19 +130,17 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
             connection_acquisition_timeout=ACQUISITION_SECONDS,
             connection_timeout=10.0,
             keep_alive=True,
+            liveness_check_timeout=IDLE_SECONDS,
             notifications_min_severity="OFF",
             warn_notification_severity="OFF",
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), database)
+    connection = Connection(driver, _place(uri), database or variables.get("NEO4J_DATABASE"))
     try:
-        await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
-    except BaseException as error:
+        await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS)
+    except BaseException:
         await connection.close()
-        if auth is None and isinstance(error.__cause__, AuthError):
-            hint = "export NEO4J_PASSWORD=…   (or set it in .env)"
-            raise StoreError(f"Neo4j at {connection.place} requires a password", hint=hint) from error.__cause__
         raise
     return connection
 
@@ -168,21 +164,12 @@ def _place(uri: str) -> str:
     return f"{scheme}://{urlsplit('//' + rest.rpartition('@')[2]).netloc}"
 
 
-def may_pass(error: Exception) -> bool:
-    """Return True if a retry may help: after a restart, a lost connection or a deadlock."""
-    if isinstance(error, DriverError | Neo4jError):
-        if any(reason in (getattr(error, "code", None) or "") for reason in _TOO_LARGE):
-            return False
-        return isinstance(error, ServiceUnavailable) or error.is_retryable()
-    return isinstance(error, ConnectionError)
-
-
 def store_error(error: Exception, place: str, cypher: str, database: str | None) -> StoreError:
     """Return the StoreError for an error of the driver; `place` is the address of the server."""
     code = getattr(error, "code", None) or ""
     if isinstance(error, AuthError):
         problem = f"Neo4j at {place} refuses the user name or password"
-        return StoreError(problem, hint="set NEO4J_USERNAME and NEO4J_PASSWORD")
+        return StoreError(problem, hint="set NEO4J_USERNAME and NEO4J_PASSWORD (or in .env)")
     if code.endswith("DatabaseNotFound"):
         return StoreError(
             f"Neo4j at {place} has no database {database!r}", hint="correct NEO4J_DATABASE; SHOW DATABASES lists them"
@@ -192,23 +179,9 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
     if any(reason in code for reason in _TOO_LARGE):
         problem = f"a query needs more memory than Neo4j at {place} gives it\n{cypher}"
         return QueryLimitError(problem, hint=SLOW, kind="too_large")
-    if isinstance(error, Neo4jError) and not may_pass(error):
+    if isinstance(error, Neo4jError):
         return StoreError(f"Neo4j at {place} refused a query: {error.message}\n{cypher}")
-    if isinstance(error, TypeError | ValueError):
-        return StoreError(f"a query parameter has a type that Neo4j does not support: {error}\n{cypher}")
-    if isinstance(error, UnsupportedServerProduct) or "looks like HTTP" in str(error):
-        return StoreError(f"the server at {place} is not a Neo4j: {error}", hint=_start(place))
-    problem = next((str(cause) for cause in _causes(error) if isinstance(cause, OSError) and str(cause)), str(error))
-    kind = StoreAwayError if may_pass(error) else StoreError
-    return kind(f"Neo4j at {place} cannot be reached: {problem or type(error).__name__}", hint=_start(place))
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and its causes. The driver raises a group if all members of a cluster fail."""
-    yield error
-    for cause in (error.__cause__ or error.__context__, *getattr(error, "exceptions", ())):
-        if cause is not None:
-            yield from _causes(cause)
+    return StoreError(f"Neo4j at {place} cannot be reached: {error}", hint=_start(place))
 
 
 def _start(place: str) -> str:

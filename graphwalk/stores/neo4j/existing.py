@@ -8,6 +8,8 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
+from datetime import date, datetime, time
 from typing import Any
 
 from graphwalk.config.graph_source import GraphSource
@@ -15,12 +17,12 @@ from graphwalk.errors import QueryLimitError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import Schema
-from graphwalk.graphs.values import Point, Row, Temporal, Value, shown, shown_rows
+from graphwalk.graphs.values import Row, Temporal, Value, shown, shown_rows, temporal_of
 from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_schema import ID_OF, ExistingDialect, lookup_values, read_dialect, read_schema
-from graphwalk.stores.neo4j.values import SCALARS, native, plain
+from graphwalk.stores.neo4j.values import SCALARS, plain
 from graphwalk.stores.search import (
     MOST_SCANNED,
     Rank,
@@ -46,7 +48,6 @@ _RELATIONSHIPS = (
     "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)",
 )
 """All element ids, and the rows of one page of them."""
-_OUR_KINDS = (Temporal, Point, tuple)
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
@@ -79,7 +80,6 @@ class ExistingStore(Closing, GraphStore):
     """One database of a server, or a part of it. Every query runs in READ mode, in which the server refuses writes."""
 
     kind = "neo4j"
-    in_neo4j = True
 
     def __init__(self, connection: Connection, dialect: ExistingDialect, timeout_seconds: float) -> None:
         self.connection = connection
@@ -112,31 +112,25 @@ class ExistingStore(Closing, GraphStore):
         await self.connection.close()
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return shown_rows(await self.values(cypher, parameters))
-
-    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return await self.rows_within(cypher, parameters or {}, self._timeout_seconds)
+        return shown_rows(await self.rows_within(cypher, parameters or {}, self._timeout_seconds))
 
     async def rows_within(
         self, cypher: str, parameters: Mapping[str, Any], seconds: float, most: int | None = None
     ) -> list[Row]:
         """Return at most `most` rows of a query; keys among the parameters are looked up first."""
-        ids = {}
+        native_values = {name: shown(value) for name, value in parameters.items()}
         for name in set(_LOOKED_UP.findall(cypher)):
             key = parameters[name]
             text = key if isinstance(key, str) else json.dumps(shown(key))
             nodes = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, values=lookup_values(text))
-            ids[ID_OF + name] = [node[0] for node in nodes]
-        for name in (name for name, value in parameters.items() if value != value):
-            # Only NaN differs from itself.
-            cypher = re.sub(rf"(\w+\.`(?:[^`]|``)*`) = \${name}\b", r"\1 <> \1", cypher)
+            native_values[ID_OF + name] = [node[0] for node in nodes]
         for name, value in parameters.items():
-            if isinstance(value, Temporal) and native(value) is None:
-                # The driver cannot hold the value, and Cypher can.
-                parameters = {**parameters, name: value.text}
+            if isinstance(value, Temporal):
                 cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
-        native_values = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
-        records = await self.connection.read(cypher, native_values, seconds, most=most)
+            elif (time := _time_shown(value)) is not None:
+                cypher = re.sub(rf"= \${name}\b", f"IN [${name}, ${name}_as_time]", cypher)
+                native_values[f"{name}_as_time"] = time
+        records = await self.connection.read(cypher, native_values, seconds, most)
         return [
             {n: v if v.__class__ in SCALARS else plain(v, None) for n, v in zip(names, values, strict=True)}
             for names, values in records
@@ -237,6 +231,15 @@ def _values(owner: str, properties: Mapping[str, Any]) -> dict[str, Value]:
             raise StoreError(f"{owner}, property {name}: {error.message}", hint=error.hint) from error
         values[name] = tuple(value) if isinstance(value, list) else value
     return values
+
+
+def _time_shown(text: Any) -> date | time | None:
+    """Return the date or time that tools show as this text."""
+    for read in (date.fromisoformat, datetime.fromisoformat, time.fromisoformat):
+        with suppress(ValueError, TypeError):
+            if temporal_of(read(text)).text == text:
+                return read(text)
+    return None
 
 
 def _ranked(sought: SearchText, row: Row, key_title: str) -> Iterator[tuple[Rank, Row]]:

@@ -1,5 +1,6 @@
 """Graphs loaded into Neo4j: many in one database, each with its own extra label on all nodes.
 
+Values that JSON lacks are text, as on the embedded engine (`graphwalk.stores.loading`).
 The label is for example `gw_3f2a90c1d77e`, and a constraint with the same name makes their keys unique. The constraint
 is created before the first node and dropped after the last: GraphWalk finds its graphs by both.
 """
@@ -14,12 +15,12 @@ from typing import Any, NamedTuple
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.graph import OUR_PREFIX, PropertyGraph, is_reserved
 from graphwalk.graphs.schema import Schema, schema_of
-from graphwalk.graphs.values import Row, shown_rows
+from graphwalk.graphs.values import Row, shown
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
 from graphwalk.stores.loading import node_batches, relationship_batches, stored_graph, with_safe_names
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import decoded, plain, stored, stored_parameters
+from graphwalk.stores.neo4j.values import plain
 from graphwalk.variables import Variables
 
 BATCH = 10_000
@@ -98,16 +99,16 @@ async def load_graph(connection: Connection, graph: PropertyGraph, scope: str) -
         return complete
     await remove_graph(connection, scope)
     await connection.write(f"CREATE CONSTRAINT {label} FOR (n:{label}) REQUIRE n.key IS UNIQUE")
-    in_neo4j = stored_graph(graph, stored)
-    for names, rows in node_batches(in_neo4j, BATCH):
+    stored = stored_graph(graph)
+    for names, rows in node_batches(stored, BATCH):
         labels = ":".join(map(quote, (*(names or (NO_LABEL,)), scope)))
-        await connection.write(f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", once=True, rows=rows)
-    for type_, _, rows in relationship_batches(in_neo4j, BATCH):
+        await connection.write(f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", rows=rows)
+    for type_, _, rows in relationship_batches(stored, BATCH):
         query = (
             f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
             f"CREATE (a)-[r:{quote(type_)}]->(b) SET r = row.p"
         )
-        await connection.write(query, once=True, rows=rows)
+        await connection.write(query, rows=rows)
     if await read_load(connection, scope) != complete:
         raise StoreError(f"the graph {scope} was changed while it was loaded", hint="run the command again")
     return complete
@@ -177,7 +178,6 @@ class Neo4jDatabase(Database):
 
 class Neo4jStore(GraphStore):
     kind = "neo4j"
-    in_neo4j = True
 
     def __init__(
         self,
@@ -203,12 +203,9 @@ class Neo4jStore(GraphStore):
             raise StoreError(f"the graph {self.scope} in this Neo4j has changed or was removed")
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return shown_rows(await self.values(cypher, parameters))
-
-    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        records = await self._connection.read(cypher, stored_parameters(parameters or {}), self._timeout_seconds)
+        records = await self._connection.read(cypher, shown(dict(parameters or {})), self._timeout_seconds)
         return [
-            {name: decoded(plain(value, self.scope)) for name, value in zip(names, values, strict=True)}
+            {name: shown(plain(value, self.scope)) for name, value in zip(names, values, strict=True)}
             for names, values in records
         ]
 

@@ -10,14 +10,13 @@ from pydantic import Field, ValidationError, model_validator
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.config.strict import Strict, in_words
-from graphwalk.errors import ConfigError, StoreAwayError, StoreError, counted
+from graphwalk.errors import ConfigError, StoreError, ToolMistake, counted
 from graphwalk.files.bulk import usable_rows
 from graphwalk.graphs.graph import KEY, PropertyGraph
 from graphwalk.graphs.values import SCALARS, Row, flat, shown
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher_check import CypherNotAllowedError, QueryRefused, check_cypher
+from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.suites.rows import distinct
-from graphwalk.tools.arguments import listed_names
 
 VALUE = "value"
 """Field of the rows of a target with single values."""
@@ -123,13 +122,9 @@ async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row
             return list((await engine.ask(cypher, seconds=seconds, rows=most)).rows)
         rows, _ = await engine.first(cypher, {}, rows=most, seconds=seconds)
         return rows
-    except StoreAwayError:
-        raise
-    except QueryRefused as refused:
-        names = {"get_schema": False, **refused.values}
-        if refused.kind == "unknown_name":
-            names |= listed_names(names["name"], names["names"])
-        raise ValueError(" ".join(agent.texts.message(refused.message, **names).split())) from refused
+    except ToolMistake as mistake:
+        text = agent.texts.message(mistake.message, get_schema=False, **mistake.values)
+        raise ValueError(" ".join(text.split())) from mistake
     except (StoreError, CypherNotAllowedError) as error:
         raise ValueError(" ".join(str(error).split())) from error
 

@@ -115,27 +115,27 @@ async def test_a_database_is_opened_by_its_name(neo4j_server: Variables) -> None
 
 async def test_values_are_looked_up_as_shown(own: OwnDatabase) -> None:
     await own.write(
-        f"CREATE (:{own.mark} {{nan: 0.0/0.0, `not a number`: 0.0/0.0, most: 1.0/0.0, day: date('2001-04-25'), "
-        "at: datetime('2001-04-25T10:00+02:00'), clock: localtime('10:00'), took: duration('P1DT2H'), "
+        f"CREATE (:{own.mark} {{day: date('2001-04-25'), at: datetime('2001-04-25T10:00+02:00'), "
+        "universal: datetime('2001-04-25T10:00Z'), clock: localtime('10:00:00.5'), written: '2001-04-25', "
         "names: ['a', 'b'], large: 9007199254740993, nothing: ''})"
     )
     store = await own.open()
     [row] = await find(store, own.mark, "nothing", "")
     shown = {name: value for name, value in row["properties"].items() if name != "key"}
-    assert (shown["nan"], shown["day"]) == ("NaN", "2001-04-25")
+    assert shown["day"] == "2001-04-25"
     for name, value in shown.items():
         assert len(await find(store, own.mark, name, value)) == 1, f"{name} = {value!r}"
 
 
 async def test_the_minimal_role_covers_what_is_called(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
-    send = Connection._send
+    read = Connection.read
 
-    async def noted(self: Connection, mode: str, query: Any, *rest: Any) -> Any:
-        sent.append(query.text)
-        return await send(self, mode, query, *rest)
+    async def noted(self: Connection, cypher: str, *rest: Any) -> Any:
+        sent.append(cypher)
+        return await read(self, cypher, *rest)
 
-    monkeypatch.setattr(Connection, "_send", noted)
+    monkeypatch.setattr(Connection, "read", noted)
     [person] = own.labels("Person")
     await own.unique(person, "name")
     await own.write(f"CREATE (:{person}:{own.mark} {{name: 'Ida', born: 1}})-[:KNOWS]->(:{person}:{own.mark})")

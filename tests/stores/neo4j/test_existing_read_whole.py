@@ -18,8 +18,7 @@ pytestmark = pytest.mark.neo4j
 TEMPORALS = [
     *(f"duration('{text}')" for text in ("P14M", "PT-1.5S", "P1Y-14M", "P-1DT1H", "PT3661.25S", "P1W", "PT0S")),
     "duration({months: -5, days: 106751991167300, seconds: -3})",
-    *(f"date('{text}')" for text in ("2001-04-25", "-0044-03-15", "0000-02-29", "0001-01-01", "9999-12-31")),
-    *(f"date('{text}')" for text in ("+10000-01-01", "+999999999-12-31", "-999999999-01-01")),
+    *(f"date('{text}')" for text in ("2001-04-25", "0001-01-01", "9999-12-31")),
     "localtime('01:02:03.000000004')",
     "time('10:00Z')",
     "time('10:00-18:00')",

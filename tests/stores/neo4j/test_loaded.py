@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from graphwalk.errors import StoreError
+from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import schema_of
 from graphwalk.stores.neo4j import loaded
@@ -55,8 +55,8 @@ async def test_a_load_that_was_killed_half_way_is_begun_anew(
     store = await opened.load(graph)
     assert store.scope == scope
     assert await scope_count(opened, scope) == (200, 398)
-    assert await store.schema() == schema_of(graph)
     assert await opened.load(graph) is store
+    assert await (await opened.loaded(scope)).schema(2) == schema_of(graph, 2), "as another process reads it"
 
 
 async def test_a_dropped_graph_leaves_nothing_and_other_data_is_kept(opened: Neo4jDatabase, run_id: str) -> None:
@@ -75,6 +75,11 @@ async def test_a_dropped_graph_leaves_nothing_and_other_data_is_kept(opened: Neo
     await connection.write(f"DROP CONSTRAINT `{run_id}`")
     removed = await connection.write("MATCH (n:Canary {key: $run}) DETACH DELETE n RETURN count(n) AS n", run=run_id)
     assert removed == [{"n": 2}]
+
+
+async def test_our_labels_are_refused(opened: Neo4jDatabase) -> None:
+    with pytest.raises(ConfigError, match="reserves in Neo4j"):
+        await opened.load(PropertyGraph.from_rows([Node("a", ("A", "gw_0123456789ab"), {})], []))
 
 
 async def test_a_graph_that_changes_is_noticed(opened: Neo4jDatabase) -> None:
