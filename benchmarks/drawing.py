@@ -8,7 +8,6 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.parameters import ParameterSearch, is_worth_asking
-from graphwalk.suites.questions.tasks.question import Question
 
 GRAPHS, CHOICES = 10, 40
 
@@ -18,13 +17,13 @@ async def main() -> None:
     rejected = dict.fromkeys(shipped_kinds(), 0)
     for number in range(GRAPHS):
         graph = generate_graph(GraphSpec(preset="paper-100"), 0, number)
-        index, embedded = GraphIndex(graph), await EmbeddedDatabase().load(graph)
-        search = ParameterSearch(index, embedded, "answerable")
+        embedded = await EmbeddedDatabase().load(graph)
+        search = ParameterSearch(GraphIndex(graph), embedded, "answerable")
         for name, kind in shipped_kinds().items():
             random = stdlib_random(0, "drawing", graph.digest, name)
             for _ in range(CHOICES):
-                parameters, rows = await search.draw(kind, random)
-                rejected[name] += not await is_worth_asking(Question(kind, index, parameters), rows, embedded)
+                question, rows = await search.draw(kind, random)
+                rejected[name] += not await is_worth_asking(question, rows, embedded)
     print("| question | rejected |\n| --- | --- |")
     for name, count in sorted(rejected.items(), key=lambda pair: -pair[1]):
         print(f"| `{name}` | {count / (GRAPHS * CHOICES):.0%} |")

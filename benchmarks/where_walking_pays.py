@@ -61,7 +61,7 @@ async def measure(nodes: int, graphs: int, seed: int = 0) -> Costs:
     for index in range(graphs):
         graph = generate_graph(spec_of(nodes), seed, index)
         costs.openings.append(await _tokens_of_opening(graph))
-        for task in await tasks_on(graph, seed=seed):
+        for task in (await tasks_on(graph, seed=seed)).asked:
             costs.walks[task.template].append((task.reference_input_tokens or 0) + (task.reference_output_tokens or 0))
         for encoding in ENCODINGS:
             costs.texts[encoding].append(_tokens_of_text(graph, encoding))

@@ -14,7 +14,7 @@ from graphwalk.analysis.report.verdict import is_primary
 from graphwalk.analysis.statistics import ALPHA, least_p_value, units_needed
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ModelError, StoreError, counted
-from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec, Wrapper
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import TextProtocol, protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
@@ -24,8 +24,8 @@ from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
+from graphwalk.suites.reference import CachedTools
 from graphwalk.tools.schema_text import schema_fits
-from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 
 EXPERTS = ("expert", "cypher")
 """Scripted agents that play without mistakes, each in its own settings."""
@@ -173,21 +173,6 @@ class ExpertEpisode:
     """None if not judged, without an expert, and with a schema cut to `agent.schema_tokens`, which it does not read."""
 
 
-class _EachCallOnce(ToolboxWrapper):
-    """Tools of which each call is run once: the expert reads the same parts of a graph for many tasks."""
-
-    def __init__(self, inner: Toolbox, results: dict[tuple[str, str], ToolResult]) -> None:
-        super().__init__(inner)
-        self._results = results
-
-    async def call(self, call: ToolCall) -> ToolResult:
-        if self.ordered:
-            return await self.inner.call(call)
-        if (key := (call.name, call.arguments)) not in self._results:
-            self._results[key] = replace(await self.inner.call(call), data=None)
-        return replace(self._results[key], call=call)
-
-
 async def _play_expert(
     planned: PlannedEpisode,
     experiment: Experiment,
@@ -209,7 +194,7 @@ async def _play_expert(
     model = _ExpertModel(player, protocol_of(agent), _smallest(window, limits.context_tokens))
     prompt = await planned.prompt(experiment)
     if prompt.toolbox is not None:
-        prompt = replace(prompt, toolbox=_EachCallOnce(prompt.toolbox, results))
+        prompt = replace(prompt, toolbox=CachedTools(prompt.toolbox, results))
     trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, tokens=limits.episode_tokens))
     await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:

@@ -41,7 +41,8 @@ async def amake_tasks(
 
     Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
     """
-    return await tasks_on(await graph_in_memory(graph), seed=seed, questions=questions, per_question=per_question)
+    graph = await graph_in_memory(graph)
+    return [*(await tasks_on(graph, seed=seed, questions=questions, per_question=per_question)).asked]
 
 
 make_tasks = blocking(amake_tasks)

@@ -36,14 +36,17 @@ def tasks(
     Each target is computed twice, by Cypher and by Python; by Cypher alone for your own kinds without Python. Kinds
     without usable parameters on this graph are listed as skipped.
     """
-    from graphwalk.suites.questions.tasks.make_tasks import tasks_of_source
+    from graphwalk.stores.sources import read_source
+    from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 
     source = chosen_source(graph, database, edges=edges, undirected=undirected)
-    left_out: dict[str, str] = {}
-    work = tasks_of_source(
-        source, read_variables(), seed=seed, questions=question, per_question=per_question, left_out=left_out
-    )
-    for task in run_async(work):
+
+    async def made() -> Any:
+        content = await read_source(source, read_variables())
+        return await tasks_on(content, seed=seed, questions=question, per_question=per_question)
+
+    asked, left_out, _ = run_async(made())
+    for task in asked:
         data(task.model_dump_json() if json else _text(task, answers))
     for name, reason in left_out.items():
         say(f"{name}: {reason}")

@@ -1,19 +1,22 @@
 """Reference walks: the turns, calls and tokens of a scripted expert."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from graphwalk.config.agent import AgentConfig, Scoring
-from graphwalk.errors import OracleError
+from graphwalk.config.agent import AgentConfig
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
-from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Player, T
-from graphwalk.tools.toolbox import Toolbox
+from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
+
+_count = lru_cache(1 << 12)(count_tokens)
+"""Walks on the same graph read the same texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,51 +43,43 @@ class ReferenceWalk:
         }
 
 
-class CachedTools:
-    """Tools whose calls change nothing: walks on the same graph repeat most calls, and each is executed once."""
+class CachedTools(ToolboxWrapper):
+    """Tools of which each call is run once, unless calls change later results: walks on a graph repeat most calls."""
 
-    ordered = False
-
-    def __init__(self, toolbox: Toolbox) -> None:
-        self._toolbox = toolbox
-        self._results: dict[tuple[str, str], ToolResult] = {}
-        self.specs = toolbox.specs
+    def __init__(self, inner: Toolbox, results: dict[tuple[str, str], ToolResult]) -> None:
+        super().__init__(inner)
+        self._results = results
 
     async def call(self, call: ToolCall) -> ToolResult:
-        key = (call.name, call.arguments)
-        if key not in self._results:
-            self._results[key] = replace(await self._toolbox.call(call), data=None)  # walks read the text
-        return self._results[key]
+        if self.ordered:
+            return await self.inner.call(call)
+        if (key := (call.name, call.arguments)) not in self._results:
+            self._results[key] = replace(await self.inner.call(call), data=None)  # walks read the text
+        return replace(self._results[key], call=call)
 
 
-async def expert_walk(expert: Player[T], task: T, about: LoadedGraph) -> ReferenceWalk:
-    """Return the expert's walk with the default tools. Raise OracleError if its answer is wrong."""
-    prompt = await task.prompt(about, "tools", AgentConfig())
-    assert prompt.toolbox is not None
-    policy = expert.policy(task, "tools", None, stdlib_random(0, "expert"))
-    walk = await drive(policy, prompt.toolbox, prompt.messages)
-    trajectory = Trajectory((), (Turn(Message("assistant", walk.answer)),), ExitStatus.ANSWERED)
-    if not task.score(trajectory, task.read(walk.answer), Scoring()).correct:
-        raise OracleError(
-            f"the expert's answer to {task.task_id} is wrong\n  target: {task.target}\n  expert: {walk.answer}"
-        )
-    return walk
-
-
-async def drive(
-    agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = (), count: Callable[[str], int] = count_tokens
+async def expert_walk(
+    expert: Player[T], task: T, about: LoadedGraph, agent: AgentConfig = AgentConfig()
 ) -> ReferenceWalk:
-    """Run a scripted agent on the tools. Raise StoreError if a tool fails.
+    """Return the expert's walk with the default prompt and tools, whose pages are those of the agent."""
+    paged = agent.result_tokens is not None
+    pages = AgentConfig(result_tokens=agent.result_tokens, encoding=agent.encoding) if paged else AgentConfig()
+    prompt = await task.prompt(about, "tools", pages)
+    assert prompt.toolbox is not None
+    toolbox = CachedTools(prompt.toolbox, about.once(("results", pages), dict))
+    policy = expert.policy(task, "tools", await about.whole_schema(), stdlib_random(0, "expert"))
+    return await drive(policy, toolbox, prompt.messages)
 
-    `count` counts tokens; pass a cached one for several walks on the same graph.
-    """
+
+async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
+    """Run a scripted agent on the tools. Raise StoreError if a tool fails."""
 
     def tokens(message: Message) -> int:
         """Return the tokens of text and calls, without a provider's message overhead."""
         called = (text for call in message.tool_calls for text in (call.name, call.arguments))
-        return sum(map(count, (message.content or "", *called)))
+        return sum(map(_count, (message.content or "", *called)))
 
-    tools = sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
+    tools = sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
     context = tools + sum(map(tokens, prompt))
     turns = calls = input_tokens = output_tokens = 0
     texts: list[str] | None = None
@@ -94,11 +89,11 @@ async def drive(
         try:
             asks = agent.send(texts)  # type: ignore[arg-type]  # None starts it
         except StopIteration as end:
-            return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + count(end.value))
+            return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + _count(end.value))
         tool_calls = tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))
         results = [await toolbox.call(call) for call in tool_calls]
         texts = [result.content for result in results]
         written = tokens(Message("assistant", tool_calls=tool_calls))
         output_tokens += written
-        context += written + sum(map(count, texts))
+        context += written + sum(map(_count, texts))
         calls += sum(not result.is_note for result in results)

@@ -65,15 +65,12 @@ class GraphToolbox:
         schema: Schema,
         tools: Sequence[Tool] | None = None,
         agent: AgentConfig | None = None,
-        *,
-        whole_values: bool = False,
     ) -> None:
-        """`tools`: default the four of the paper. `whole_values`: pages are not kept short by cutting values."""
+        """`tools`: default the four of the paper."""
         self._store = store
         self.schema = schema
         """The schema with which the names in calls are checked."""
         self._agent = agent or AgentConfig()
-        self._whole_values = whole_values
         self._say = self._agent.texts.message
         names = (*GRAPH_TOOLS, GET_SCHEMA) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
@@ -201,7 +198,7 @@ class GraphToolbox:
         whole = total == len(rows)
         ordered = whole and (agent.call_seconds is None or len(rows) <= MOST_ROWS)
         rows = canonical_rows(rows) if ordered else [canonical_rows([row])[0] for row in rows]
-        visible, page_notes = page_of(rows, page, agent, total=total, whole_values=self._whole_values)
+        visible, page_notes = page_of(rows, page, agent, total=total)
         content = encode_result(visible, [*notes, *page_notes], agent.encoding)
         tried = {name: shown_values[name] for name in retried} or None
         return ToolResult(call, content, rows=len(rows) + 1 if total is None else total, tried=tried, data=visible)

@@ -63,19 +63,17 @@ def page_of(
     agent: AgentConfig,
     *,
     total: int | None,
-    whole_values: bool = False,
 ) -> tuple[list[Row], list[str]]:
     """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
 
-    `total`: number of rows, of which some may be missing here, None if unknown; `whole_values`: none is cut.
+    `total`: number of rows, of which some may be missing here, None if unknown.
     Raise ToolMistake "bad_arguments" for a page that does not exist.
     """
     tokens = agent.result_tokens
     if tokens is None:
         return rows, []
-    longest = None
-    if not whole_values:  # the only row may be as long as a page
-        longest = tokens * CHARACTERS_PER_TOKEN if len(rows) == 1 else max(SHORTEST, tokens // VALUE_PART)
+    # The only row may be as long as a page.
+    longest = tokens * CHARACTERS_PER_TOKEN if len(rows) == 1 else max(SHORTEST, tokens // VALUE_PART)
     until = page if page > 0 else None
     laid, starts, ended = _lay_out(rows, longest, tokens, agent.encoding, until)
     if not 1 <= page <= len(starts):
@@ -94,7 +92,7 @@ def page_of(
 
 
 def _lay_out(
-    rows: Sequence[Row], longest: int | None, most: int, encoding: str, last: int | None
+    rows: Sequence[Row], longest: int, most: int, encoding: str, last: int | None
 ) -> tuple[list[Row], list[int], bool]:
     """Return rows as they are shown up to the page `last`, where pages begin, and True if there are no further pages.
 
@@ -115,12 +113,12 @@ def _lay_out(
     return readable, starts or [0], True
 
 
-def _readable(row: Row, longest: int | None, most: int, encoding: str) -> tuple[Row, int]:
+def _readable(row: Row, longest: int, most: int, encoding: str) -> tuple[Row, int]:
     """Return the row, cut to fit a page of `most` tokens, and its tokens."""
     while True:
-        short = row if longest is None else _cut(row, longest)
+        short = _cut(row, longest)
         tokens = count_tokens(encode_result([short], (), encoding))  # column names count with every row
-        if longest is None or longest <= SHORTEST or tokens <= most:
+        if longest <= SHORTEST or tokens <= most:
             return short, tokens
         longest = max(SHORTEST, longest // 2)
 

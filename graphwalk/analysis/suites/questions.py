@@ -29,10 +29,10 @@ from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.questions.agents.scripted import ExpertReference
+from graphwalk.suites.questions.agents.scripted import EXPERT
 from graphwalk.suites.questions.catalogue import CATEGORIES, has_plan, python_part, shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.reference import ReferenceWalk
+from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.suites.rows import missing_fields, row_set, typed_rows
 from graphwalk.tools.observed import Evidence, is_key, shows_data, tool_evidence, wasted_calls
 
@@ -173,10 +173,7 @@ class Analysis(SuiteAnalysis[QuestionTask]):
     async def reference(self, task: QuestionTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
         if not has_plan(task.template) or about.store is None or not about.store.in_process:
             return None
-        store = about.store
-        expert = about.once(("expert", agent), lambda: ExpertReference(store, about.graph, agent))
-        walk: ReferenceWalk = await expert(task)
-        return walk
+        return await expert_walk(EXPERT, task, about, agent)
 
 
 def why_wrong(

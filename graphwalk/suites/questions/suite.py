@@ -7,7 +7,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import generate_graph
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_source
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import (
@@ -21,7 +20,7 @@ from graphwalk.suites.loaded_graph import (
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionedGraph, QuestionsConfig
 from graphwalk.suites.questions.task import QuestionScore, QuestionTask
-from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
+from graphwalk.suites.questions.tasks.make_tasks import copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import Suite, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.variables import Variables
@@ -40,65 +39,45 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
-            if isinstance(entry, GeneratedGraph):
-                yield from _generated(place, entry, seed, config)
-            else:
-                yield from _own(place, entry, seed, file_of(entry))
+            yield from _instances(place, entry, seed, None if isinstance(entry, GeneratedGraph) else file_of(entry))
 
     async def read_graphs(
         self, config: QuestionsConfig, seed: int, variables: Variables
     ) -> AsyncIterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
-            if isinstance(entry, GeneratedGraph):
-                instances = _generated(place, entry, seed, config)
-            else:
-                instances = _own(place, entry, seed, await read_source(entry, variables))
-            for instance in instances:
+            graph = None if isinstance(entry, GeneratedGraph) else await read_source(entry, variables)
+            for instance in _instances(place, entry, seed, graph):
                 yield instance
 
     async def tasks(
         self, about: LoadedGraph, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> Tasks[QuestionTask]:
         assert about.store is not None
-        left_out: dict[str, str] = {}
-        if about.instance.source is not None:
-            tasks = await _own_tasks(about, config, seed, left_out)
-            left_out = {**dict(settings_left_out(about.graph, about.store, agent)), **left_out}
+        copy = about.instance.source
+        if isinstance(copy, AnonymisedCopy):
+            tasks, left_out, _ = await copy_tasks(copy, about.store, config, seed=seed)
         else:
-            tasks = await make_tasks(about.graph, about.store, config, seed=seed, left_out=left_out)
-            left_out |= dict(queries_left_out(about.store))
+            tasks, left_out, _ = await make_tasks(about.graph, about.store, config, seed=seed)
+        own = about.instance.source is not None
+        settings = settings_left_out(about.graph, about.store, agent) if own else queries_left_out(about.store)
         if config.wording != "standard":
             kinds = {kind.name: kind for kind in config.own_kinds}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
-        return Tasks(tasks, left_out)
+        return Tasks(tasks, {**dict(settings), **left_out})
 
 
-async def _own_tasks(
-    about: LoadedGraph, config: QuestionsConfig, seed: int, left_out: dict[str, str]
-) -> list[QuestionTask]:
-    """Return the tasks about an own graph; about its copy, those about the original in the copy's names."""
-    assert about.store is not None
-    copy = about.instance.source
-    config = config.model_copy(update={"most_rows": config.most_rows or OWN_ROWS})
-    if not isinstance(copy, AnonymisedCopy):
-        return await make_tasks(about.graph, about.store, config, seed=seed, left_out=left_out)
-    store = await EmbeddedDatabase().load(copy.original)
-    originals = await make_tasks(copy.original, store, config, seed=seed, left_out={})
-    return await copy_tasks(copy, originals, about.store, config=config, seed=seed, left_out=left_out)
-
-
-def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
-    for index in range(spec.count):
-        graph = generate_graph(spec, seed, index)
-        named = {} if spec.name is None else {"name": spec.name}
-        facts = {"entry": place, "index": index, "preset": spec.preset, **named}
-        yield GraphInstance.of(graph, facts=facts)
-
-
-def _own(place: int, entry: QuestionedGraph, seed: int, graph: PropertyGraph) -> Iterator[GraphInstance]:
-    """Yield your own graph and, if configured, its anonymised copy, whose source is the copy with its mapping."""
-    original = own_instance(place, entry, graph)
-    yield original
+def _instances(
+    place: int, entry: GeneratedGraph | QuestionedGraph, seed: int, graph: PropertyGraph | None
+) -> Iterator[GraphInstance]:
+    """Yield the graphs of an entry: generated ones, or `graph`, your own, and its anonymised copy if configured."""
+    if isinstance(entry, GeneratedGraph):
+        named = {} if entry.name is None else {"name": entry.name}
+        for index in range(entry.count):
+            facts = {"entry": place, "index": index, "preset": entry.preset, **named}
+            yield GraphInstance.of(generate_graph(entry, seed, index), facts=facts)
+        return
+    assert graph is not None
+    yield (original := own_instance(place, entry, graph))
     if entry.twin:
         copy = make_anonymised_copy(graph, seed)
         facts = {**original.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}

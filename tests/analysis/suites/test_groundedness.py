@@ -172,7 +172,9 @@ async def test_the_models_own_words_are_no_evidence() -> None:
 async def test_the_expert_is_always_right_and_grounded(agent: dict[str, Any], spec: dict[str, Any]) -> None:
     graph = generate_graph(GraphSpec(preset="paper-100", nodes=60, **spec), 2)
     store = await EmbeddedDatabase().load(graph)
-    here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, QuestionsConfig(), seed=2))
+    here = Stage(
+        GraphInstance(graph.digest, graph), store, [*(await make_tasks(graph, store, QuestionsConfig(), seed=2)).asked]
+    )
     for one in here.tasks:
         score, trajectory = await here.play("expert", one, agent=AgentConfig(**agent))
         hidden = "relationship_properties" in agent and one.template in NEEDS_PROPERTIES

@@ -54,6 +54,5 @@ def expert_with(flaw: str, task: QuestionTask, schema: Schema) -> Policy:
 async def stage(preset: str = "paper-100", seed: int = 0) -> Stage:
     graph = generate_graph(GraphSpec(preset=preset), seed)
     store = await EmbeddedDatabase().load(graph)
-    return Stage(
-        GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, QuestionsConfig(), seed=seed)
-    )
+    tasks = await make_tasks(graph, store, QuestionsConfig(), seed=seed)
+    return Stage(GraphInstance(graph.digest, graph), store, [*tasks.asked])

@@ -1,33 +1,23 @@
-"""Scripted agents for questions: expert with its reference walks, flawed expert and baselines."""
+"""Scripted agents for questions: expert, flawed expert and baselines."""
 
 import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from random import Random
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import OracleError
-from graphwalk.graphs.graph import KEY, PropertyGraph
-from graphwalk.graphs.schema import Schema, schema_of
+from graphwalk.graphs.graph import KEY
+from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row, Value
-from graphwalk.models.chat import Message
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.models.tokens import count_tokens
-from graphwalk.stores.base import GraphStore
 from graphwalk.suites.flawed import flawed, varied
-from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import has_plan, python_part
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.reference import CachedTools, ReferenceWalk, drive
-from graphwalk.suites.rows import compare_rows
 from graphwalk.suites.suite import Player
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import labels_in
 
 PAGE = 1000
@@ -149,41 +139,11 @@ def _no_plan(task: QuestionTask) -> str:
     return "" if has_plan(task.template) else f"the question {task.template} has no plan for scripted agents"
 
 
-_EXPERT = Player(_walk, why_not=_no_plan)
+EXPERT = Player(_walk, default=True, why_not=_no_plan)
 PLAYERS: Mapping[str, Player[QuestionTask]] = {
-    "expert": replace(_EXPERT, default=True),
-    "varied": _EXPERT.changed(varied),
+    "expert": EXPERT,
+    "varied": replace(EXPERT, default=False).changed(varied),
     "cypher": Player(own_cypher, ("write_cypher",)),
-    "flawed": replace(_EXPERT, default=True).changed(flawed),
+    "flawed": EXPERT.changed(flawed),
     "random": Player(random_walk, default=True),
 }
-
-
-class ExpertReference:
-    """Reference walks on a graph in the embedded engine (docs/method.md, Questions), with the default prompt.
-
-    Pages are those of the agent, but values are not shortened, because the expert's answer is checked. Pages of a
-    number of tokens are those of the texts.
-    """
-
-    def __init__(self, embedded: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> None:
-        fields = {"result_tokens", "encoding"} if agent.result_tokens is not None else set[str]()
-        pages = AgentConfig(**agent.model_dump(include=fields))
-        self._schema = schema_of(graph)
-        self._tools = CachedTools(GraphToolbox(embedded, self._schema, agent=pages, whole_values=True))
-        self._system = tools_system(self._schema, AgentConfig())
-        self._count = cache(count_tokens)
-
-    async def __call__(self, task: QuestionTask) -> ReferenceWalk:
-        """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
-        agent = expert(task.template, task.parameters, self._schema)
-        walk = await drive(agent, self._tools, (self._system, Message("user", task.question)), self._count)
-        rows: list[Row] = json.loads(walk.answer)
-        any_one = task.mode != "set"
-        if rows != task.target and not compare_rows(rows, task.target, task.answer_fields, any_one=any_one).correct:
-            raise OracleError(
-                f"the expert's answer to {task.task_id} differs from the target ({task.question.strip()})\n"
-                f"  expert: {walk.answer}\n  target: {json.dumps(task.target, ensure_ascii=False)}",
-                hint=f"graphwalk list questions {task.template}",
-            )
-        return walk

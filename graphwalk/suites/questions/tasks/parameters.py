@@ -23,8 +23,6 @@ _EXACT = 2**53
 COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local datetime"})
 """Temporal types whose texts are equal exactly if Cypher's `=` holds; not so with time zones and durations."""
 Chosen = dict[str, Value]
-Drawn = tuple[Value, ...]
-"""The parameters of a question in the order of its kind."""
 
 
 class ParameterSpace:
@@ -133,32 +131,33 @@ def owner_of(kind: QuestionKind, name: str, chosen: Mapping[str, Value]) -> tupl
 class ParameterSearch:
     """Search for the parameters of questions about one graph. `embedded` has it on the embedded engine."""
 
-    def __init__(self, index: GraphIndex, embedded: GraphStore, drawing: Drawing = "nontrivial") -> None:
-        self._index, self._embedded, self._drawing = index, embedded, drawing
+    def __init__(
+        self, index: GraphIndex, embedded: GraphStore, drawing: Drawing = "nontrivial", most_rows: int | None = None
+    ) -> None:
+        """`most_rows`: maximum of rows of an answer; None: no limit."""
+        self._index, self._embedded, self._drawing, self._most_rows = index, embedded, drawing, most_rows
         self._space = ParameterSpace(index)
 
     async def draw(
-        self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), most_rows: int | None = None
-    ) -> tuple[dict[str, Value], list[Row]]:
-        """Return drawn parameters that are not in `taken`, and the rows of `correct_rows`, at most `most_rows`.
+        self, kind: QuestionKind, random: Random, taken: Collection[tuple[Value, ...]] = ()
+    ) -> tuple[Question, list[Row]]:
+        """Return a question whose parameters are not in `taken`, and its `correct_rows`.
 
-        Raise CannotHost with the reason if none are found.
+        Raise CannotHost with the reason if none is found.
         """
         # Limits that do not depend on time, so that results are reproducible: the number of parameter sets, a tenth of
         # it if each takes a query, and the walks of one question, four times as many those of a search. They allow
         # seconds per question on your own graph of any size, or on a generated one of 10⁴ nodes.
-        graph, tried, ways_in_all = self._index.graph, 0, 0
+        graph, most_rows, tried, ways_in_all = self._index.graph, self._most_rows, 0, 0
         tries, most_ways = 2_000, 1_000_000
         if graph.spec:
             tries, most_ways = 20_000, 5_000_000 + 40 * (graph.node_count + graph.relationship_count)
         if kind.python is None:
             tries //= 10
         for parameters in islice(self._choices(kind, random), tries + len(taken)):
-            if parameters is not None and tuple(parameters.values()) in taken:
+            if tuple(parameters.values()) in taken:
                 continue
             tried += 1
-            if parameters is None:
-                continue
             question = Question(kind, self._index, parameters)
             if (ways := question.count_ways()) > most_ways:
                 continue
@@ -167,21 +166,20 @@ class ParameterSearch:
             rows = await correct_rows(question, self._embedded, most_rows)
             fits = has_answer(question, rows) and (most_rows is None or len(rows) <= most_rows)
             if fits and (self._drawing == "answerable" or await is_worth_asking(question, rows, self._embedded)):
-                return parameters, rows
+                return question, rows
         at_most = "" if most_rows is None else f" of at most {most_rows} rows (suite.most_rows)"
         trivial = "" if self._drawing == "answerable" else " that is not trivial"
-        reason = f"none of {tried:,} parameter sets has an answer{at_most}{trivial}"
-        hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
-        raise CannotHost(graph, kind.name, reason, hint)
+        raise CannotHost(f"none of {tried:,} parameter sets has an answer{at_most}{trivial}")
 
-    def _choices(self, kind: QuestionKind, random: Random) -> Iterator[Chosen | None]:
-        """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
+    def _choices(self, kind: QuestionKind, random: Random) -> Iterator[dict[str, Value]]:
+        """Yield parameter sets: each of them once, or draws step by step, which may repeat."""
         size = self._space.size(kind)
         if self._drawing == "nontrivial":
             yield from (self._space.at(kind, number) for number in _shuffled(size, random))
             return
         while size:
-            yield self._space.step_by_step(kind, random)
+            if (chosen := self._space.step_by_step(kind, random)) is not None:
+                yield chosen
 
 
 def _shuffled(size: int, random: Random) -> Iterator[int]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from graphwalk.errors import ConfigError, OracleError, StoreError, counted
-from graphwalk.graphs.graph import PropertyGraph, value_order
+from graphwalk.errors import ConfigError, OracleError, StoreError
+from graphwalk.graphs.graph import value_order
 from graphwalk.graphs.values import Row, Scalar, Value, shown, shown_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
@@ -26,14 +26,7 @@ _MOST_ROWS = 20
 
 
 class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
-    """Error for a question without usable parameters; `reason` does not name the graph."""
-
-    def __init__(self, graph: PropertyGraph, question: str, reason: str, hint: str) -> None:
-        size = f"{counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}"
-        super().__init__(
-            f"the graph {graph.digest[:12]} ({size}) cannot host the question {question}: {reason}", hint=hint
-        )
-        self.reason = reason
+    """Error for a question that cannot be asked about a graph, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +133,7 @@ async def correct_rows(question: Question, embedded: GraphStore, most: int | Non
             rows = distinct(map(shown, question.part.rows(question.index)), most)
         except Exception as error:  # code of another package may raise anything
             _LOGGER.exception("the Python part of the question %s failed", question.kind.name)
-            reason = f"its Python part failed: {type(error).__name__}: {error}"
-            hint = f"mend {type(question.part).__module__}, or omit the question"
-            raise CannotHost(question.index.graph, question.kind.name, reason, hint) from error
+            raise CannotHost(f"its Python part failed: {type(error).__name__}: {error}") from error
         if rows and rows[0].keys() != set(question.answer_fields):
             raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {fields}", "answer_fields")
         return rows

@@ -6,19 +6,20 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.report.report import report_of
-from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.values import Row
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.suites.questions.agents.scripted import ExpertReference
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.questions.agents.scripted import EXPERT
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks, tasks_on
+from graphwalk.suites.reference import expert_walk
 from graphwalk.suites.rows import same_rows
 from tests.runs.runs import records, start
 
@@ -30,9 +31,9 @@ async def tasks_of(spec: dict[str, Any], per_question: int = 1) -> list[Question
     graph = generate_graph(GraphSpec.model_validate(spec), 3)
     config = QuestionsConfig(questions=tuple(shipped_kinds()), per_question=per_question)
     store = await EmbeddedDatabase().load(graph)
-    expert = ExpertReference(store, store.graph or graph, AgentConfig())
-    tasks = await make_tasks(graph, store, config, seed=3)
-    return [task.model_copy(update=(await expert(task)).figures) for task in tasks]
+    about = LoadedGraph(GraphInstance.of(graph), store)
+    tasks = (await make_tasks(graph, store, config, seed=3)).asked
+    return [task.model_copy(update=(await expert_walk(EXPERT, task, about)).figures) for task in tasks]
 
 
 @pytest.mark.parametrize("spec", [{"preset": "paper-100"}, ODD])
@@ -51,7 +52,7 @@ async def test_a_preset_hosts_every_kind_and_the_expert_is_right(spec: dict[str,
 async def test_the_unscoped_cypher_of_a_record_gives_its_gold() -> None:
     graph = generate_graph(GraphSpec(preset="paper-150"), 4)
     store = await EmbeddedDatabase().load(graph)
-    for task in await make_tasks(graph, store, QuestionsConfig(), seed=4):
+    for task in (await make_tasks(graph, store, QuestionsConfig(), seed=4)).asked:
         rows = await store.run(task.cypher, task.cypher_parameters)
         if task.mode == "ties-allowed":
             assert len(rows) == 1

@@ -40,7 +40,7 @@ async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:
         if rows and await is_worth_asking(question, rows, store):
             likely.append(tuple(parameters.values()))
     random, search = stdlib_random(0, "uniform", name), ParameterSearch(index, store)
-    found = Counter([tuple((await search.draw(kind, random))[0].values()) for _ in range(2_000)])
+    found = Counter([tuple((await search.draw(kind, random))[0].parameters.values()) for _ in range(2_000)])
     assert 1 < len(likely) < len(choices)
     assert set(found) == set(likely)
     assert chisquare([found[parameters] for parameters in likely]).pvalue > 0.001
@@ -50,7 +50,7 @@ async def test_answers_have_at_most_the_rows_that_are_asked_for() -> None:
     graph = generate_graph(GraphSpec(preset="paper-200"), 5)
     config = QuestionsConfig(questions=("variable_hop_path",), per_question=2, most_rows=40)
     tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), config, seed=1)
-    assert [task.target_size <= 40 for task in tasks] == [True, True]
+    assert [task.target_size <= 40 for task in tasks.asked] == [True, True]
 
 
 async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
@@ -59,10 +59,7 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
     search = ParameterSearch(GraphIndex(graph), await EmbeddedDatabase().load(graph))
     with pytest.raises(ConfigError) as caught:
         await search.draw(shipped_kinds()["variable_hop_path"], stdlib_random(0, "test"))
-    assert caught.value.message == (
-        f"the graph {graph.digest[:12]} (3 nodes, 1 relationship) cannot host the question variable_hop_path: "
-        "none of 2 parameter sets has an answer that is not trivial"
-    )
+    assert caught.value.message == "none of 2 parameter sets has an answer that is not trivial"
 
 
 async def asked(graph: PropertyGraph, name: str, parameters: dict[str, Value]) -> tuple[list[Row], bool]:
