@@ -3,41 +3,40 @@
 In networkx the attribute `label` of a node is its label, `type` of an edge its type; properties keep their names.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from graphwalk.config.graph_source import Undirected
+from graphwalk.config.graph_source import FileOptions, Undirected
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import Edge, Entity, by_name, graph_of, has_usual
-from graphwalk.graphs.graph import Node, PropertyGraph
+from graphwalk.graphs.graph import PropertyGraph
 
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
-    """Return a MultiDiGraph whose nodes are the keys; `seed` and `spec` are attributes of the graph."""
+    """Return a MultiDiGraph whose nodes are the keys; `seed` and `spec` are attributes of the graph.
+
+    One label is text under `label`, several or none a list under `labels`. Raise ConfigError for a property with such a
+    name.
+    """
     result = nx.MultiDiGraph(seed=graph.seed, spec=dict(graph.spec))
-    result.add_nodes_from((node.key, _node_attributes(node)) for node in graph.nodes())
+    for node in graph.nodes():
+        one = len(node.labels) == 1 and not node.label.startswith(":")
+        labels = {"label": node.label} if one else {"labels": list(node.labels)}
+        _check_free(("label", "labels"), node.key, node.properties)
+        result.add_nodes_from([(node.key, {**labels, **by_name(node.properties)})])
     for r in graph.relationships():
-        _must_be_free("type", f"{r.source} to {r.target}", r.properties)
+        _check_free(("type",), f"{r.source} to {r.target}", r.properties)
         result.add_edges_from([(r.source, r.target, {"type": r.type, **by_name(r.properties)})])
     return result
 
 
-def _node_attributes(node: Node) -> dict[str, Any]:
-    """Return attributes: one label as text under `label`; several or none as a list under `labels`."""
-    one = len(node.labels) == 1 and not node.label.startswith(":")
-    for reserved in ("label",) if one else ("label", "labels"):
-        _must_be_free(reserved, node.key, node.properties)
-    labels = {"label": node.labels[0]} if one else {"labels": list(node.labels)}
-    return {**labels, **by_name(node.properties)}
-
-
-def _must_be_free(reserved: str, where: str, properties: Mapping[str, Any]) -> None:
-    if reserved in properties:
+def _check_free(reserved: Sequence[str], where: str, properties: Mapping[str, Any]) -> None:
+    if taken := [name for name in reserved if name in properties]:
         raise ConfigError(
-            f"{where} has a property {reserved!r}, which networkx needs for labels and types",
+            f"{where} has a property {taken[0]!r}, which networkx needs for labels and types",
             hint="save the graph as JSON, or rename the property",
         )
 
@@ -51,17 +50,12 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
     An undirected graph is refused, or with `undirected="both"` has every edge both ways. ConfigError if it
     cannot be used: two nodes have the same text, or a value is something else.
     """
-    if not graph.is_directed() and undirected == "refuse":
-        raise ConfigError(
-            "the networkx graph is undirected, and a property graph has directions",
-            hint='from_networkx(graph, undirected="both") reads every edge both ways',
-        )
     seed, spec = graph.graph.get("seed"), graph.graph.get("spec")
     try:
         return graph_of(
             (Entity(f"node {key!r}", _plain(attributes), str(key)) for key, attributes in graph.nodes(data=True)),
             _edges(graph),
-            undirected,
+            FileOptions(undirected=undirected),
             seed=seed if isinstance(seed, int) else None,
             spec=spec if isinstance(spec, dict) else None,
         )
@@ -84,10 +78,8 @@ def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _plain_value(value: Any) -> Any:
     """Return a value without the types of numpy and pandas, None if it is missing."""
-    if isinstance(value, np.ndarray):
-        return [_plain_value(item) for item in value.tolist()]
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain_value(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_plain_value(item) for item in value]
     if type(value).__name__ in ("NaTType", "NAType"):
         return None
     return value.item() if isinstance(value, np.generic) else value

@@ -3,14 +3,14 @@
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from xml.etree.ElementTree import ParseError
 
-from graphwalk.config.graph_source import FileOptions, Undirected
+from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError, FileNote, counted
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
@@ -29,6 +29,9 @@ USUAL_NAMES = {
 """Fields of a node or a relationship by what they hold, as other programs call them; the first that is there counts."""
 PROPERTIES = ("properties", "attributes", "metadata", "embedding_properties")
 """Fields whose object is properties, as other programs call them."""
+HEADER = ("schema_version", "seed", "spec")
+"""Fields of a file of ours that tell how the graph was made."""
+_MOST_LISTED = 10
 
 
 @contextmanager
@@ -54,28 +57,21 @@ def header(graph: PropertyGraph) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "seed": graph.seed, "spec": dict(graph.spec)}
 
 
-def checked_header(header: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
-    """Return seed and spec of a header. Raise ValueError for another version or damage."""
-    version, seed, spec = header["schema_version"], header.get("seed"), header.get("spec")
-    if version != SCHEMA_VERSION:
+def checked_header(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return seed and spec of a file of ours, {} of one without a version. Raise ValueError for another version."""
+    if (version := fields.get("schema_version", SCHEMA_VERSION)) != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {version!r}, this version of GraphWalk reads {SCHEMA_VERSION}")
-    if type(seed) not in (int, type(None)) or not isinstance(spec, dict | None):
+    seed, spec = fields.get("seed"), fields.get("spec") or {}
+    if type(seed) not in (int, type(None)) or not isinstance(spec, dict):
         raise ValueError(f"seed must be a whole number or null, and spec an object, not {brief((seed, spec))}")
-    return seed, spec or {}
-
-
-def refuse_choices(options: FileOptions, form: str) -> None:
-    """Raise ValueError if an option chooses names in a file whose form fixes them."""
-    for option in ("label_from", "type_from", "name_from"):
-        if getattr(options, option) is not None:
-            raise ValueError(f"{option} has no meaning for {form}, which has its own labels and types; leave it out")
+    return {"seed": seed, "spec": spec} if "schema_version" in fields else {}
 
 
 class Entity(NamedTuple):
     """A node as a program wrote it; `where` is its place in the file, for messages."""
 
     where: str
-    fields: Mapping[str, Any]
+    fields: dict[str, Any]
     key: Any
     labels: Any = None
     """None: in the fields, under one of their usual names."""
@@ -85,7 +81,7 @@ class Edge(NamedTuple):
     """A relationship as a program wrote it; `where` is its place in the file, for messages."""
 
     where: str
-    fields: Mapping[str, Any]
+    fields: dict[str, Any]
     source: Any
     target: Any
     type: Any = None
@@ -96,119 +92,112 @@ class Edge(NamedTuple):
 def graph_of(
     nodes: Iterable[Entity],
     edges: Iterable[Edge],
-    undirected: Undirected = "refuse",
+    options: FileOptions,
+    file: str | None = None,
     *,
-    label_names: Sequence[str] = USUAL_NAMES["labels"],
-    type_names: Sequence[str] = USUAL_NAMES["type"],
     seed: int | None = None,
     spec: Mapping[str, Any] | None = None,
 ) -> PropertyGraph:
-    """Return the graph of what a file holds.
+    """Return the graph of what a file holds; without nodes, the ends of relationships are nodes.
 
-    `label_names`, `type_names`: fields with the labels of nodes and the types of relationships. Raise ValueError with
-    the place of what cannot be used.
+    `file`: the name of a file of another program. Where nearly every node of it has a `label` of its own, this is its
+    name and no label, unless the options choose another reading. Note what it was read as. Raise ValueError with the
+    place of what cannot be used.
     """
-    places, rows = dict[str, str](), list[Node]()
+    nodes, edges = list(nodes), list(edges)
+    if options.label_from or options.name_from or options.type_from:
+        nodes = [node._replace(fields=flattened(node.where, node.fields)) for node in nodes]
+        edges = [edge._replace(fields=flattened(edge.where, edge.fields)) for edge in edges]
+        _check_choices(nodes, edges, options)
+    label_names, name_from = USUAL_NAMES["labels"], options.name_from
+    if options.label_from:
+        label_names = (options.label_from,)
+    elif file is not None and not name_from and _labels_are_names(nodes):
+        label_names = tuple(name for name in label_names if name != "label")
+        name_from = None if any("name" in node.fields for node in nodes) else "label"
+        read_as = "name" if name_from else "label"
+        note(
+            f"{file}: nearly every node has a label of its own, so it is read as the property {read_as}; "
+            "graphwalk export graph --label-from label reads it as the label"
+        )
+    if not nodes:
+        ends = (checked_text(edge.where, "end", end) for edge in edges for end in (edge.source, edge.target))
+        nodes = [Entity(f"node {key!r}", {}, key) for key in dict.fromkeys(ends)]
+    rows = dict[str, tuple[str, Node]]()
     for entity in nodes:
-        node = _node(entity, label_names)
-        if node.key in places:
-            raise ValueError(f"{entity.where}: the key {node.key!r} is there already, in {places[node.key]}")
-        places[node.key] = entity.where
-        rows.append(node)
-    relationships = _relationships(edges, type_names, places.keys(), undirected)
-    return PropertyGraph.from_rows(rows, relationships, seed=seed, spec=spec)
+        node = _node(entity, label_names, name_from)
+        if node.key in rows:
+            raise ValueError(f"{entity.where}: the key {node.key!r} is there already, in {rows[node.key][0]}")
+        rows[node.key] = (entity.where, node)
+    relationships = list[Relationship]()
+    for edge in edges:
+        relationship = _relationship(edge, (options.type_from,) if options.type_from else USUAL_NAMES["type"])
+        source, target = relationship.source, relationship.target
+        if missing := [end for end in (source, target) if end not in rows]:
+            raise ValueError(f"{edge.where} names the node {missing[0]!r}, which does not exist; add it")
+        relationships.append(relationship)
+        if not edge.directed and options.undirected == "refuse":
+            raise ValueError(
+                f"{edge.where} is undirected; a property graph has directions, so choose: --undirected both, in Python "
+                'undirected="both", reads every edge both ways'
+            )
+        if not edge.directed and source != target:
+            relationships.append(replace(relationship, source=target, target=source))
+    graph = PropertyGraph.from_rows((node for _, node in rows.values()), relationships, seed=seed, spec=spec)
+    if file is not None:
+        note(f"{file}: read as {_described(graph)}")
+    return graph
 
 
-def _node(entity: Entity, label_names: Sequence[str]) -> Node:
-    where, rest, key = entity.where, dict(entity.fields), checked_text(entity.where, "key", entity.key)
-    labels = take_first(rest, label_names, "Node") if entity.labels is None else entity.labels
+def _check_choices(nodes: Sequence[Entity], edges: Sequence[Edge], options: FileOptions) -> None:
+    """Raise ValueError if an option names a field that is not there, or another reading of what a format fixes."""
+    if (options.label_from and any(node.labels is not None for node in nodes)) or (
+        options.type_from and any(edge.type is not None for edge in edges)
+    ):
+        raise ValueError("this file has labels and types of its own; leave out label_from and type_from")
+    node_names, edge_names = ({str(name) for thing in things for name in thing.fields} for things in (nodes, edges))
+    for option, names in (("label_from", node_names), ("name_from", node_names), ("type_from", edge_names)):
+        if (name := getattr(options, option)) is not None and name not in names:
+            raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(sorted(names)) or 'none'}")
+
+
+def _labels_are_names(nodes: Sequence[Entity]) -> bool:
+    """Return True if nearly every node has a `label` of its own beside its properties, as a drawing shows them."""
+    fields = [node.fields for node in nodes if node.labels is None and "label" in node.fields]
+    if any("labels" in one or isinstance(one.get("properties"), dict) for one in fields):
+        return False
+    return len(fields) > 2 and len({str(one["label"]) for one in fields}) >= 0.9 * len(fields)
+
+
+def _node(entity: Entity, label_names: Sequence[str], name_from: str | None) -> Node:
+    where, fields, key = entity.where, dict(entity.fields), checked_text(entity.where, "key", entity.key)
+    if name_from in fields:
+        name = fields.pop(name_from)
+        if fields.setdefault("name", name) != name:
+            raise ValueError(f"{where} has another value of 'name'; rename it in the file")
+    labels = take_first(fields, label_names, "Node") if entity.labels is None else entity.labels
     distinct = {checked_text(where, "label", label) for label in labels_of(labels)}
     for label in filter(is_reserved, distinct):
         raise ValueError(
             f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by labels that "
             f"begin with {OUR_PREFIX}, so rename it"
         )
-    return Node(key, tuple(sorted(distinct)), apart_from_key(checked_properties(where, rest), key))
+    return Node(key, tuple(sorted(distinct)), apart_from_key(_properties(where, fields), key))
 
 
-def _relationships(
-    edges: Iterable[Edge], type_names: Sequence[str], keys: Set[str], undirected: Undirected
-) -> Iterator[Relationship]:
-    for where, fields, source, target, type_, directed in edges:
-        rest = dict(fields)
-        type_ = take_first(rest, type_names, "RELATED") if type_ is None else type_
-        relationship = Relationship(
-            checked_text(where, "type", type_),
-            checked_text(where, "source", source),
-            checked_text(where, "target", target),
-            checked_properties(where, rest),
-        )
-        ends = (relationship.source, relationship.target)
-        for end in ends:
-            if end not in keys:
-                raise ValueError(f"{where} names the node {end!r}, which does not exist; add it")
-        if not directed and undirected == "refuse":
-            raise ValueError(
-                f"{where} is undirected; a property graph has directions, so choose: --undirected both, in Python "
-                'undirected="both", reads every edge both ways'
-            )
-        yield relationship
-        if not directed and ends[0] != ends[1]:
-            yield replace(relationship, source=ends[1], target=ends[0])
-
-
-def foreign_graph(nodes: Sequence[Entity], edges: Sequence[Edge], options: FileOptions, file: str) -> PropertyGraph:
-    """Return the graph of a file of another program, and note what it was read as; without nodes, the ends are nodes.
-
-    Where nearly every node has a `label` of its own, this is its name and no label, unless the options choose another
-    reading. Raise ValueError if it cannot be used.
-    """
-    label_from, name_from, type_from = options.label_from, options.name_from, options.type_from
-    if label_from or name_from or type_from:
-        nodes = [node._replace(fields=flattened(node.where, node.fields)) for node in nodes]
-        edges = [edge._replace(fields=flattened(edge.where, edge.fields)) for edge in edges]
-    node_names, edge_names = ({str(name) for one in things for name in one.fields} for things in (nodes, edges))
-    for option, names in (("label_from", node_names), ("name_from", node_names), ("type_from", edge_names)):
-        if (name := getattr(options, option)) is not None and name not in names:
-            raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(sorted(names)) or 'none'}")
-    label_names = (label_from,) if label_from else USUAL_NAMES["labels"]
-    texts = [str(node.fields["label"]) for node in nodes if "label" in node.fields and "labels" not in node.fields]
-    separate = any(isinstance(node.fields.get("properties"), dict) for node in nodes)  # a name would be a property
-    if label_from != "label" and not separate and len(texts) > 2 and len(set(texts)) >= 0.9 * len(texts):
-        label_names = tuple(name for name in label_names if name != "label")
-        name_from = name_from or (None if "name" in node_names else "label")
-        note(
-            f"{file}: nearly every node has a label of its own, so it is read as the property "
-            f"{'name' if name_from == 'label' else 'label'}; "
-            "graphwalk export graph --label-from label reads it as the label"
-        )
-    if not nodes:
-        ends = (checked_text(edge.where, "end", end) for edge in edges for end in (edge.source, edge.target))
-        nodes = [Entity(f"node {key!r}", {}, key) for key in dict.fromkeys(ends)]
-    graph = graph_of(
-        [_named(node, name_from) if name_from and name_from in node.fields else node for node in nodes],
-        edges,
-        options.undirected,
-        label_names=label_names,
-        type_names=(type_from,) if type_from else USUAL_NAMES["type"],
+def _relationship(edge: Edge, type_names: Sequence[str]) -> Relationship:
+    where, fields = edge.where, dict(edge.fields)
+    type_ = take_first(fields, type_names, "RELATED") if edge.type is None else edge.type
+    return Relationship(
+        checked_text(where, "type", type_),
+        checked_text(where, "source", edge.source),
+        checked_text(where, "target", edge.target),
+        _properties(where, fields),
     )
-    return described(graph, file)
 
 
-def _named(node: Entity, name_from: str) -> Entity:
-    """Return a node with the property `name` from another field."""
-    fields = dict(node.fields)
-    name = fields.pop(name_from)
-    if fields.setdefault("name", name) != name:
-        raise ValueError(f"{node.where} has another value of 'name'; rename it in the file")
-    return node._replace(fields=fields)
-
-
-_MOST_LISTED = 10
-
-
-def described(graph: PropertyGraph, file: str) -> PropertyGraph:
-    """Return the graph of a file of another program, and note what it was read as."""
+def _described(graph: PropertyGraph) -> str:
+    """Return the numbers of nodes and relationships, by labels and types."""
     labels = {":".join(table.labels) or "no label": len(table.numbers) for table in graph.node_tables}
     types = {table.type: len(table.sources) for table in graph.relationship_tables}
     parts = []
@@ -216,8 +205,7 @@ def described(graph: PropertyGraph, file: str) -> PropertyGraph:
         listed = [f"{name} {number:,}" for name, number in Counter(numbers).most_common(_MOST_LISTED)]
         listed += ["…"] if len(numbers) > _MOST_LISTED else []
         parts.append(counted(sum(numbers.values()), thing) + (f" ({', '.join(listed)})" if listed else ""))
-    note(f"{file}: read as {' and '.join(parts)}")
-    return graph
+    return " and ".join(parts)
 
 
 def note(text: str) -> None:
@@ -252,14 +240,13 @@ def checked_text(where: str, what: str, value: Any) -> str:
     return value
 
 
-def checked_properties(where: str, fields: Mapping[Any, Any]) -> dict[str, Value]:
+def _properties(where: str, fields: dict[Any, Any]) -> dict[str, Value]:
     """Return properties that a graph can hold; those in an object `properties` are among them, None is left out.
 
     Raise ValueError with place and property for anything else.
     """
-    fields = flattened(where, fields)
     properties: dict[str, Value] = {}
-    for name, data in fields.items():
+    for name, data in flattened(where, fields).items():
         try:
             if not isinstance(name, str) or not name:
                 raise ValueError("this cannot be a name")
@@ -272,7 +259,7 @@ def checked_properties(where: str, fields: Mapping[Any, Any]) -> dict[str, Value
     return properties
 
 
-def flattened(where: str, fields: Mapping[Any, Any], names: Sequence[str] = PROPERTIES) -> Mapping[Any, Any]:
+def flattened(where: str, fields: dict[Any, Any], names: Sequence[str] = PROPERTIES) -> dict[Any, Any]:
     """Return the fields, with those of the objects under these names in their place.
 
     Raise ValueError for two values of one field.

@@ -1,30 +1,24 @@
 """Read CSV files, plain or in the layout of Neo4j's importer; write folders in that layout."""
 
-import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
-from graphwalk.files.writing import cannot_write, new_folder
+from graphwalk.files.writing import new_folder
 from graphwalk.graphs.formats.common import (
     USUAL_NAMES,
     Edge,
     Entity,
-    described,
-    foreign_graph,
     graph_of,
     has_usual,
     note,
     reading,
-    refuse_choices,
     write_lines,
 )
 from graphwalk.graphs.graph import KEY, MISSING, PropertyColumn, PropertyGraph
@@ -60,12 +54,13 @@ def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
             raise ValueError("no CSV file is in this folder")
         tables = list(map(_read_table, paths))
         if any(table.is_neo4j for table in tables):
-            refuse_choices(options, "the layout of Neo4j's importer")
-            return described(_neo4j_graph(tables), path.name)
-        things = [thing for table in tables for thing in _plain_things(table, options)]
+            numbered = sorted((row for table in tables for row in _numbered(table)), key=lambda row: row[0])
+            things = [thing for _, thing in numbered]
+        else:
+            things = [thing for table in tables for thing in _plain_things(table, options)]
         nodes = [thing for thing in things if isinstance(thing, Entity)]
         edges = [thing for thing in things if isinstance(thing, Edge)]
-        return foreign_graph(nodes, edges, options, path.name)
+        return graph_of(nodes, edges, options, path.name)
 
 
 def _read_table(path: Path) -> _Table:
@@ -112,12 +107,7 @@ ARGUMENTS = "import.args"
 NUMBER = "number"
 """Name of a column that the importer ignores: the place of a node in the graph that was written."""
 _STRUCTURE = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
-_OPTIONS = {"ID": ("label", "id-type"), "point": ("crs",), "time": ("timezone",), "datetime": ("timezone",)}
-"""Options of a header that can be read, by the type of the column."""
-_COLUMN = re.compile(
-    r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?:\{(?P<options>[^{}]*)\})?(?P<list>\[\])?"
-    r"(?:\((?P<space>[^()]*)\))?(?:\{(?P<more>[^{}]*)\})?"
-)
+_COLUMN = re.compile(r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?P<list>\[\])?(?:\((?P<space>[^()]*)\))?")
 
 
 class _Column(NamedTuple):
@@ -127,7 +117,6 @@ class _Column(NamedTuple):
     type: str = "string"
     is_list: bool = False
     space: str = ""
-    options: Mapping[str, str] = {}
 
 
 def _read_column(text: str | None) -> _Column:
@@ -138,106 +127,58 @@ def _read_column(text: str | None) -> _Column:
         return _Column(text)
     match = _COLUMN.fullmatch(text)
     if match is None:
-        raise ValueError(f"cannot read the column {brief(text)}: expected NAME:TYPE")
+        raise ValueError(f"cannot read the column {brief(text)}: expected NAME:TYPE, without options in braces")
     type_ = match["type"] if match["type"] in _STRUCTURE else match["type"].lower()
     if type_ not in _STRUCTURE and type_ not in READERS:
         raise ValueError(f"the column {brief(text)} has the unknown type {match['type']!r}")
-    options = {}
-    for entry in filter(None, f"{match['options'] or ''},{match['more'] or ''}".split(",")):
-        name, _, value = entry.partition(":")
-        if name.strip() not in _OPTIONS.get(type_, ()):
-            raise ValueError(f"the column {brief(text)} has the unknown option {name.strip()!r}")
-        options[name.strip()] = value.strip()
-    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "", options)
+    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "")
 
 
 def _value(place: str, column: _Column, field: str) -> Any:
     """Return the value of a field. Raise ValueError with its place if it is not of the column's type."""
-    texts = field.split(LIST_DELIMITER) if column.is_list and field else [] if column.is_list else [field]
     try:
-        values = [read_value(column.type, _completed(text, column.options)) for text in texts]
+        if not column.is_list:
+            return read_value(column.type, field)
+        return [read_value(column.type, text) for text in (field.split(LIST_DELIMITER) if field else ())]
     except ValueError as error:
         raise ValueError(f"{place}: column {column.name!r}, a {column.type}: {error}") from None
-    return values if column.is_list else values[0]
 
 
-def _completed(text: str, options: Mapping[str, str]) -> str:
-    """Return the text of a point or a time with the coordinate system or time zone of the header, unless it has one."""
-    if "crs" in options and "crs" not in text:
-        return text.replace("}", f", crs: {options['crs']}}}", 1)
-    zone = options.get("timezone")
-    if not zone or re.search(":.*[zZ+-]", text):
-        return text
-    if zone[0] in "+-Z":
-        return text + zone
-    try:
-        local = dt.datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
-    except KeyError:
-        raise ValueError(f"there is no time zone {zone!r}") from None
-    return f"{local.isoformat()}[{zone}]"
+def _numbered(table: _Table) -> Iterator[tuple[int, Entity | Edge]]:
+    """Yield the nodes or the relationships of a file in the layout of Neo4j's importer, with a number to sort them by.
 
-
-_Id = tuple[str, str]
-"""Id space and id of a node."""
-
-
-def _neo4j_graph(tables: Sequence[_Table]) -> PropertyGraph:
-    """Return the graph of files in the layout of Neo4j's importer.
-
-    A node is called by its id, and by SPACE:ID where two id spaces have the same id.
+    The key of a node is its id, with the id space before it.
     """
-    rows = sorted((row for table in tables for row in _rows(table)), key=lambda row: row[0])
-    nodes = [thing for _, thing in rows if isinstance(thing, Entity)]
-    edges = [thing for _, thing in rows if isinstance(thing, Edge)]
-    spaces = Counter(id_ for _, id_ in {node.key for node in nodes})
-    keys: dict[_Id, str] = {(space, id_): id_ for space, id_ in (node.key for node in nodes) if spaces[id_] == 1}
-
-    def key_of(id_: _Id) -> str:
-        return keys.get(id_, ":".join(filter(None, id_)))
-
-    return graph_of(
-        (node._replace(key=key_of(node.key)) for node in nodes),
-        (edge._replace(source=key_of(edge.source), target=key_of(edge.target)) for edge in edges),
-    )
-
-
-def _rows(table: _Table) -> Iterator[tuple[int, Entity | Edge]]:
-    """Yield the nodes or the relationships of a file, with a number to sort them by; keys are of the type `_Id`."""
     with reading(table.path):
-        if not table.is_neo4j:
-            raise ValueError("its first line has neither :ID nor :START_ID, as those of the other files have")
         columns = [_read_column(field) for field in table.header]
         types = Counter(column.type for column in columns)
-        needed = ("ID",) if "ID" in types else ("START_ID", "END_ID", "TYPE")
+        needed = ("START_ID", "END_ID", "TYPE") if "START_ID" in types else ("ID",)
         for name in needed:
             if types[name] != 1:
-                raise ValueError(f"its first line must have :{name} once")
+                raise ValueError(f"its first line must have :{name} once, as in the layout of Neo4j's importer")
         _check_names([column.name for column in columns if column.type not in _STRUCTURE])
         for line, record in table.records:
-            structure, labels, properties, number = dict[str, _Id](), list[str](), dict[str, Any](), 0
+            structure, labels, properties, number = dict[str, str](), list[str](), dict[str, Any](), 0
             for column, field in zip(columns, record, strict=True):
                 if field is None:
                     continue
-                if column.type == "IGNORE":
-                    number = int(field[:18]) if column.name == NUMBER and field.isdecimal() else number
-                elif column.type == "LABEL":
+                if column.type == "LABEL":
                     labels += filter(None, field.split(LIST_DELIMITER))
+                elif column.type == "IGNORE":
+                    number = int(field) if column.name == NUMBER and field.isdecimal() else number
                 elif column.type in _STRUCTURE:
-                    structure[column.type] = (column.space, field)
-                    labels += filter(None, [column.options.get("label")])
+                    structure[column.type] = ":".join(filter(None, (column.space, field)))
                     if column.type == "ID" and column.name not in ("", KEY):
-                        id_type = column.options.get("id-type", "string").lower()
-                        properties[column.name] = _value(f"line {line}", column._replace(type=id_type), field)
+                        properties[column.name] = field
                 else:
                     properties[column.name] = _value(f"line {line}", column, field)
             if missing := [name for name in needed if name not in structure]:
                 raise ValueError(f"line {line}: :{missing[0]} is missing")
             where = f"{table.path.name}, line {line}"
-            if "ID" in types:
+            if "ID" in structure:
                 yield number, Entity(where, properties, structure["ID"], labels)
             else:
-                _, type_ = structure["TYPE"]
-                yield 0, Edge(where, properties, structure["START_ID"], structure["END_ID"], type_)
+                yield 0, Edge(where, properties, structure["START_ID"], structure["END_ID"], structure["TYPE"])
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -281,10 +222,9 @@ def _plain_things(table: _Table, options: FileOptions) -> Iterator[Entity | Edge
         first_id = next((name for name in header[:1] if name.lower().endswith("id")), "")
         key = id_ or first_id or next((name for name in header if name.lower() == "name"), "")
         if not is_edges and not key:
-            names, usual_keys = ", ".join(map(brief, header)), ", ".join(USUAL_NAMES["key"])
             raise ValueError(
-                f"its columns {names} have no usual names: nodes have {usual_keys}, a first column that ends in id, or "
-                "name; relationships source and target; in the layout of Neo4j's importer :ID, or :START_ID and :END_ID"
+                f"no column of {', '.join(map(brief, header))} is named as usual: nodes have an id or a name, "
+                "relationships source and target, in the layout of Neo4j's importer :ID, or :START_ID and :END_ID"
             )
         structure = (source, target) if is_edges else (key,)
         columns, types = dict[str, Sequence[Any]](), list[str]()
@@ -328,20 +268,19 @@ _PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
 
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
-    """Write deterministic files, all or none. Raise ConfigError if the folder is not empty, or cannot be written."""
-    folder = new_folder(folder).resolve()
-    try:
-        with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-            place = Path(scratch) / "graph"
-            place.mkdir()
-            write_lines(place / ARGUMENTS, [*_write_tables(graph, place)])
-            place.replace(folder)
-    except OSError as error:
-        raise cannot_write(folder, error, ConfigError) from error
+    """Write deterministic files. Raise ConfigError if the folder is not empty, or cannot be written."""
+    files = dict(_files(graph))  # before anything is written: CSV may not hold the graph
+    new_folder(folder)
+    for name, columns in files.items():
+        header = ",".join(map(csv_text, columns))
+        write_lines(folder / name, chain([header], map(",".join, zip(*columns.values(), strict=True))))
+    # The importer of 2026 needs a folder.
+    arguments = [f"--{name.partition('-')[0]}=./{name}" for name in files]
+    write_lines(folder / ARGUMENTS, [*arguments, "--multiline-fields=true"])
 
 
-def _write_tables(graph: PropertyGraph, folder: Path) -> Iterator[str]:
-    """Write a file per table, and yield the arguments of the importer."""
+def _files(graph: PropertyGraph) -> Iterator[tuple[str, dict[str, Sequence[str]]]]:
+    """Yield the name of a file for every table, and its fields by column, quoted."""
     names: set[str] = set()
     keys = list(map(csv_text, graph.keys))
     for nodes in sorted(graph.node_tables, key=lambda table: table.labels):
@@ -351,47 +290,41 @@ def _write_tables(graph: PropertyGraph, folder: Path) -> Iterator[str]:
             ":LABEL": [csv_text(_joined(nodes.labels)) if nodes.labels else ""] * len(numbers),
             f"{NUMBER}:IGNORE": list(map(str, numbers)),
         }
-        # The importer of 2026 needs a folder.
-        file = _write_table(folder, "nodes-" + "-".join(nodes.labels), names, structure, nodes.columns)
-        yield f"--nodes=./{file}"
+        name = _file_name("nodes-" + "-".join(nodes.labels), names)
+        yield name, structure | _property_fields(name, nodes.columns)
     for table in sorted(graph.relationship_tables, key=lambda table: table.type):
         structure = {
             ":START_ID": [keys[number] for number in table.sources.tolist()],
             ":END_ID": [keys[number] for number in table.targets.tolist()],
             ":TYPE": [csv_text(table.type)] * len(table.sources),
         }
-        file = _write_table(folder, f"relationships-{table.type}", names, structure, table.columns)
-        yield f"--relationships=./{file}"
-    yield "--multiline-fields=true"
+        name = _file_name(f"relationships-{table.type}", names)
+        yield name, structure | _property_fields(name, table.columns)
 
 
-def _write_table(
-    folder: Path,
-    name: str,
-    names: set[str],
-    structure: Mapping[str, Sequence[str]],
-    columns: Mapping[str, PropertyColumn],
-) -> str:
-    """Write a table and return the name of its file. Raise ConfigError for a property with values of two types."""
-    fields = dict(structure)
+def _file_name(table: str, names: set[str]) -> str:
+    """Return a name that is not among `names`, and add it; some file systems ignore case."""
+    name = stem = re.sub(r"[^A-Za-z0-9-]+", "_", table)[:60].strip("_-")
+    number = 2
+    while name.lower() in names:
+        name, number = f"{stem}-{number}", number + 1
+    names.add(name.lower())
+    return f"{name}.csv"
+
+
+def _property_fields(file: str, columns: Mapping[str, PropertyColumn]) -> dict[str, Sequence[str]]:
+    """Return the fields of each property. Raise ConfigError for one with values of two types."""
+    fields = dict[str, Sequence[str]]()
     for title in sorted(columns):
         column = columns[title].canonical()
         types = sorted({type_name(value) for value in column.pool})
         if len(types) > 1 or any(type_.startswith("bytes") for type_ in types):
-            what = f"the property {title!r} of {name} has values of the type {' and '.join(types)}"
+            what = f"the property {title!r} of {file} has values of the type {' and '.join(types)}"
             raise ConfigError(f"CSV cannot hold this graph: {what}", hint="save the graph as JSON")
         if types:
             pool = [csv_text(_joined(v) if isinstance(v, tuple) else value_text(v)) for v in column.pool]
-            cells = ["" if code == MISSING else pool[code] for code in column.codes.tolist()]
-            fields[f"{title}:{types[0]}"] = cells
-    file = stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
-    number = 2
-    while file.lower() in names:  # some file systems ignore case
-        file, number = f"{stem}-{number}", number + 1
-    names.add(file.lower())
-    lines = (",".join(row) for row in zip(*fields.values(), strict=True))
-    write_lines(folder / f"{file}.csv", chain([",".join(map(csv_text, fields))], lines))
-    return f"{file}.csv"
+            fields[f"{title}:{types[0]}"] = ["" if code == MISSING else pool[code] for code in column.codes.tolist()]
+    return fields
 
 
 def _joined(items: Sequence[Value]) -> str:

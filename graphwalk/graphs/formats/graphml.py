@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -12,22 +12,20 @@ from xml.sax.saxutils import escape, quoteattr
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
+    HEADER,
     Edge,
     Entity,
     by_name,
     checked_header,
-    foreign_graph,
     graph_of,
     joined_labels,
     note,
     reading,
-    refuse_choices,
 )
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.graphs.graph import PropertyColumn, PropertyGraph
 from graphwalk.graphs.values import Value, brief, read_value, type_name, value_text
 
-_HEADER = ("schema_version", "seed", "spec")
 _DRAWINGS = {"nodegraphics": "name", "edgegraphics": "label"}
 """Types of yEd's keys → fields for the texts that it draws."""
 _DIRECTED = {"true": True, "1": True, "false": False, "0": False}
@@ -39,42 +37,30 @@ def read_graphml(path: Path, options: FileOptions) -> PropertyGraph:
     Raise ConfigError with the file and the node or relationship that cannot be used.
     """
     with reading(path):
-        root = _parse(path.read_bytes())
+        root = ElementTree.fromstring(path.read_bytes())
+        for element in root.iter():  # without namespaces, which some tools leave out
+            element.tag = element.tag.rpartition("}")[2]
         graphs = root.findall("graph")
         if len(graphs) != 1:
             raise ValueError(f"expected one <graph> element, not {len(graphs)}")
         (graph,) = graphs
-        _check_children("the graph", graph, {"data", "desc", "node", "edge"})
+        _check_children("the graph", graph, {"data", "node", "edge"})
         keys = _keys(root)
-        head = {_key_of(keys, item).name: item.text or "" for item in graph.iterfind("data")}
-        texts = head | {child.tag: child.text or "" for child in graph.iterfind("desc")}
-        if unread := sorted(name for name, text in texts.items() if name not in _HEADER and text.strip()):
-            note(f"{path.name}: data of the graph as a whole is left out: {', '.join(unread)}")
-        if "schema_version" in head:
-            refuse_choices(options, "a file with a schema_version")
-            seed, spec = checked_header({name: parse_json(head[name]) for name in _HEADER if name in head})
-            nodes, edges = _nodes(keys, graph, is_ours=True), _edges(keys, graph, options, is_ours=True)
-            return graph_of(nodes, edges, seed=seed, spec=spec)
+        head = {key.name: text for key, text in _texts("the graph", keys, graph) if text.strip()}
+        origin = checked_header({name: parse_json(head.pop(name)) for name in HEADER if name in head})
+        if head:
+            note(f"{path.name}: data of the graph as a whole is left out: {', '.join(sorted(head))}")
         if any(key.is_drawing for key in keys.values()):
             read = "its labels are the names of nodes and the types of edges, its shapes and places are left out"
             note(f"{path.name} is a drawing: {read}")
-        nodes, edges = _nodes(keys, graph, is_ours=False), _edges(keys, graph, options, is_ours=False)
-        return foreign_graph(list(nodes), list(edges), options, path.name)
-
-
-def _parse(document: bytes) -> Element:
-    try:
-        root = ElementTree.fromstring(document)
-    except LookupError as error:  # for the encoding in the first line
-        raise ValueError(str(error)) from error
-    for element in root.iter():  # without namespaces, which some tools leave out
-        element.tag = element.tag.rpartition("}")[2]
-    return root
+        nodes, edges = _nodes(keys, graph, bool(origin)), _edges(keys, graph, bool(origin))
+        return graph_of(nodes, edges, options, None if origin else path.name, **origin)
 
 
 class _Key(NamedTuple):
     """The meaning of the data of one key id; `default` is the text where the data is missing."""
 
+    id: str
     domain: str
     name: str
     type: str = "string"
@@ -85,13 +71,13 @@ class _Key(NamedTuple):
 
 
 def _keys(root: Element) -> dict[str, _Key]:
-    keys: dict[str, _Key] = {}
+    # Older releases of APOC do not declare labels.
+    keys = {"labels": _Key("labels", "node", "labels"), "label": _Key("label", "edge", "label")}
     for element in root.iterfind("key"):
         id_, items = element.get("id", ""), element.get("attr.list")
         drawing = _DRAWINGS.get(element.get("yfiles.type", ""))
-        if id_ in keys:
-            raise ValueError(f"two <key> elements have the id {id_!r}")
         keys[id_] = _Key(
+            id_,
             element.get("for", "all"),
             drawing or element.get("attr.name") or id_,
             element.get("graphwalk.type") or items or element.get("attr.type") or "string",
@@ -99,43 +85,32 @@ def _keys(root: Element) -> dict[str, _Key]:
             element.findtext("default"),
             drawing is not None,
         )
-    # Older releases of APOC do not declare labels, and `desc` is an element of its own.
-    return {"labels": _Key("node", "labels"), "label": _Key("edge", "label"), "desc": _Key("all", "desc")} | keys
+    return keys
 
 
-def _key_of(keys: Mapping[str, _Key], data: Element) -> _Key:
-    try:
-        return keys[data.get("key", "")]
-    except KeyError:
-        raise ValueError(f"no <key> element explains the data {data.get('key', '')!r}") from None
-
-
-def _nodes(keys: Mapping[str, _Key], graph: Element, *, is_ours: bool) -> Iterator[Entity]:
+def _nodes(keys: Mapping[str, _Key], graph: Element, is_ours: bool) -> Iterator[Entity]:
     for element in graph.iterfind("node"):
-        where, labels = f"the node {element.get('id')!r}", None
-        data = _data_of(where, keys, element)
-        if is_ours:  # a property may be called `label` too
-            labels = [data.pop("label")] if "label" in data else data.pop("labels", ())
-        fields = _by_name(where, keys, data)
+        where = f"the node {element.get('id')!r}"
+        fields, structure = _fields(where, keys, element, ("label", "labels") if is_ours else ())
         if "labels" in element.attrib:  # of Neo4j's exports
             fields["labels"] = element.attrib["labels"]
+        labels = None
+        if is_ours:
+            labels = [structure["label"]] if "label" in structure else structure.get("labels", ())
         yield Entity(where, fields, element.get("id"), labels)
 
 
-def _edges(keys: Mapping[str, _Key], graph: Element, options: FileOptions, *, is_ours: bool) -> Iterator[Edge]:
+def _edges(keys: Mapping[str, _Key], graph: Element, is_ours: bool) -> Iterator[Edge]:
     default = "false" if graph.get("edgedefault") == "undirected" else "true"
     for element in graph.iterfind("edge"):
         where = f"the edge from {element.get('source')!r} to {element.get('target')!r}"
-        data = _data_of(where, keys, element)
-        type_ = data.pop("type", None) if is_ours else None
-        fields = _by_name(where, keys, data)
-        if not is_ours and options.type_from is None:
-            type_ = element.get("label")  # of Neo4j's exports, which have it among the data too
-            if type_ is not None and fields.get("label") == type_:
-                del fields["label"]
-        if (way := element.get("directed", default)) not in _DIRECTED:
-            raise ValueError(f"{where}: directed={way!r} is neither true nor false")
-        yield Edge(where, fields, element.get("source"), element.get("target"), type_, _DIRECTED[way])
+        fields, structure = _fields(where, keys, element, ("type",) if is_ours else ())
+        type_ = structure.get("type", element.get("label"))
+        if "label" in element.attrib and fields.get("label") == type_:  # Neo4j's exports have it among the data too
+            del fields["label"]
+        if (direction := element.get("directed", default)) not in _DIRECTED:
+            raise ValueError(f"{where}: directed={direction!r} is neither true nor false")
+        yield Edge(where, fields, element.get("source"), element.get("target"), type_, _DIRECTED[direction])
 
 
 def _check_children(where: str, element: Element, tags: Set[str]) -> None:
@@ -143,44 +118,48 @@ def _check_children(where: str, element: Element, tags: Set[str]) -> None:
         raise ValueError(f"{where} has the unknown element <{min(unknown)}>, which a property graph cannot hold")
 
 
-def _data_of(where: str, keys: Mapping[str, _Key], element: Element) -> dict[str, Any]:
-    """Return the data of a node or an edge by key id: of a drawing its labels, one a line."""
-    domains = (element.tag, "all")
-    texts = {id_: key.default for id_, key in keys.items() if key.default is not None and key.domain in domains}
-    if (desc := element.findtext("desc")) is not None:
-        texts["desc"] = desc
-    _check_children(where, element, {"data", "desc"})
-    items = list(element.iterfind("data"))
-    if len({item.get("key") for item in items}) < len(items):
-        raise ValueError(f"{where} has data of one key twice")
-    for item in items:
-        id_, text = item.get("key", ""), item.text or ""
-        if _key_of(keys, item).is_drawing:
-            labels = [(part.text or "").strip() for part in item.iter() if part.tag in ("NodeLabel", "EdgeLabel")]
+def _texts(where: str, keys: Mapping[str, _Key], element: Element) -> Iterator[tuple[_Key, str]]:
+    """Yield the texts of an element's data: of a drawing its labels, one a line."""
+    for data in element.iterfind("data"):
+        id_, text = data.get("key", ""), data.text or ""
+        if id_ not in keys:
+            raise ValueError(f"no <key> element explains the data {id_!r} of {where}")
+        if keys[id_].is_drawing:
+            labels = [(part.text or "").strip() for part in data.iter() if part.tag in ("NodeLabel", "EdgeLabel")]
             text = "\n".join(filter(None, labels))
-        elif len(item):
+        elif len(data):
             raise ValueError(
-                f"the data {id_!r} of {where} has the element <{item[0].tag}>; "
+                f"the data {id_!r} of {where} has the element <{data[0].tag}>; "
                 "only text and the labels of yEd can be read"
             )
-        texts[id_] = text
-    return {id_: _value(keys[id_], text) for id_, text in texts.items()}
+        yield keys[id_], text
 
 
-def _by_name(where: str, keys: Mapping[str, _Key], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data by name. Raise ValueError for two values of one name."""
-    fields: dict[str, Any] = {}
-    for id_, value in data.items():
-        if keys[id_].is_drawing and not value:
+def _fields(
+    where: str, keys: Mapping[str, _Key], element: Element, structure_ids: Collection[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields of a node or an edge by name, and those of `structure_ids`, which a property may be called too.
+
+    Raise ValueError for two values of one name.
+    """
+    _check_children(where, element, {"data"})
+    fields, structure = dict[str, Any](), dict[str, Any]()
+    texts = list(_texts(where, keys, element))
+    ids = {key.id for key, _ in texts}
+    for key in keys.values():
+        if key.default is not None and key.domain in (element.tag, "all") and key.id not in ids:
+            texts.append((key, key.default))
+    for key, text in texts:
+        if key.is_drawing and not text:
             continue
-        name = keys[id_].name
-        if name in fields and fields[name] != value:
+        value, into = _value(key, text), structure if key.id in structure_ids else fields
+        if key.name in into and into[key.name] != value:
             raise ValueError(
-                f"{where} has two values of {name!r}, {brief(fields[name])} and {brief(value)}: give one of the <key> "
-                f"elements that have this name (one is {id_!r}) another attr.name"
+                f"{where} has two values of {key.name!r}, {brief(into[key.name])} and {brief(value)}: give one of the "
+                f"<key> elements that have this name (one is {key.id!r}) another attr.name"
             )
-        fields[name] = value
-    return fields
+        into[key.name] = value
+    return fields, structure
 
 
 def _value(key: _Key, text: str) -> Any:

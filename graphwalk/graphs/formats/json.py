@@ -3,25 +3,24 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.graphs.formats.common import (
+    HEADER,
     Edge,
     Entity,
     by_name,
     checked_header,
     checked_text,
     flattened,
-    foreign_graph,
     graph_of,
     has_usual,
     header,
     note,
     reading,
-    refuse_choices,
     take_usual,
 )
 from graphwalk.graphs.graph import KEY, PropertyGraph
@@ -112,19 +111,34 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
     Raise ConfigError with the file and the place of an error.
     """
     with reading(path):
-        document = _read_document(path.read_bytes())
-        if not isinstance(document, dict) or "schema_version" not in document:
-            return _foreign_graph(document, options, path.name)
-        refuse_choices(options, "a file with a schema_version")
-        seed, spec = checked_header(document)
-        _note_left_out(document.keys() - {"schema_version", "seed", "spec", "nodes", "relationships"}, path.name)
-        nodes, edges = (_entries(name, document.get(name)) for name in ("nodes", "relationships"))
-        return graph_of(
-            (Entity(at, fields, take_usual(fields, "key"), take_usual(fields, "labels", ())) for at, fields in nodes),
-            (_edge(at, fields)._replace(type=take_usual(fields, "type", "")) for at, fields in edges),
-            seed=seed,
-            spec=spec,
-        )
+        node_entries, edge_entries, rest = _parts(_read_document(path.read_bytes()))
+        origin = checked_header(rest)
+        directed, multigraph = rest.pop("directed", True) is not False, rest.pop("multigraph", False)
+        left_out = [name for name, value in rest.items() if name not in HEADER and value not in (None, "", [], {})]
+        if left_out:
+            names = ", ".join(map(brief, sorted(left_out)))
+            note(f"{path.name}: fields beside nodes and relationships are left out: {names}")
+        edges = []
+        for where, fields in edge_entries:
+            if multigraph and isinstance(name := fields.pop(KEY, None), str):  # networkx numbers the others
+                fields.setdefault("type", name)
+            source, target = _key(take_usual(fields, "source")), _key(take_usual(fields, "target"))
+            edges.append(Edge(where, fields, source, target, directed=directed))
+        ends = [end for edge in edges for end in (edge.source, edge.target)]
+        # Relationships name the nodes by their keys, else by their names, else by their positions, as in D3.
+        has_keys = any(has_usual(fields, "key") for _, fields in node_entries)
+        are_named = ends and not has_keys and all(isinstance(end, str) for end in ends)
+        nodes = []
+        for number, (where, fields) in enumerate(node_entries):
+            key = fields.get("name") if are_named else _key(take_usual(fields, "key"))
+            nodes.append(Entity(where, fields, checked_text(where, "key", number if key is None else key)))
+        keys = [node.key for node in nodes]
+        if all(type(end) is int for end in ends) and {*map(str, ends)}.isdisjoint(keys):
+            key_at = dict(enumerate(keys))
+            edges = [
+                e._replace(source=key_at.get(e.source, e.source), target=key_at.get(e.target, e.target)) for e in edges
+            ]
+        return graph_of(nodes, edges, options, None if origin else path.name, **origin)
 
 
 def _read_document(data: bytes) -> Any:
@@ -143,34 +157,11 @@ def _read_document(data: bytes) -> Any:
     return documents
 
 
-def _entries(name: str, entries: Any) -> list[Entry]:
-    """Return every object of a list with its place: "nodes[3]". Raise ValueError for anything else."""
-    if isinstance(entries, dict):  # by id, as in the JSON Graph Format
-        entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
-    if not isinstance(entries, list):
-        raise ValueError(f"{name!r} must be a list")
-    for number, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            raise ValueError(f"{name}[{number}] must be an object, not {brief(entry)}")
-    return [(f"{name}[{number}]", entry) for number, entry in enumerate(entries)]
-
-
-def _edge(where: str, fields: dict[str, Any]) -> Edge:
-    return Edge(where, fields, _key(take_usual(fields, "source")), _key(take_usual(fields, "target")))
-
-
-def _key(value: Any) -> Any:
-    """Return the key in what a file has for a node: it, or an object with it; a list is a tuple of networkx."""
-    if isinstance(value, dict):
-        value = take_usual(value, "key")
-    return str(from_json(value)) if isinstance(value, list) else value
-
-
 def _parts(document: Any) -> tuple[list[Entry], list[Entry], dict[str, Any]]:
-    """Return the nodes, the relationships and the other fields of a document of another program."""
+    """Return the nodes, the relationships and the other fields of a document."""
     if isinstance(document, list):
         nodes, edges = list[Entry](), list[Entry]()
-        for where, fields in map(_plain, _entries("entry", document)):
+        for where, fields in _entries("entry", document):
             is_edge = has_usual(fields, "source") and has_usual(fields, "target")
             (edges if is_edge else nodes).append((where, fields))
         return nodes, edges, {}
@@ -186,43 +177,33 @@ def _parts(document: Any) -> tuple[list[Entry], list[Entry], dict[str, Any]]:
     if not edge_list:
         names = ", ".join(map(brief, document)) or "none"
         raise ValueError(f"no list of relationships: expected one of {', '.join(_EDGE_LISTS)}; its fields: {names}")
-    nodes, edges = (list(map(_plain, _entries(name, document.pop(name, [])))) for name in (node_list, edge_list))
+    nodes, edges = (_entries(name, document.pop(name, [])) for name in (node_list, edge_list))
     return nodes, edges, document
 
 
-def _plain(entry: Entry) -> Entry:
-    """Return a node or a relationship without what Cytoscape and APOC put around its fields."""
-    where, fields = entry
-    fields = {name: value for name, value in fields.items() if value not in _KINDS.get(name, ())}
-    return where, dict(flattened(where, fields, ("data",)))
+def _entries(name: str, entries: Any) -> list[Entry]:
+    """Return the fields of every object of a list with its place: "nodes[3]". Raise ValueError for anything else.
+
+    What Cytoscape and APOC put around the fields is left out.
+    """
+    if isinstance(entries, dict):  # by id, as in the JSON Graph Format
+        entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
+    if not isinstance(entries, list):
+        raise ValueError(f"{name!r} must be a list")
+    rows = []
+    for number, entry in enumerate(entries):
+        where = f"{name}[{number}]"
+        if not isinstance(entry, dict):
+            raise ValueError(f"{where} must be an object, not {brief(entry)}")
+        for field, kinds in _KINDS.items():
+            if entry.get(field) in kinds:
+                del entry[field]
+        rows.append((where, flattened(where, entry, ("data",))))
+    return rows
 
 
-def _foreign_graph(document: Any, options: FileOptions, file: str) -> PropertyGraph:
-    """Return the graph in a document of another program."""
-    node_entries, edge_entries, rest = _parts(document)
-    directed, multigraph = rest.pop("directed", True) is not False, rest.pop("multigraph", False)
-    _note_left_out([name for name, value in rest.items() if value not in (None, "", [], {})], file)
-    edges = []
-    for where, fields in edge_entries:
-        if multigraph and isinstance(name := fields.pop(KEY, None), str):  # networkx numbers the others
-            fields.setdefault("type", name)
-        edges.append(_edge(where, fields)._replace(directed=directed))
-    ends = [end for edge in edges for end in (edge.source, edge.target)]
-    named = ends and all(isinstance(end, str) for end in ends)
-    named = named and not any(has_usual(fields, "key") for _, fields in node_entries)
-    nodes = []
-    for number, (where, fields) in enumerate(node_entries):
-        key = fields.get("name") if named else _key(take_usual(fields, "key"))
-        nodes.append(Entity(where, fields, checked_text(where, "key", number if key is None else key)))
-    keys = [node.key for node in nodes]
-    if keys and all(type(end) is int for end in ends) and not {*map(str, ends)} & {*keys}:  # positions, as D3 has them
-        key_at = dict(enumerate(keys))
-        edges = [
-            e._replace(source=key_at.get(e.source, e.source), target=key_at.get(e.target, e.target)) for e in edges
-        ]
-    return foreign_graph(nodes, edges, options, file)
-
-
-def _note_left_out(names: Collection[str], file: str) -> None:
-    if names:
-        note(f"{file}: fields beside nodes and relationships are left out: {', '.join(map(brief, sorted(names)))}")
+def _key(value: Any) -> Any:
+    """Return the key in what a file has for a node: it, or an object with it; a list is a tuple of networkx."""
+    if isinstance(value, dict):
+        value = take_usual(value, "key")
+    return str(from_json(value)) if isinstance(value, list) else value

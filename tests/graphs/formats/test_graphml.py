@@ -93,7 +93,6 @@ def test_data_with_elements_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_what_is_beside_the_data_is_read_or_named(tmp_path: Path) -> None:
-    assert next(read(tmp_path, '<node id="a"><desc>old</desc></node>').nodes()).properties == {"desc": "old"}
     with pytest.raises(ConfigError, match="the node 'a' has the unknown element <locator>"):
         read(tmp_path, '<node id="a"><locator/></node>')
     with pytest.warns(FileNote, match="data of the graph as a whole is left out: source"):
@@ -152,9 +151,6 @@ def test_options_choose_label_type_and_name(tmp_path: Path) -> None:
         graph = read(tmp_path, GEPHI + CITES, GEPHI_KEYS, **chosen)
     assert next(graph.nodes()) == Node("1", ("Green",), {"name": "Ines Roth"})
     assert [(r.type, r.properties) for r in graph.relationships()] == [("cites", {}), ("RELATED", {})]
-    with pytest.warns(FileNote, match="property name"):
-        graph = read(tmp_path, GEPHI, GEPHI_KEYS, label_from="party")
-    assert next(graph.nodes()) == Node("1", ("Green",), {"name": "Ines Roth"})
     assert next(read(tmp_path, GEPHI, GEPHI_KEYS, label_from="label").nodes()).labels == ("Ines Roth",)
     for option in chosen:
         with pytest.raises(ConfigError, match=rf"{option}: there is no 'Party'; there are: "):
