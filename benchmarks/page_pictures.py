@@ -11,6 +11,7 @@ from graphwalk.runs.folder import RunFolder
 from tests.analysis.page.browser import Browser
 
 _LONGEST_WALK = "graphwalk.page.listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"
+_DRAWN = "document.querySelector('.caption')?.textContent"
 
 
 def main(words: Sequence[str]) -> None:
@@ -25,8 +26,8 @@ def main(words: Sequence[str]) -> None:
             browser.picture(DOCS / "view-results.png")
             browser.window(1100, 700, dark=True)
             browser.open(f"{page.as_uri()}#view=episodes&outcome=right")
-            browser.run(f"graphwalk.go({{view: 'episode', e: {_LONGEST_WALK}}})")
-            browser.until("document.body.dataset.view === 'episode'")
+            browser.run(f"location.hash = `view=episode&e=${{{_LONGEST_WALK}}}`")
+            browser.until(_DRAWN)
             browser.picture(DOCS / "view-episode.png")
         finally:
             browser.close()

@@ -20,7 +20,7 @@ from graphwalk.models.chat import from_dict
 from graphwalk.models.text_calls import find_calls
 from graphwalk.models.trajectory import ToolResult, Trajectory, Turn
 from graphwalk.runs.record import ResultRecord
-from graphwalk.tools.encodings import read_rows
+from graphwalk.tools.encodings import decode_notes, read_rows
 from graphwalk.tools.observed import ObservedGraph, name_of
 
 Fate = Literal["", "asked", "way", "right", "wrong", "missed"]
@@ -43,7 +43,8 @@ class SceneCall:
     """A tool call with its result.
 
     `arguments` is parsed if it is JSON, else text. `rows` is the number of rows; None for notes and mistakes. `error`
-    is the class of mistake. `thought` is the text next to the call, or the content of a note. `table` has the rows.
+    is the class of mistake. `thought` is the text next to the call, or the content of a note. `result` is the text of
+    the result, `notes` and `table` its notes and rows.
     """
 
     call: str
@@ -53,11 +54,12 @@ class SceneCall:
     seconds: float
     result: str
     thought: str | None = None
+    notes: Sequence[str] = ()
     table: Sequence[Row] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the call as JSON data, without its result."""
-        fields = {name: value for name, value in vars(self).items() if name not in ("result", "table")}
+        fields = {name: value for name, value in vars(self).items() if name not in ("result", "notes", "table")}
         return fields | {"seconds": round(self.seconds, 6)}
 
 
@@ -219,7 +221,15 @@ def call_of(result: ToolResult, text: str | None = None) -> SceneCall:
     thought = beside or (result.content if result.is_note else None)
     rows = [] if result.error is not None or result.is_note else read_rows(result.content) or []
     return SceneCall(
-        result.call.name, arguments, result.rows, result.error, result.seconds, result.content, thought, rows
+        call=result.call.name,
+        arguments=arguments,
+        rows=result.rows,
+        error=result.error,
+        seconds=result.seconds,
+        result=result.content,
+        thought=thought,
+        notes=decode_notes(result.content) if rows else [],
+        table=rows,
     )
 
 

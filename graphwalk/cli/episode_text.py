@@ -24,7 +24,6 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import Result
 from graphwalk.sanitise import one_line, printable
 from graphwalk.terminal import data, progress_bar, say, stderr, stdout
-from graphwalk.tools.encodings import decode_notes
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -138,7 +137,7 @@ def _rows(call: SceneCall, most: int | None) -> "Iterator[RenderableType]":
     if not call.table:
         yield Text(printable(call.result), style="dim")
         return
-    yield from (Text(printable(note), style="dim") for note in decode_notes(call.result))
+    yield from (Text(printable(note), style="dim") for note in call.notes)
     names = list(dict.fromkeys(name for row in call.table for name in row))
     cells = [["" if name not in row else plain(row[name]) for name in names] for row in call.table[:most]]
     yield _grid(names, [(line, "") for line in cells])

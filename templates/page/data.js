@@ -1,16 +1,19 @@
-// What the page is about: an index that is there at once, and a block per episode that is inflated when it is opened.
+// What the page is about: an index that is read at once, and a block per episode that is inflated when it is opened.
+// What is shown follows from the address behind the #, so that every view can be linked to.
 import { byId } from "./dom.js";
 
 const read = (id) => JSON.parse(byId(id).textContent);
 
-// The data and what the reader has chosen. `listed`: the episodes in the list; `lastList`: the address of the list.
-export const page = {
-  index: read("index"),
-  figures: read("figures"),
-  episodes: [],
-  listed: [],
-  lastList: "",
-};
+// `listed`: the episodes in the list; `lastList`: its address.
+export const page = { index: read("index"), figures: read("figures"), listed: [], lastList: "#view=episodes" };
+page.episodes = page.index.episodes.map((episode, number) => ({ number, ...episode }));
+page.listed = page.episodes;
+
+export const stateNow = () => new URLSearchParams(location.hash.slice(1));
+export const addressOf = (state) => `#${new URLSearchParams(state)}`;
+
+// Change the address without showing the view again.
+export const replaceState = (state) => history.replaceState(null, "", addressOf(state));
 
 export const OUTCOMES = {
   right: { sign: "✓", title: "correct" },
@@ -25,31 +28,8 @@ export function outcome(episode) {
   return episode.right === false ? "wrong" : "unjudged";
 }
 
-// Lines of the index become objects; what is shared stays shared.
-export function unfold() {
-  const { index } = page;
-  page.episodes = (index.episodes || []).map((line, number) => {
-    const fields = Object.fromEntries(index.fields.map((name, place) => [name, line[place]]));
-    const [run, model, setting] = index.players[fields.player];
-    const [taskId, , kind, group, question, reference] = index.tasks[fields.task];
-    return { number, ...fields, run, model, setting, taskId, kind, group, question, reference };
-  });
-}
-
-async function inflate(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+export async function contentOf(number) {
+  const bytes = Uint8Array.from(atob(byId(`block-${number}`).textContent), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return JSON.parse(await new Response(stream).text());
-}
-
-const parsed = new Promise((resolve) => {
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", resolve);
-  else resolve();
-});
-
-const EMPTY = { prompt: [], turns: [], steps: [], nodes: [], links: [], legend: {} };
-
-export async function contentOf(number) {
-  if (!byId(`block-${number}`)?.nextSibling) await parsed; // else its text may be incomplete
-  return { ...EMPTY, ...(await inflate(byId(`block-${number}`).textContent)) };
 }

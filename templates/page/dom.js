@@ -8,15 +8,15 @@ function setAttribute(element, name, value) {
   if (name.startsWith("aria-")) element.setAttribute(name, String(value));
   else if (value === false) return;
   else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-  else if (name === "value" || name === "checked") element[name] = value;
+  else if (name === "value") element.value = value;
   else element.setAttribute(name, value === true ? "" : String(value));
 }
 
+const shown = (children) => children.flat(Infinity).filter((child) => child || child === 0);
+
 function build(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) setAttribute(element, name, value);
-  for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false && child !== true) element.append(child);
-  }
+  element.append(...shown(children));
   return element;
 }
 
@@ -30,6 +30,7 @@ export const html = (tag, attributes, ...children) =>
   build(document.createElement(tag), attributes, tag === "option" ? children : children.flat(Infinity).map(withBreaks));
 export const svg = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
 export const button = (text, attributes) => html("button", { type: "button", ...attributes }, text);
+export const replaceChildren = (parent, ...children) => parent.replaceChildren(...shown(children));
 export const words = (name) => String(name).replaceAll("_", " ");
 export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -61,35 +62,23 @@ export const duration = known((value) => {
   if (value < 0.1) return `${Math.round(value * 1000)} ms`;
   return value < 100 ? `${value.toFixed(1)} s` : `${Math.round(value / 60)} min`;
 });
-export const clock = (text) => plain(text).replace("T", " ").slice(0, 16);
-
-export function replaceChildren(parent, ...children) {
-  parent.replaceChildren(...children.flat(Infinity).filter((child) => child));
-  return parent;
-}
-
-export function showProblem(error) {
-  const text = `This cannot be shown: ${plain(error.message)}`;
-  replaceChildren(byId("main"), html("p", { class: "warning" }, text));
-}
-
-// A table with a row of titles, `classes` by column.
-export function tableOf(titles, rows, attributes) {
-  const head = html("thead", {}, html("tr", {}, titles));
-  return html("table", attributes, head, html("tbody", {}, rows));
-}
 
 export const columnTitle = (title, name) => html("th", { scope: "col", class: name }, title);
 
-// A box that scrolls sideways; its edge fades where more is to be seen.
-export function scroller(name, attributes, ...children) {
-  const label = { class: "scroller", tabindex: "0", role: "region", "aria-label": name };
-  const box = html("div", { ...label, onscroll: () => fadeEdges(box), ...attributes }, children);
-  new ResizeObserver(() => fadeEdges(box)).observe(box);
-  return box;
+// A table with a row of titles, in a box that scrolls sideways.
+export function tableOf(name, titles, rows) {
+  const head = html("thead", {}, html("tr", {}, titles));
+  const table = html("table", {}, head, html("tbody", {}, rows));
+  return html("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": name }, table);
 }
 
-export function fadeEdges(box) {
-  box.classList.toggle("cut-left", box.scrollLeft > 1);
-  box.classList.toggle("cut-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+// Put the views of the first items into an element. Return a button that adds those of the others.
+export function showFirst(parent, items, most, view) {
+  parent.replaceChildren(...items.slice(0, most).map(view));
+  const showRest = () => {
+    parent.append(...items.slice(most).map(view));
+    more.remove();
+  };
+  const more = button(`Show ${(items.length - most).toLocaleString("en")} more`, { class: "quiet", onclick: showRest });
+  return items.length > most && more;
 }

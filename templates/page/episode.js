@@ -1,25 +1,20 @@
 // One episode, or two on the same task side by side.
-import { go, replaceState } from "./address.js";
-import { OUTCOMES, contentOf, outcome, page } from "./data.js";
-import { amount, button, counted, cut, duration, html, money, plain, plainWords, valueText, words } from "./dom.js";
+import { OUTCOMES, addressOf, contentOf, outcome, page, replaceState } from "./data.js";
+import { amount, counted, cut, duration, html, money, plain, plainWords, valueText } from "./dom.js";
 import { aside, comparisonView, longText, turnsView } from "./turns.js";
 import { walkView } from "./walk.js";
-
-const MOST_COMPARED = 40;
-export const players = [];
 
 export async function episodeView(state) {
   const episode = page.episodes[Number(state.get("e"))];
   if (!episode) return html("p", { class: "empty" }, "There is no such episode.");
-  const other = state.has("beside") ? page.episodes[Number(state.get("beside"))] : null;
-  const both = [episode, other].filter(Boolean);
+  const both = [episode];
+  if (state.has("beside")) both.push(page.episodes[Number(state.get("beside"))]);
   const contents = await Promise.all(both.map((one) => contentOf(one.number)));
-  players.length = 0;
   const columns = both.map((one, number) => columnView(one, contents[number], state));
   return html(
     "article",
-    { class: `episode${other ? " two" : ""}` },
-    barView(episode, state, other),
+    { class: both.length > 1 ? "episode two" : "episode" },
+    barView(episode, state),
     page.index.runs[episode.run].conversation ||
       html("h2", {}, plainWords(episode.kind), " ", html("small", {}, plain(episode.taskId))),
     questionView(contents[0].question),
@@ -33,76 +28,63 @@ function playerName(episode) {
   return ` ${plain(episode.setting)}${repeat}${run}`;
 }
 
-function barView(episode, state, other) {
-  const order = page.listed.length ? page.listed : page.episodes;
-  const place = order.findIndex((one) => one.number === episode.number);
-  const openButton = (text, neighbour, id) => {
-    const onclick = () => go({ view: "episode", e: neighbour.number });
-    return button(text, { class: "quiet", id, disabled: place < 0 || !neighbour, onclick });
-  };
+function barView(episode, state) {
+  const place = page.listed.indexOf(episode);
+  const link = (text, other) => other && html("a", { href: addressOf({ view: "episode", e: other.number }) }, text);
   return html(
     "div",
     { class: "bar" },
-    button("← All episodes", { class: "quiet", id: "close", onclick: closeEpisode }),
-    html(
-      "span",
-      { class: "steps" },
-      openButton("‹ Previous", order[place - 1]),
-      openButton("Next ›", order[place + 1], "next"),
-    ),
-    besideView(episode, state, other),
+    html("a", { href: page.lastList }, "← All episodes"),
+    link("‹ Previous", page.listed[place - 1]),
+    place >= 0 && link("Next ›", page.listed[place + 1]),
+    besideView(episode, state),
   );
 }
 
-function besideView(episode, state, other) {
+function besideView(episode, state) {
   const rivals = page.episodes.filter((one) => one.task === episode.task && one.number !== episode.number);
   if (!rivals.length) return null;
   const options = rivals.map((one) => {
     const text = `${plain(one.model)}${playerName(one)} ${OUTCOMES[outcome(one)].sign}`;
-    return html("option", { value: one.number, selected: other && other.number === one.number }, text);
+    return html("option", { value: one.number, selected: state.get("beside") === String(one.number) }, text);
   });
-  const onchange = (event) => showBeside(state, event.target.value);
-  const select = html("select", { id: "beside", onchange }, html("option", { value: "" }, "no other"), options);
+  const onchange = (event) => {
+    if (event.target.value) state.set("beside", event.target.value);
+    else state.delete("beside");
+    location.hash = addressOf(state);
+  };
+  const select = html("select", { onchange }, html("option", { value: "" }, "no other"), options);
   return html("label", { class: "beside" }, html("span", {}, "beside"), select);
 }
 
-function showBeside(state, number) {
-  if (number === "") state.delete("beside");
-  else state.set("beside", number);
-  go(Object.fromEntries(state));
-}
+const details = (name, title, ...children) => html("details", { class: name }, html("summary", {}, title), children);
 
 function questionView(text) {
   const [question, ...rest] = text.split(/\n\n/);
   const title = "The form of the answer, and all else that was asked";
-  const details = () =>
-    html("details", {}, html("summary", {}, title), html("p", { class: "said" }, plain(rest.join("\n\n"))));
-  return html("div", { class: "question-text" }, html("p", {}, plain(question)), rest.length > 0 && details());
+  const more = rest.length > 0 && details(null, title, html("p", { class: "said" }, plain(rest.join("\n\n"))));
+  return html("div", { class: "question-text" }, html("p", {}, plain(question)), more);
 }
 
 function columnView(episode, content, state) {
-  let player = null;
-  const isAsked = page.index.runs[episode.run].conversation;
   const hasPicture = Boolean(content.grid || content.nodes.length);
-  const turns = turnsView(content.turns, hasPicture && ((call) => player.to(placeOf(content, call))));
+  const placeOf = (call) => content.steps.findIndex((step) => step.call === call) + 1;
+  const turns = turnsView(content.turns, hasPicture && ((call) => walk.to(placeOf(call))));
   const onStep = (step, place) => {
     markTurn(turns, step);
-    if (!player) return;
     state.set("step", place);
     replaceState(state);
   };
-  if (hasPicture && content.steps.length) {
-    player = walkView(content, state.has("step") ? Number(state.get("step")) : null, onStep);
-    players.push(player);
-  }
+  const firstPlace = state.has("step") ? Number(state.get("step")) : null;
+  const walk = hasPicture && walkView(content, firstPlace, onStep);
+  const target = html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer));
   const seen = html(
     "div",
     { class: "seen" },
-    isAsked && askedAnswerView(content.answer),
-    player && player.view,
-    missingView(content.score),
-    isAsked ||
-      html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer, MOST_COMPARED)),
+    page.index.runs[episode.run].conversation && longText(content.answer.rows[0][1] ?? "No answer.", "said"),
+    walk && walk.view,
+    content.score?.missing && html("p", { class: "warning" }, plain(content.score.missing)),
+    page.index.runs[episode.run].conversation || target,
     content.error && html("section", {}, html("h3", {}, "What went wrong"), longText(content.error, "result")),
     scoreView(content),
   );
@@ -114,10 +96,6 @@ function columnView(episode, content, state) {
     content.extractor && aside("the extractor model read", content.extractor),
   );
   return html("div", { class: "column" }, headView(episode), html("div", { class: "split" }, seen, heard));
-}
-
-function askedAnswerView({ rows: [[, answer]] }) {
-  return html("section", { class: "asked-answer" }, longText(answer ?? "No answer.", "said"));
 }
 
 function headView(episode) {
@@ -148,45 +126,27 @@ function numbersOf(episode) {
   return numbers.filter(Boolean).join(" · ");
 }
 
-const placeOf = (content, call) => content.steps.findIndex((step) => step.call === call) + 1;
-
 function markTurn(turns, step) {
   for (const element of turns.querySelectorAll(".current")) element.classList.remove("current");
-  const selector = step.call ? `[data-call="${step.call}"]` : `[data-turn="${step.turn}"]`;
-  const target = (step.call || step.turn) && turns.querySelector(selector);
+  const target = turns.querySelector(step.call ? `[data-call="${step.call}"]` : `[data-turn="${step.turn}"]`);
   if (!target) return;
   target.classList.add("current");
   const box = turns.parentElement;
-  if (box && box.scrollHeight > box.clientHeight + 4) box.scrollTop = target.offsetTop - box.offsetTop - 40;
+  if (box.scrollHeight > box.clientHeight + 4) box.scrollTop = target.offsetTop - box.offsetTop - 40;
 }
 
 function promptView(prompt) {
   const messages = prompt.map(([role, text]) =>
     html("div", { class: "message" }, html("p", { class: "note" }, role), longText(text, "said")),
   );
-  const title = `Prompt (${counted(prompt.length, "message")})`;
-  return html("details", { class: "prompt" }, html("summary", {}, title), messages);
-}
-
-function missingView(score) {
-  return score && score.missing ? html("section", { class: "failure" }, html("p", {}, plain(score.missing))) : null;
+  return details("prompt", `Prompt (${counted(prompt.length, "message")})`, messages);
 }
 
 function scoreView(content) {
   const fields = Object.entries({ ...content.score, ...content.parameters, ...content.graph });
   const facts = fields.filter(([, value]) => value !== null && typeof value !== "object");
-  if (!facts.length) return null;
   const items = facts.map(([name, value]) =>
     html("div", {}, html("dt", {}, plainWords(name)), html("dd", {}, cut(valueText(value), 120))),
   );
-  return html(
-    "details",
-    { class: "score" },
-    html("summary", {}, words("Score, parameters and graph")),
-    html("dl", {}, items),
-  );
-}
-
-export function closeEpisode() {
-  go({ ...Object.fromEntries(new URLSearchParams(page.lastList)), view: "episodes" });
+  return facts.length > 0 && details("score", "Score, parameters and graph", html("dl", {}, items));
 }

@@ -2,7 +2,7 @@
 import { OUTCOMES, outcome, page } from "./data.js";
 import { html, plainWords } from "./dom.js";
 
-export const CHOICES = [
+const CHOICES = [
   { name: "suite", title: "suite", value: (episode) => page.index.runs[episode.run].suite },
   { name: "run", title: "run", value: (episode) => page.index.runs[episode.run].name },
   { name: "model", title: "model", value: (episode) => episode.model },
@@ -14,7 +14,7 @@ export const CHOICES = [
   { name: "status", title: "exit status", value: (episode) => episode.status },
 ];
 const ORDERS = {
-  task: "by task",
+  "": "by task",
   calls: "most calls",
   tokens: "most tokens",
   cost: "highest cost",
@@ -24,9 +24,7 @@ const ORDERS = {
 const SEARCHED = ["taskId", "kind", "question", "answer", "model", "setting", "cause", "status"];
 
 function searchText(episode) {
-  episode.searchText ??= SEARCHED.map((name) => episode[name] ?? "")
-    .join("\n")
-    .toLowerCase();
+  episode.searchText ??= SEARCHED.map((name) => episode[name]).join("\n").toLowerCase();
   return episode.searchText;
 }
 
@@ -39,14 +37,11 @@ export function filtered(state) {
       needles.every((needle) => searchText(episode).includes(needle)),
   );
   const order = state.get("order");
-  if (order in ORDERS && order !== "task") {
-    return episodes.sort((a, b) => (b[order] || 0) - (a[order] || 0) || a.number - b.number);
-  }
+  if (order in ORDERS) return episodes.sort((a, b) => (b[order] || 0) - (a[order] || 0) || a.number - b.number);
   return episodes.sort((a, b) => a.task - b.task || a.number - b.number);
 }
 
-function choiceView(choice, state, onChange) {
-  const { name, title, value, fewest = 2 } = choice;
+function choiceView({ name, title, value, fewest = 2 }, state, onChange) {
   const counts = new Map();
   for (const episode of page.episodes) {
     const text = String(value(episode));
@@ -64,8 +59,7 @@ function choiceView(choice, state, onChange) {
 function selectView(name, title, options, state, onChange) {
   const elements = options.map(([value, text]) => html("option", { value, selected: state.get(name) === value }, text));
   const onchange = (event) => onChange(name, event.target.value);
-  const select = html("select", { id: `filter-${name}`, onchange }, elements);
-  return html("label", { class: state.has(name) ? "set" : null }, html("span", {}, title), select);
+  return html("label", {}, html("span", {}, title), html("select", { id: `filter-${name}`, onchange }, elements));
 }
 
 export function filtersView(state, onChange) {
@@ -78,8 +72,6 @@ export function filtersView(state, onChange) {
     oninput: (event) => onChange("q", event.target.value),
   });
   const choices = CHOICES.map((choice) => choiceView(choice, state, onChange));
-  const setOrder = (name, value) => onChange(name, value === "task" ? "" : value);
-  const order = selectView("order", "order", Object.entries(ORDERS), state, setOrder);
-  const onsubmit = (event) => event.preventDefault();
-  return html("form", { class: "filters", role: "search", onsubmit }, search, choices, order);
+  const order = selectView("order", "order", Object.entries(ORDERS), state, onChange);
+  return html("div", { class: "filters", role: "search" }, search, choices, order);
 }

@@ -3,19 +3,11 @@ import { button, counted, cut, html, plain, svg, valueText } from "./dom.js";
 import { circlePlaces, forcePlaces } from "./layout.js";
 
 const PALETTE = 8;
-const EMPTY_STEP = { focus: [], shown: [] };
-
-function drawnPart(scene) {
-  const nodes = scene.nodes.map((node, place) => ({ place, kind: "", about: {}, since: 0, ...node }));
-  const ends = (link) => ({ from: link.source, to: link.target });
-  const links = scene.links.map((link, number) => ({ name: "", about: {}, since: 0, ...link, ...ends(link), number }));
-  return { nodes, links };
-}
 
 export function graphDrawer(scene) {
-  const { nodes, links } = drawnPart(scene);
+  const { nodes, links } = scene;
   const isCircle = scene.layout === "circle";
-  const ends = links.filter((link) => link.from !== link.to).map((link) => [link.from, link.to]);
+  const ends = links.filter((link) => link.source !== link.target).map((link) => [link.source, link.target]);
   const points = isCircle ? circlePlaces(nodes.length) : forcePlaces(nodes.length, ends);
   if (!isCircle) for (const point of points) point.x *= 1.3; // the picture is wider than it is tall
   const bounds = boundsOf(points, isCircle ? 30 : 46);
@@ -27,10 +19,10 @@ export function graphDrawer(scene) {
   const details = html("p", { class: "details", role: "status" });
   const drawnNodes = nodes.map(drawNode);
   const drawnLinks = links.map(drawLink);
-  const label = `Graph with ${counted(scene.nodes.length, "node")}`;
+  const label = `Graph with ${counted(nodes.length, "node")}`;
   const picture = svg(
     "svg",
-    { class: `graph${isCircle ? " circle" : ""}`, role: "img", tabindex: "0", "aria-label": label },
+    { class: `graph${isCircle ? " circle" : ""}`, role: "img", "aria-label": label, viewBox: bounds.join(" ") },
     svg("defs", {}, arrowHead()),
     svg("g", {}, drawnLinks),
     svg("g", {}, drawnNodes),
@@ -49,10 +41,10 @@ export function graphDrawer(scene) {
   }
 
   function linkPath(link) {
-    const a = points[link.from];
-    const b = points[link.to];
+    const a = points[link.source];
+    const b = points[link.target];
     const middle = [(a.x + b.x) / 2, (a.y + b.y) / 2];
-    if (link.from === link.to) {
+    if (link.source === link.target) {
       const path = `M${a.x - 4} ${a.y - 8}C${a.x - 22} ${a.y - 34} ${a.x + 22} ${a.y - 34} ${a.x + 4} ${a.y - 8}`;
       return { path, middle };
     }
@@ -90,23 +82,18 @@ export function graphDrawer(scene) {
   }
 
   function draw(place) {
-    const step = { ...EMPTY_STEP, ...scene.steps[place - 1] };
+    const { focus = [], shown = [] } = scene.steps[place - 1] ?? {};
     nodes.forEach((node, number) => {
-      const isNew = step.shown.includes(node.place);
-      const isFocus = step.focus.includes(node.place);
-      setState(drawnNodes[number], "node", node.since > place, node.fate, [isFocus && "focus", isNew && "new"]);
+      const marks = [focus.includes(number) && "focus", shown.includes(number) && "new"];
+      setState(drawnNodes[number], "node", node.since > place, node.fate, marks);
     });
     links.forEach((link, number) => {
-      const isNew = link.since === place && place > 0;
-      setState(drawnLinks[number], "link", link.since > place, link.fate, [isNew && "new"]);
+      setState(drawnLinks[number], "link", link.since > place, link.fate, [link.since === place && place > 0 && "new"]);
     });
-    picture.dataset.seen = nodes.filter((node) => node.since <= place).length;
-    if (place >= scene.steps.length) picture.dataset.end = "";
-    else delete picture.dataset.end;
   }
 
   const legend = isCircle ? null : kindsLegend(kinds);
-  return { view: html("div", {}, zoomable(picture, bounds), details, legend), draw };
+  return { view: html("div", {}, zoomable(picture), details, legend), draw };
 }
 
 function setState(element, name, isUnseen, fate, marks) {
@@ -152,47 +139,15 @@ function captionRoom(points, nodes, unit) {
   };
 }
 
-// The wheel with Ctrl, and buttons, change the scale; a drag moves the picture.
-function zoomable(picture, bounds) {
-  let box = [...bounds];
-  let pointer = null;
-
-  function setBox(next) {
-    box = next;
-    picture.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
-  }
-  function zoom(factor) {
-    const [x, y, width, height] = box;
-    const shift = (1 - factor) / 2;
-    setBox([x + width * shift, y + height * shift, width * factor, height * factor]);
-  }
-  function zoomByWheel(event) {
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    zoom(event.deltaY > 0 ? 1.1 : 0.9);
-  }
-  function drag(event) {
-    if (!pointer || !event.buttons) {
-      pointer = null;
-      return;
-    }
-    const [x, y, width, height] = box;
-    const scale = Math.max(width / picture.clientWidth, height / picture.clientHeight);
-    setBox([x - (event.clientX - pointer[0]) * scale, y - (event.clientY - pointer[1]) * scale, width, height]);
-    pointer = [event.clientX, event.clientY];
-  }
-  picture.addEventListener("wheel", zoomByWheel, { passive: false });
-  picture.addEventListener("pointerdown", (event) => {
-    pointer = [event.clientX, event.clientY];
-  });
-  picture.addEventListener("pointermove", drag);
-  setBox(box);
-  const tools = html(
-    "div",
-    { class: "zoom" },
-    button("+", { "aria-label": "Closer", onclick: () => zoom(0.75) }),
-    button("−", { "aria-label": "Farther", onclick: () => zoom(1.33) }),
-    button("⤢", { "aria-label": "All of it", onclick: () => setBox([...bounds]) }),
-  );
-  return html("div", { class: "canvas" }, picture, tools);
+// Buttons change the scale; a larger picture scrolls.
+function zoomable(picture) {
+  let scale = 1;
+  const zoom = (factor) => () => {
+    scale = Math.max(1, scale * factor);
+    picture.style.setProperty("--zoom", scale);
+  };
+  const closer = button("+", { "aria-label": "Closer", onclick: zoom(1.5) });
+  const farther = button("−", { "aria-label": "Farther", onclick: zoom(1 / 1.5) });
+  const tools = html("div", { class: "zoom" }, closer, farther);
+  return html("div", { class: "canvas" }, html("div", { class: "scroller" }, picture), tools);
 }

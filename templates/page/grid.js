@@ -4,7 +4,7 @@ import { html, replaceChildren, svg } from "./dom.js";
 const CELL = 24;
 
 export function gridDrawer(scene) {
-  const { size, walls = [], start, goal, path = [] } = scene.grid;
+  const { size, walls, start, goal, path } = scene.grid;
   const side = size * CELL;
   const picture = svg("svg", {
     class: "grid",
@@ -57,16 +57,15 @@ export function gridDrawer(scene) {
 
   function draw(place) {
     const { kinds, order } = stateAfter(place);
-    const step = scene.steps[place - 1] || {};
+    const step = scene.steps[place - 1] ?? { cell: null };
     const cells = kinds.map((kind, cell) => square(cell, `cell ${kind}`, 0, svg("title", {}, String(cell))));
     const visits = [...order].filter(([cell]) => cell !== start && cell !== goal);
     const numbers = visits.map(([cell, number]) => caption(cell, String(number), null, 3.5));
     const names = [caption(start, "S", "name", 4.5), caption(goal, "G", "name", 4.5)];
-    const current = (step.cell ?? null) !== null && square(step.cell, "now", 1);
+    const current = step.cell !== null && square(step.cell, "now", 1);
     const answer = step.sort === "answer" ? pathSteps() : [];
     const frame = svg("rect", { class: "frame", width: side, height: side });
     replaceChildren(picture, cells, answer, numbers, names, current, frame);
-    picture.dataset.seen = order.size;
   }
   return { view: html("div", { class: "canvas" }, picture), draw };
 }

@@ -1,6 +1,6 @@
 // Tables as the papers print them; intervals are drawn under the figures.
 import { page } from "./data.js";
-import { button, byId, counted, html, plain, scroller, tableOf } from "./dom.js";
+import { button, byId, columnTitle, counted, html, plain, tableOf } from "./dom.js";
 
 export const resultsView = () => [jumpView(), page.index.runs.map(runView)];
 
@@ -23,7 +23,7 @@ export function runTitle(number) {
   const { runs } = page.index;
   if (runs.length < 2) return null;
   const run = runs[number];
-  const facts = [run.suite, run.planned && counted(run.planned, "episode")].filter(Boolean).map(plain).join(" · ");
+  const facts = [run.suite, counted(run.planned, "episode")].map(plain).join(" · ");
   const attributes = { class: "run", id: `run-${number}`, tabindex: "-1" };
   return html("h2", attributes, plain(run.name), html("small", {}, facts));
 }
@@ -40,13 +40,10 @@ export function jumpView() {
 }
 
 function tableView(table, place) {
-  const titles = table.headers.map(([title, isName]) =>
-    html(
-      "th",
-      { scope: "col", class: isName ? "name" : "number" },
-      title.split("\n").map((part, line) => [line > 0 && html("br"), plain(part)]),
-    ),
-  );
+  const titles = table.headers.map(([title, isName]) => {
+    const lines = title.split("\n").map((part, line) => [line > 0 && html("br"), plain(part)]);
+    return columnTitle(lines, isName ? "name" : "number");
+  });
   const rows = table.rows.map((row) => {
     const cells = row.map((cell, column) => figureCell(cell, table.headers[column]));
     return html("tr", { class: row.some((cell) => cell.dim) ? "published" : null }, cells);
@@ -55,17 +52,17 @@ function tableView(table, place) {
     "section",
     { class: "table" },
     html(place ? "h3" : "h2", {}, plain(table.title)),
-    scroller(table.title, {}, tableOf(titles, rows)),
+    tableOf(table.title, titles, rows),
     table.note && html("p", { class: "note" }, plain(table.note)),
   );
 }
 
 function figureCell(cell, [, isName]) {
-  if (isName) return html("th", { scope: "row", class: "name" }, plain(cell.text ?? ""));
+  if (isName) return html("th", { scope: "row", class: "name" }, plain(cell.text));
   return html(
     "td",
     { class: "number" },
-    html("span", { class: "figure" }, plain(cell.text ?? "")),
+    html("span", { class: "figure" }, plain(cell.text)),
     cell.interval && html("span", { class: "interval" }, plain(cell.interval)),
     cell.drawn && rangeView(cell.drawn),
   );
@@ -76,7 +73,7 @@ function rangeView([low, value, high]) {
   const range = html("span", { class: "range" });
   const mark = html("span", { class: "mark" });
   range.style.left = `${low * 100}%`;
-  range.style.width = `${Math.max(0, high - low) * 100}%`;
+  range.style.width = `${(high - low) * 100}%`;
   mark.style.left = `${value * 100}%`;
   return html("span", { class: "scale", "aria-hidden": "true" }, high > low && range, mark);
 }

@@ -10,12 +10,13 @@ import {
   money,
   plain,
   plainWords,
-  scroller,
+  showFirst,
   tableOf,
   valueText,
 } from "./dom.js";
 
 const FEW_ROWS = 12;
+const MOST_COMPARED = 40;
 const LONG_TEXT = 1500;
 const SHORT_TEXT = 1200;
 const LONGEST_CELL = 400;
@@ -30,7 +31,7 @@ export function turnsView(turns, onCall) {
   let calls = 0;
   const views = turns.map((turn, number) => {
     const first = calls + 1;
-    calls += (turn.calls || []).length;
+    calls += turn.calls.length;
     return turnView(turn, number + 1, first, onCall);
   });
   return html("ol", { class: "turns" }, views);
@@ -44,20 +45,19 @@ function turnView(turn, number, firstCall, onCall) {
     head,
     turn.thought && html("p", { class: "thought" }, plain(turn.thought)),
     turn.text && longText(turn.text, "said"),
-    (turn.calls || []).map((call, place) => callView(call, firstCall + place, onCall)),
+    turn.calls.map((call, place) => callView(call, firstCall + place, onCall)),
     turn.next && aside("then it was asked", turn.next),
   );
 }
 
-function turnFacts(turn) {
-  const usage = turn.usage || {};
+function turnFacts({ usage, seconds, forced, finish }) {
   const hasTokens = usage.input_tokens || usage.output_tokens;
   const facts = [
     hasTokens && `${amount(usage.input_tokens)} in, ${amount(usage.output_tokens)} out`,
     usage.cost && money(usage.cost),
-    turn.seconds && duration(turn.seconds),
-    turn.forced && "forced by the turn limit",
-    turn.finish === "length" && "cut off by the length limit",
+    seconds && duration(seconds),
+    forced && "forced by the turn limit",
+    finish === "length" && "cut off by the length limit",
   ];
   return facts.filter(Boolean).join(" · ");
 }
@@ -78,16 +78,10 @@ export function longText(text, name) {
 }
 
 function argumentsView(values) {
-  if (typeof values !== "object" || Array.isArray(values)) return valueText(values);
-  const fields = Object.entries(values || {});
-  return fields.map(([name, value]) =>
+  if (values === null || typeof values !== "object" || Array.isArray(values)) return valueText(values);
+  return Object.entries(values).map(([name, value]) =>
     html("span", { class: "argument" }, html("i", {}, plain(name)), ` ${valueText(value)}`),
   );
-}
-
-function outcomeView(call) {
-  if (call.error) return html("span", { class: "error" }, plainWords(call.error));
-  return call.rows !== undefined && html("span", { class: "found" }, counted(call.rows, "row"));
 }
 
 function callView(call, number, onCall) {
@@ -100,37 +94,25 @@ function callView(call, number, onCall) {
       : html("span", { class: "number" }, number),
     html("code", {}, plain(call.call)),
     argumentsView(call.arguments),
-    outcomeView(call),
+    call.error && html("span", { class: "error" }, plainWords(call.error)),
+    call.rows !== null && html("span", { class: "found" }, counted(call.rows, "row")),
     call.seconds >= 0.01 && html("span", { class: "found" }, duration(call.seconds)),
   );
-  const notes = (call.notes || []).map((note) => html("p", { class: "note" }, plain(note)));
-  return html(
-    "section",
-    label,
-    head,
-    notes,
-    call.values ? rowsView(call) : call.result && longText(call.result, "result"),
-  );
-}
-
-// A table whose first rows are shown, with a button for the others.
-function longTable(name, titles, rows, most) {
-  const table = tableOf(titles, rows.slice(0, most));
-  const rest = rows.slice(most);
-  const more = rest.length > 0 && button(`Show ${rest.length} more rows`, { class: "quiet", onclick: showRest });
-  function showRest() {
-    table.tBodies[0].append(...rest);
-    more.remove();
-  }
-  return [scroller(name, {}, table), more];
+  const notes = call.notes.map((note) => html("p", { class: "note" }, plain(note)));
+  return html("section", label, head, notes, call.table.length ? rowsView(call) : longText(call.result, "result"));
 }
 
 function rowsView(call) {
-  const titles = call.columns.map((name) => columnTitle(plainWords(name)));
-  const rows = call.values.map((row) => html("tr", {}, row.map(cellView)));
-  const [box, more] = longTable(`Rows of ${call.call}`, titles, rows, FEW_ROWS);
-  box.firstChild.className = "rows-table";
-  return html("div", {}, box, more);
+  const columns = [...new Set(call.table.flatMap(Object.keys))];
+  const titles = columns.map((name) => columnTitle(plainWords(name)));
+  const view = (row) => html("tr", {}, columns.map((name) => cellView(row[name])));
+  return html("div", { class: "rows-table" }, longTable(`Rows of ${call.call}`, titles, call.table, FEW_ROWS, view));
+}
+
+// A table whose first rows are shown, with a button for the others.
+function longTable(name, titles, rows, most, view) {
+  const box = tableOf(name, titles, []);
+  return [box, showFirst(box.querySelector("tbody"), rows, most, view)];
 }
 
 function cellView(value) {
@@ -138,15 +120,14 @@ function cellView(value) {
   return html("td", { class: text.length > 36 ? "long" : null }, text);
 }
 
-export function comparisonView({ columns, rows = [], note }, most) {
+export function comparisonView({ columns, rows, note }) {
   if (!rows.length) return html("p", { class: "note" }, "Nothing was answered, and nothing is the target.");
   const titles = [columnTitle(""), columns.map((name) => columnTitle(plainWords(name)))];
-  const views = rows.map(([fate, ...cells]) => {
+  const view = ([fate, ...cells]) => {
     const { sign, title } = FATES[fate];
     const mark = html("td", { class: "fate", title }, html("span", { "aria-label": title }, sign));
-    const values = cells.map((value) => html("td", {}, cut(valueText(value), LONGEST_CELL)));
-    return html("tr", { class: `fate-${fate}` }, mark, values);
-  });
-  const table = longTable("Answer and target", titles, views, most);
+    return html("tr", { class: `fate-${fate}` }, mark, cells.map(cellView));
+  };
+  const table = longTable("Answer and target", titles, rows, MOST_COMPARED, view);
   return html("div", { class: "comparison" }, table, note && html("p", { class: "note" }, plain(note)));
 }

@@ -1,12 +1,7 @@
-// The player: a scene, a slider, and buttons. `onStep` gets the current step and its place.
+// A scene with a slider over its steps. `onStep` gets the current step and its place.
 import { button, html, plain } from "./dom.js";
 import { graphDrawer } from "./graph.js";
 import { gridDrawer } from "./grid.js";
-
-function drawerOf(scene) {
-  if (scene.grid) return gridDrawer(scene);
-  return scene.nodes.length ? graphDrawer(scene) : null;
-}
 
 function legendView(scene) {
   const items = Object.entries(scene.legend).map(([name, text]) => {
@@ -17,61 +12,31 @@ function legendView(scene) {
 }
 
 export function walkView(scene, firstPlace, onStep) {
-  const drawer = drawerOf(scene);
+  const drawer = scene.grid ? gridDrawer(scene) : graphDrawer(scene);
   const last = scene.steps.length;
-  const within = (place) => Math.max(0, Math.min(last, place));
-  let place = within(firstPlace ?? last);
-  let timer = null;
   const caption = html("p", { class: "caption", role: "status" });
   const slider = html("input", {
     type: "range",
     class: "slider",
     min: 0,
     max: last,
-    step: 1,
     "aria-label": "Step",
-    oninput: () => pauseAt(Number(slider.value)),
+    oninput: () => to(Number(slider.value)),
   });
-  const play = button("Play", { class: "play", onclick: toggle });
-  const back = button("‹", { class: "back", "aria-label": "One step back", onclick: () => pauseAt(place - 1) });
-  const on = button("›", { class: "on", "aria-label": "One step on", onclick: () => pauseAt(place + 1) });
-  const controls = html("div", { class: "controls" }, back, play, on, slider);
-  const view = html("div", { class: "walk" }, drawer && drawer.view, controls, caption, legendView(scene));
+  const move = (by) => () => to(Number(slider.value) + by);
+  const back = button("‹", { "aria-label": "One step back", onclick: move(-1) });
+  const on = button("›", { "aria-label": "One step on", onclick: move(1) });
+  const controls = html("div", { class: "controls" }, back, on, slider);
 
-  function to(next) {
-    place = within(next);
-    const step = scene.steps[place - 1] || {};
-    if (drawer) drawer.draw(place);
-    slider.value = place;
-    view.dataset.step = place;
-    const position = place === 0 ? "start" : `${place} of ${last}`;
-    const text = place === 0 ? "before the first call" : plain(step.caption);
-    caption.replaceChildren(html("b", {}, position), ` ${text}`);
-    if (place === last) pause();
-    onStep(step, place);
+  function to(place) {
+    slider.value = place; // which keeps it within its ends
+    const current = Number(slider.value);
+    const step = current > 0 ? scene.steps[current - 1] : { caption: "before the first call" };
+    const position = current > 0 ? `${current} of ${last}` : "start";
+    drawer.draw(current);
+    caption.replaceChildren(html("b", {}, position), ` ${plain(step.caption)}`);
+    onStep(step, current);
   }
-  function pause() {
-    clearInterval(timer);
-    timer = null;
-    play.textContent = "Play";
-  }
-  function pauseAt(next) {
-    pause();
-    to(next);
-  }
-  function playOn() {
-    if (view.isConnected) to(place + 1);
-    else pause();
-  }
-  function toggle() {
-    if (timer) {
-      pause();
-      return;
-    }
-    if (place === last) to(0);
-    timer = setInterval(playOn, last > 40 ? 250 : 700);
-    play.textContent = "Pause";
-  }
-  to(place);
-  return { view, to, toggle, step: (by) => pauseAt(place + by), redraw: () => to(place) };
+  requestAnimationFrame(() => to(firstPlace ?? last)); // when it is in the page
+  return { view: html("div", { class: "walk" }, drawer.view, controls, caption, legendView(scene)), to };
 }

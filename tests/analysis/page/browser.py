@@ -125,12 +125,6 @@ class Browser:
             assert time.monotonic() < end, f"never true: {script}"
             time.sleep(0.03)
 
-    def press(self, key: str, text: str = "") -> None:
-        code = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
-        more: dict[str, Any] = {"windowsVirtualKeyCode": code.get(key, ord(key[0])), "key": key, "code": key}
-        self.send("Input.dispatchKeyEvent", type="keyDown", text=text, **more)
-        self.send("Input.dispatchKeyEvent", type="keyUp", **more)
-
     def picture(self, file: Path) -> None:
         shot = self.send("Page.captureScreenshot", format="png")
         file.write_bytes(base64.b64decode(shot["data"]))

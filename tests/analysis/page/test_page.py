@@ -25,10 +25,8 @@ def test_index_and_episodes_have_the_values_of_the_log(suite: str) -> None:
     records = {(r["model"], r["setting"], r["task_id"], r["repeat"]): r for r in explained(folder)}
     index = index_of([content_of(folder)])
     assert len(index["episodes"]) == len(records)
-    for values in index["episodes"]:
-        line = dict(zip(index["fields"], values, strict=True))
-        _, model, setting = index["players"][line["player"]]
-        record = records[model, setting, index["tasks"][line["task"]][0], line["repeat"]]
+    for line in index["episodes"]:
+        record = records[line["model"], line["setting"], line["taskId"], line["repeat"]]
         assert (line["calls"], line["right"]) == (record["tool_calls"], record["score"]["correct"])
         content = episode_content(record, scene_maker(folder)(record))
         assert content["question"] == record["task"]["question"]
@@ -46,10 +44,8 @@ def test_a_run_is_read_in_a_browser(browser: Browser, page_of: PageOf) -> None:
 
     browser.open(f"{address}#view=episodes&outcome=right&order=calls")
     assert browser.run("graphwalk.page.listed.length > 0 && graphwalk.page.listed.every((one) => one.right)")
-    browser.run("document.getElementById('list').focus()")
-    browser.press("ArrowDown")
     wanted = browser.run("graphwalk.page.listed[1].number")
-    browser.press("Enter")
+    browser.run("document.querySelectorAll('#list a')[1].click()")
     browser.until("document.body.dataset.view === 'episode'")
     assert browser.run("Number(graphwalk.stateNow().get('e'))") == wanted
     assert browser.run("document.querySelectorAll('.comparison tr.fate-right').length") > 0
@@ -62,7 +58,7 @@ def test_a_run_is_read_in_a_browser(browser: Browser, page_of: PageOf) -> None:
 @pytest.mark.parametrize(("suite", "picture"), [("mazes", "svg.grid path.answer"), ("magma", ".node.fate-right")])
 def test_mazes_and_traces_have_their_picture(browser: Browser, page_of: PageOf, suite: str, picture: str) -> None:
     browser.open(f"{page_of(suite)}#view=episodes&outcome=right")
-    browser.run("graphwalk.go({ view: 'episode', e: graphwalk.page.listed[0].number })")
+    browser.run("document.querySelector('#list a').click()")
     browser.until(f"document.querySelectorAll('{picture}').length > 0")
     assert browser.complaints == []
 
@@ -73,7 +69,7 @@ def test_a_conversation_opens_on_question_and_answer(browser: Browser, tmp_path:
     browser.open((tmp_path / "page.html").as_uri())
     (episode,) = content.episodes
     shown = text(browser, "main")
-    assert shown.index("Who acted in the quiet harbour?") < shown.index(episode.line["answer"][:60])
+    assert shown.index("Who acted in the quiet harbour?") < shown.index(episode.fields["answer"][:60])
     assert "not scored" not in shown
     assert browser.complaints == []
 
