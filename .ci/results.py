@@ -11,9 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.compare import compare_runs
-from graphwalk.analysis.report.plot_files import page_svg, styles_of
+from graphwalk.analysis.report.plot_files import page_svg
 from graphwalk.analysis.report.plots import Plot, against_size
 from graphwalk.analysis.report.report import Report, report_of
 from graphwalk.analysis.report.suite_report import BASELINE, CHANCE, CONSTANT, PROVEN
@@ -116,10 +118,10 @@ def origins(runs: Sequence[str]) -> str:
 def picture() -> Plot:
     """Return the accuracy of the taught players by size of the graph, with that of the baselines."""
     plot = against_size(report_on(TAUGHT), "nodes of the graph", (CHANCE, CONSTANT))
-    named = (replace(one, name=one.name.rpartition("/")[2].replace(" · ", " ")) for one in plot.series)
-    return replace(plot, name="results-sizes", series=tuple(named))
+    names = pl.col("player").str.replace(".*/", "").str.replace(" · ", " ", literal=True)
+    return replace(plot, name="results-sizes", points=plot.points.with_columns(names))
 
 
 if __name__ == "__main__":
     plot = picture()
-    (ROOT / "docs" / f"{plot.name}.svg").write_text(page_svg(plot, styles_of([plot])), encoding="utf-8")
+    (ROOT / "docs" / f"{plot.name}.svg").write_text(page_svg(plot), encoding="utf-8")

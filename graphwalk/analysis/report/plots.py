@@ -1,54 +1,39 @@
-"""The plots of a run as plain data, from the rows of its report."""
+"""The plots of a run as data frames, from the rows of its report."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.suite_report import GUESSES, PROVEN, SIZE
+from graphwalk.analysis.report.suite_report import ACCURACY, GUESSES, PROVEN, SIZE, ReportRow
 from graphwalk.sanitise import one_line
 
-_PROVEN_MARK = ", right and proven"
-
-
-@dataclass(frozen=True, slots=True)
-class PlotPoint:
-    """`x` is a number, or the name of a group; `low` and `high` are the ends of the interval of `y`, if it has one."""
-
-    x: str | float
-    y: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """The points of a player. `published`: from a paper, or a baseline."""
-
-    name: str
-    points: tuple[PlotPoint, ...]
-    published: bool = False
+Points = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Plot:
     """A plot of percentages. `name`: stem of its files. `about`: caption. `x` and `y`: titles of the axes.
 
-    With a title of the x axis it has lines against a number, else a dot per group with its interval.
+    With a title of the x axis it has lines against a number, else a dot per group with its interval. `points` has the
+    columns `player`, `x` (a number or the name of a group), `y`, the ends `low` and `high` of its interval, and
+    `published`: of a paper or a baseline.
     """
 
     name: str
     title: str
-    series: tuple[Series, ...]
-    y: str
+    points: pl.DataFrame
     about: str
     x: str = ""
+    y: str = "accuracy in %"
 
     @property
     def shows_results(self) -> bool:
         """Return True if it shows results of our own; a line needs two points."""
-        most = max((len(one.points) for one in self.series if not one.published), default=0)
-        return most >= (2 if self.x else 1)
+        numbers = self.points.filter(~pl.col("published")).group_by("player").len()["len"].to_list()
+        return max(numbers, default=0) >= (2 if self.x else 1)
 
 
 def plots_of(report: Report) -> list[Plot]:
@@ -65,74 +50,74 @@ def common_plots(report: Report) -> Iterator[Plot]:
 
 def by_model(report: Report) -> Plot:
     """Plot a line per setting with a dot and interval per model, and with chance and the best constant answer."""
-    measure = report.suite.compared[0]
-    rows = [row for row in report.rows if row.get(measure) is not None]
+    rows = [row for row in report.rows if row[ACCURACY] is not None]
     settings = dict.fromkeys(row["setting"] for row in rows)
     guesses = [{**row, "setting": one} for row in report.baselines if row["model"] in GUESSES for one in settings]
-    proven = series_of(rows, "setting", PROVEN, 1, mark=_PROVEN_MARK) if measure == "accuracy" else ()
-    guesses_series = series_of(guesses, "setting", measure, 1, True)
-    series = (*series_of(rows, "setting", measure, 1), *proven, *guesses_series)
+    points = [*_ours(rows, "setting"), *_points(guesses, "setting", published=True)]
     about = "Lines: 95 % intervals, clustered by graph."
-    return Plot("accuracy-by-model", "Accuracy by model and setting", series, "accuracy in %", about)
+    return Plot("accuracy-by-model", "Accuracy by model and setting", _frame(points, pl.String), about)
 
 
-def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy") -> Plot:
+def by_group(report: Report, grouping: str, title: str, measure: str = ACCURACY) -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
-    groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
-    published = [row for row in report.reference.groups.get(grouping, ()) if str(row[grouping]) in groups]
-    series = _ours_and(published, report, grouping, measure, one_line)
+    groups = {row[grouping] for row in report.groups.get(grouping, ())}
+    published = [row for row in report.reference.groups.get(grouping, ()) if row[grouping] in groups]
+    points = _ours_and(published, report, grouping, measure)
     hollow = " Hollow: published results." if report.reference.source else ""
     about = f"Lines: 95 % intervals, clustered by graph.{hollow}"
-    return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, series, "accuracy in %", about)
+    return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, _frame(points, pl.String), about)
 
 
 def against_size(report: Report, x: str, baselines: Iterable[str] = ()) -> Plot:
     """Plot a line per player against the size of graphs. `baselines` are drawn like published players."""
     published = report.reference.groups.get(SIZE, ())
     computed = [row for row in report.baseline_groups.get(SIZE, ()) if row["model"] in baselines]
-    series = (
-        *_ours_and(published, report, SIZE, "accuracy", float),
-        *series_of(computed, SIZE, "accuracy", 1, True, x=float),
-    )
+    points = [*_ours_and(published, report, SIZE), *_points(computed, SIZE, published=True)]
     about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
-    about += " Dashed grey: the scripted expert." if computed else ""
-    return Plot("accuracy-by-size", "Accuracy by size of the graph", series, "accuracy in %", about, x)
+    about += " Dashed: the scripted expert." if computed else ""
+    return Plot("accuracy-by-size", "Accuracy by size of the graph", _frame(points, pl.Float64), about, x)
 
 
-def _ours_and(
-    published: Iterable[Mapping[str, Any]],
-    report: Report,
-    grouping: str,
-    measure: str,
-    x: Callable[[Any], str | float],
-) -> tuple[Series, ...]:
-    """Return the players of a run, with their right and proven answers beside accuracy, then published ones."""
-    settings, ours = len({row["setting"] for row in report.rows}), report.groups.get(grouping, ())
-    others = series_of(published, grouping, measure, settings, True, x=x, mark=report.reference.mark)
-    proven = series_of(ours, grouping, PROVEN, settings, x=x, mark=_PROVEN_MARK) if measure == "accuracy" else ()
-    return (*series_of(ours, grouping, measure, settings, x=x), *proven, *others)
+def _ours_and(published: Iterable[ReportRow], report: Report, grouping: str, measure: str = ACCURACY) -> Points:
+    """Return the players of a run, then published ones, named by model and setting if there are several settings."""
+    names = ("model", "setting") if len({row["setting"] for row in report.rows}) > 1 else ("model",)
+    ours = _ours(report.groups.get(grouping, ()), grouping, measure, names)
+    return [*ours, *_points(published, grouping, measure, names, mark=report.reference.mark, published=True)]
 
 
-def series_of(
-    rows: Iterable[Mapping[str, Any]],
-    grouping: str,
-    measure: str,
-    settings: int = 2,
-    published: bool = False,
+def _ours(
+    rows: Iterable[ReportRow], x: str, measure: str = ACCURACY, names: Sequence[str] = ("model",)
+) -> Iterator[dict[str, Any]]:
+    """Yield the points of players, with their right and proven answers beside accuracy."""
+    yield from _points(rows, x, measure, names)
+    if measure == ACCURACY:
+        yield from _points(rows, x, PROVEN, names, mark=", right and proven")
+
+
+def _points(
+    rows: Iterable[ReportRow],
+    x: str,
+    measure: str = ACCURACY,
+    names: Sequence[str] = ("model",),
     *,
-    x: Callable[[Any], str | float] = one_line,
     mark: str = "",
-) -> Iterator[Series]:
-    """Yield the rows of each player as points, except rows without a value. `x` places a group.
-
-    A player is named by model and setting, or by the model alone if all have one setting, and the mark.
-    """
-    by_player: dict[str, list[PlotPoint]] = {}
+    published: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """Yield a point per row with a value. `x` and `names`: its fields that place it and name its player."""
     for row in rows:
         if row.get(measure) is not None:
             low, high = row.get("intervals", {}).get(measure, (None, None))
-            name = one_line(row["model"]) + (f" · {one_line(row['setting'])}" if settings > 1 else "")
-            point = PlotPoint(x(row[grouping]), float(row[measure]), low, high)
-            by_player.setdefault(name + mark, []).append(point)
-    for name, points in by_player.items():
-        yield Series(name, tuple(points), published)
+            player = " · ".join(one_line(row[name]) for name in names) + mark
+            yield {
+                "player": player,
+                "x": one_line(row[x]),
+                "y": row[measure],
+                "low": low,
+                "high": high,
+                "published": published,
+            }
+
+
+def _frame(points: Points, x: type[pl.DataType]) -> pl.DataFrame:
+    columns = {"player": pl.String, "x": pl.String, "y": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(points, {**columns, "published": pl.Boolean}, strict=False).with_columns(pl.col("x").cast(x))

@@ -13,7 +13,6 @@ from pydantic.fields import FieldInfo
 
 from graphwalk.analysis.report.text_table import FORMATS, Column
 from graphwalk.config.resources import YamlFile, data_path
-from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.suite import setting_of
@@ -24,6 +23,8 @@ Reader = Callable[[ResultRecord], float | None]
 BASELINE = "baseline"
 """The setting of baselines."""
 SIDES = ("first", "second")
+ACCURACY = "accuracy"
+"""The measure of right answers, which every suite has."""
 PROVEN = "proven_accuracy"
 """The measure of right answers that the tool results of their episodes prove."""
 SIZE = "size"
@@ -118,7 +119,7 @@ NOT_PUBLISHED = Reference("")
 class SuiteReport:
     """The report of one suite.
 
-    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure.
+    `compared`: names of the measures in which models are compared pairwise; the first is `accuracy`.
     `causes`: the columns that count the causes of wrong answers. `baselines` computes the results of baselines from any
     result of a task. `records` converts the log to the records to measure, if these are not episodes. `cluster` returns
     the graph of a task and its question, the units of statistics. `remark` returns a note required by a result; equal
@@ -156,13 +157,6 @@ class SuiteReport:
     def under(self, protocols: Iterable[str]) -> "SuiteReport":
         """Return the report of runs with these protocols: that of `paper` if all have it."""
         return replace(self, records=self.paper_records) if self.paper_records and {*protocols} == {"paper"} else self
-
-    def reference(self, name: str) -> Reference:
-        """Return a published table. Raise ConfigError for an unknown name."""
-        if name not in self.references:
-            names = " or ".join(self.references) or "null"
-            raise ConfigError(f"the suite {self.suite} has no published table {name!r}", hint=f"reference: {names}")
-        return self.references[name]()
 
 
 ReportRow = dict[str, Any]
