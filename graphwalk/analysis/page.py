@@ -6,8 +6,8 @@ import json
 import re
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from graphwalk.analysis.report.plot_files import can_draw, page_svg
 from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.report.report import Report, report_of
 from graphwalk.analysis.report.text_table import Column, TextTable, legend
-from graphwalk.analysis.scene import Scene, SceneCall
+from graphwalk.analysis.scene import Scene
 from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.config.resources import data_path
 from graphwalk.config.templates import render_page
@@ -28,35 +28,6 @@ from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.folder import RunFolder, own_episodes
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 from graphwalk.sanitise import escape_markup, one_line, script_json
-from graphwalk.tools.encodings import decode_notes
-
-
-def episode_content(record: Mapping[str, Any], scene: Scene) -> dict[str, Any]:
-    """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
-    return {
-        "question": record["task"]["question"],
-        "parameters": record["task"].get("parameters", {}),
-        "score": record["score"],
-        "extractor": record.get("extractor_reply"),
-        "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
-        **asdict(replace(scene, turns=()), dict_factory=_known),
-        "turns": [_known({**vars(turn), "calls": list(map(_call, turn.calls))}.items()) for turn in scene.turns],
-    }
-
-
-def _known(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields that are not empty; zero is kept."""
-    return {name: value for name, value in fields if value or (value == 0 and value is not False)}
-
-
-def _call(call: SceneCall) -> dict[str, Any]:
-    fields = {name: value for name, value in vars(call).items() if name not in ("table", "thought")}
-    if call.table:
-        columns = list(dict.fromkeys(name for row in call.table for name in row))
-        fields |= {"columns": columns, "values": [[row.get(name) for name in columns] for row in call.table]}
-        fields |= {"notes": decode_notes(call.result), "result": ""}
-    return _known(fields.items())
-
 
 _LONGEST_ANSWER = 160
 """Characters of an answer that can be searched for."""
@@ -66,18 +37,30 @@ _RAW = -15
 
 @dataclass(frozen=True)
 class PageEpisode:
-    """One episode of a page: its line of the index, and everything else as deflated JSON."""
+    """One episode of a page: its fields in the index, and everything else as deflated JSON.
 
-    key: EpisodeKey
-    task: tuple[Any, ...]
-    """Task id, digest of the graph, kind, group, question, and reference calls."""
-    line: Mapping[str, Any]
+    Episodes with the same `task`, an id and the digest of a graph, can be shown side by side.
+    """
+
+    task: tuple[str, str]
+    fields: Mapping[str, Any]
     block: bytes
 
-    @property
-    def text(self) -> str:
-        """The block as written into the page."""
-        return base64.b64encode(self.block).decode()
+
+def episode_content(record: ResultRecord, scene: Scene) -> dict[str, Any]:
+    """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
+    content = {
+        "question": record["task"]["question"],
+        "parameters": record["task"].get("parameters", {}),
+        "score": record["score"],
+        "extractor": record.get("extractor_reply"),
+        "graph": record.get("graph", {}),
+        **asdict(scene),
+    }
+    for turn in content["turns"]:
+        for call in turn["calls"]:
+            call["result"] = "" if call["table"] else call["result"]
+    return content
 
 
 @dataclass
@@ -104,42 +87,32 @@ def content_of(folder: RunFolder) -> RunContent:
     scene_of = scene_maker(folder)
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
-    def taken() -> Iterator[dict[str, Any]]:
+    def records() -> Iterator[dict[str, Any]]:
         for record in explained(folder):
             by_key[key_of(record)] = _episode(record, scene_of(record))
             yield record
 
-    report = None if folder.is_conversation else report_of(folder, taken())
+    report = None if folder.is_conversation else report_of(folder, records())
     if report is None:
-        deque(taken(), maxlen=0)
+        deque(records(), maxlen=0)
     episodes = [by_key[key] for key in sorted(by_key)]
     return RunContent(folder.path.name, folder.suite_name, _facts(folder.read_manifest()), report, episodes)
 
 
 def _episode(record: ResultRecord, scene: Scene) -> PageEpisode:
-    packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
-    text = json.dumps(episode_content(record, scene), separators=(",", ":"))
-    block = packer.compress(text.encode()) + packer.flush()
-    task = record["task"]
-    shared = (
-        record["task_id"],
-        task.get("graph_digest", ""),
-        task["template"],
-        task.get("category") or "",
-        task["question"],
-        task.get("reference_calls"),
-    )
-    return PageEpisode(key_of(record), shared, _line(record), block)
-
-
-def _line(record: ResultRecord) -> dict[str, Any]:
-    """Return the fields that episodes are searched by, besides those of their tasks."""
-    score, usage = record["score"] or {}, record["usage"]
+    task, score, usage = record["task"], record["score"] or {}, record["usage"]
     answer = "" if record["answer"] is None else record["answer"]
     tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
-    return {
+    fields = {
+        "model": record["model"],
+        "setting": record["setting"],
+        "repeat": record["repeat"],
+        "taskId": record["task_id"],
+        "kind": task["template"],
+        "group": task.get("category") or "",
+        "question": task["question"],
+        "reference": task.get("reference_calls"),
         "right": score.get("correct"),
-        "proven": score.get("proven"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "cause": score.get("error_class") or "",
         "status": record["exit_status"],
@@ -150,6 +123,9 @@ def _line(record: ResultRecord) -> dict[str, Any]:
         "seconds": record["seconds"],
         "answer": (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:_LONGEST_ANSWER],
     }
+    packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
+    block = packer.compress(json.dumps(episode_content(record, scene)).encode()) + packer.flush()
+    return PageEpisode((record["task_id"], task.get("graph_digest", "")), fields, block)
 
 
 def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,8 +141,8 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MODULES = (
-    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns"),
-    *("walk", "episode", "main"),
+    *("dom", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "walk", "episode"),
+    "main",
 )
 """JavaScript modules, each after those that it imports."""
 _IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export ", re.MULTILINE)
@@ -200,23 +176,16 @@ def _hash(text: str) -> str:
 
 
 def index_of(runs: Sequence[RunContent]) -> dict[str, Any]:
-    """Return the index of runs. Runs with the same tasks share them."""
-    players: dict[tuple[int, str, str], int] = {}
-    tasks: dict[tuple[Any, ...], int] = {}
-    lines: list[Mapping[str, Any]] = []
-    for number, run in enumerate(runs):
-        for episode in run.episodes:
-            key = episode.key
-            player = players.setdefault((number, key.model, key.setting), len(players))
-            task = tasks.setdefault(episode.task, len(tasks))
-            lines.append({"player": player, "task": task, "repeat": key.repeat, **episode.line})
+    """Return the index of runs: their reports, and the fields of episodes, with a number for each task."""
+    numbers: dict[tuple[str, str], int] = {}
     return {
         "title": " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs",
         "runs": [_run(run) for run in runs],
-        "players": [list(player) for player in players],
-        "tasks": list(tasks),
-        "fields": list(lines[0]) if lines else [],
-        "episodes": [list(line.values()) for line in lines],
+        "episodes": [
+            {"run": place, "task": numbers.setdefault(episode.task, len(numbers)), **episode.fields}
+            for place, run in enumerate(runs)
+            for episode in run.episodes
+        ],
     }
 
 
@@ -237,14 +206,15 @@ def _run(run: RunContent) -> dict[str, Any]:
 
 def _table(table: TextTable) -> dict[str, Any]:
     headers = [(column.title, column.name) for column in table.columns]
-    rows = [[_known(_cell(column, row)) for column in table.columns] for row in table.rows]
+    rows = [[dict(_cell(column, row)) for column in table.columns] for row in table.rows]
     return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
 
 
 def _cell(column: Column, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a cell; `drawn` are low end, value and high end as shares of the scale."""
     value = row.get(column.field)
-    yield from {"text": column.text(row), "interval": column.interval_text(row)}.items()
+    yield "text", column.text(row)
+    yield "interval", column.interval_text(row)
     yield "dim", bool(row.get("published"))
     if value is not None and column.scale is not None and 0 <= value <= column.scale:
         low, high = row.get("intervals", {}).get(column.field, (value, value))
@@ -252,15 +222,15 @@ def _cell(column: Column, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
-    """Yield the page with all its data, index first, so that a reader sees it before the episodes are loaded."""
+    """Yield the page with all its data."""
     index, figures = index_of(runs), [run.figures for run in runs]
     title = escape_markup(one_line(index["title"]))
     yield render_page("page/page.html.j2", title=title, style=style(), policy=policy())
     for name, value in (("index", index), ("figures", figures)):
         yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
-    yield f'<script type="module" async>{script()}</script>\n'
+    yield f'<script type="module">{script()}</script>\n'
     for number, episode in enumerate(episode for run in runs for episode in run.episodes):
-        yield f'<script type="text/plain" id="block-{number}">{episode.text}</script>\n'
+        yield f'<script type="text/plain" id="block-{number}">{base64.b64encode(episode.block).decode()}</script>\n'
     yield "</body></html>\n"
 
 

@@ -214,10 +214,12 @@ def units_needed(least: float) -> int:
     return ceil(log2(1 / least))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for their number by S. Holm's step-down method (1979); the order is kept."""
-    order = np.argsort(p_values, kind="stable")
-    stepped = np.arange(len(p_values), 0, -1) * np.asarray(p_values, dtype=np.float64)[order]
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    return adjusted.tolist()
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjust p-values for their number by S. Holm's step-down method (1979); the order is kept, None stays None."""
+    p_of = {index: p for index, p in enumerate(p_values) if p is not None}
+    adjusted = list[float | None]([None] * len(p_values))
+    highest = 0.0
+    for rank, index in enumerate(sorted(p_of, key=p_of.__getitem__)):
+        highest = min(max(highest, (len(p_of) - rank) * p_of[index]), 1.0)
+        adjusted[index] = highest
+    return adjusted

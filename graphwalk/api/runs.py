@@ -191,11 +191,11 @@ class Run:
 
         return repr(self) if self._folder.is_conversation else as_text(report_of(self._folder), tables=1)
 
-    def _repr_html_(self) -> str | None:
-        from graphwalk.analysis.report.formats import to_html
+    def _repr_markdown_(self) -> str | None:
+        from graphwalk.analysis.report.formats import to_markdown
         from graphwalk.analysis.report.report import report_of
 
-        return None if self._folder.is_conversation else to_html(report_of(self._folder))
+        return None if self._folder.is_conversation else to_markdown(report_of(self._folder), tables=1)
 
 
 def open_run(path: Path | str) -> Run:

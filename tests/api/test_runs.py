@@ -156,10 +156,10 @@ def test_a_run_is_printed_compared_and_plotted() -> None:
     assert str(run).startswith(verdict[:60])
     assert "Results\n" in str(run)
     assert "By category" not in str(run)
-    html = run._repr_html_()
-    assert html.startswith(f"<p>{verdict}</p><p>")
-    assert html.count("<table>") == 1
-    assert '<td style="text-align: left">scripted/expert</td>' in html
+    text = run._repr_markdown_()
+    assert text.startswith(verdict[:40].replace("_", "\\_"))
+    assert text.count("###") == 1
+    assert "| scripted/expert |" in text
     assert run.compare() == graphwalk.compare(run)
     assert run.compare(models=["scripted/expert", "scripted/flawed"])["overall"]
     assert run.plot().axes

@@ -1,6 +1,5 @@
 """Compare players on identical tasks: of one run, across runs, and on a graph against its anonymised copy."""
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ import polars as pl
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.episodes import PLAYER, chosen, observe, players_of, rows_of
-from graphwalk.analysis.report.suite_report import DIGITS, PERCENT, SIZE, Grouping, ReportRow, SuiteReport
+from graphwalk.analysis.report.suite_report import ACCURACY, DIGITS, PERCENT, SIZE, Grouping, ReportRow, SuiteReport
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
@@ -33,80 +32,91 @@ _TESTS: Mapping[str, str] = {
     "graph": "Holm p: sign-flip test over graphs (mid-p), adjusted over all pairs of its table.",
     "question": f"Holm p: sign-flip test {OVER_QUESTIONS} (mid-p), adjusted over all pairs of its table.",
 }
-MOST_DIFFERENCES = 12
 _MOST_SIZES = 5
 _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "prices", "reference"}
 )
 """Fields of the configuration that do not affect a single episode."""
-_REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"})
-"""Fields of a task that depend on the page size of the agent."""
 Player = tuple[str, str]
-_PAIR = dict.fromkeys(("first_model", "first_setting", "second_model", "second_setting"), pl.String)
-_UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
-"""Unit in a table, and largest possible difference, by kind of measure."""
+_PAIR = ("first_model", "first_setting", "second_model", "second_setting")
 
 
 def comparisons_of(
-    episodes: pl.DataFrame, suite: SuiteReport, *, seed: int, pairs: Iterable[tuple[Player, Player]] | None = None
+    episodes: pl.DataFrame,
+    suite: SuiteReport,
+    *,
+    seed: int,
+    grouping: Grouping | None = None,
+    pairs: Iterable[tuple[Player, Player]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Compare the pairs of players that share tasks; `pairs`: only these.
+    """Compare the pairs of players that share tasks, overall or in each group; `pairs`: only these.
 
-    A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
-    Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
-    measure) with `interval`, or `no_interval` with the reason; `first_mean` and `second_mean` in the same unit;
-    `tasks`, `graphs`, `unit` (graph or question: the independent unit); `p_value` (sign flips over these units, mid-p),
-    `p_holm` (the same, adjusted over all pairs), `p_least` (the smallest p that this number of units allows); and tasks
-    `first_better`, `second_better`, `equal`.
+    A pair has `first_model`, `first_setting`, the same of the second, its group by the name of the grouping, and
+    `measures` (those that the suite compares). Each has `difference` (first − second, repeats averaged per task; in
+    percentage points or in the unit of the measure) with `interval`, or `no_interval` with the reason; `first_mean` and
+    `second_mean` in the same unit; `tasks`, `graphs`, `unit` (graph or question: the independent unit); `p_value` (sign
+    flips over these units, mid-p), `p_holm` (the same, adjusted over all pairs of all groups), `p_least` (the smallest
+    p that this number of units allows); and tasks `first_better`, `second_better`, `equal`.
     """
-    pairs = list(combinations(players_of(episodes), 2) if pairs is None else pairs)
-    if not pairs:
-        return []
-    names = pl.DataFrame([(*first, *second) for first, second in pairs], _PAIR, orient="row")
-    compared = compare(tasks_of(episodes, PLAYER, suite.compared), names, suite.compared, seed=seed)
+    parts: dict[Any, pl.DataFrame] = {None: episodes}
+    if grouping:
+        # A task is in one group, also if runs differ in what it needs.
+        group = pl.col(grouping.column).drop_nulls().first().over("task_id")
+        groups = episodes.with_columns(group.alias(grouping.column)).drop_nulls(grouping.column)
+        by_group = {group: part for (group,), part in groups.partition_by(grouping.column, as_dict=True).items()}
+        parts = {group: by_group[group] for group in sorted(by_group, key=grouping.sort_key)}
     kinds = {measure.name: measure.kind for measure in suite.measures}
-    compared_pairs = []
-    for part in compared.partition_by(*_PAIR):
-        measures = {row["measure"]: _measure(row, kinds[row["measure"]]) for row in part.to_dicts()}
-        if measures[suite.compared[0]]["tasks"]:
-            compared_pairs.append({**part.select(*_PAIR).row(0, named=True), "measures": measures})
-    return _adjusted(compared_pairs, suite.compared)
+    compared = list[dict[str, Any]]()
+    for group, part in parts.items():
+        names = list(combinations(players_of(part), 2) if pairs is None else pairs)
+        frame = pl.DataFrame(
+            [(*first, *second) for first, second in names], dict.fromkeys(_PAIR, pl.String), orient="row"
+        )
+        figures = compare(tasks_of(part, PLAYER, suite.compared), frame, suite.compared, seed=seed)
+        for of_pair in figures.partition_by(_PAIR, maintain_order=True):
+            rows = of_pair.to_dicts()
+            measures = {row["measure"]: _measure(row, kinds[row["measure"]]) for row in rows}
+            if measures[ACCURACY]["tasks"]:
+                named = {name: rows[0][name] for name in _PAIR}
+                compared.append({**({grouping.name: group} if grouping else {}), **named, "measures": measures})
+    for name in suite.compared:
+        of_pairs = [pair["measures"][name] for pair in compared]
+        for measure, p_holm in zip(of_pairs, holm([measure["p_value"] for measure in of_pairs]), strict=True):
+            measure["p_holm"] = p_holm
+    return compared
+
+
+def _measure(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the fields of a measure of this kind, which are shares of PERCENT for percentages."""
+    scale = PERCENT if kind == "percent" else 1
+    most = scale if kind in ("percent", "share") else math.inf
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else round(max(-most, min(most, scale * value)), DIGITS)
+
+    clusters = int(row["clusters"])
+    return {
+        "difference": scaled(row["value"]),
+        "interval": None if row["low"] is None else [scaled(row["low"]), scaled(row["high"])],
+        "no_interval": row["reason"],
+        "first_mean": scaled(row["first_mean"]),
+        "second_mean": scaled(row["second_mean"]),
+        "tasks": int(row["n"]),
+        "graphs": clusters if row["unit"] == "graph" else min(clusters, 1),
+        "unit": row["unit"],
+        "p_value": row["p_value"],
+        "p_holm": None,
+        "p_least": None if row["p_value"] is None else least_p_value(clusters),
+        **{name: row[name] for name in ("first_better", "second_better", "equal")},
+    }
 
 
 def comparisons_by_size(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
-    """Return `comparisons_by` the size of the graph, if there are two to five."""
+    """Return `comparisons_of` at each size of the graph, if there are two to five."""
     size = suite.all_groupings.get(SIZE)
     if size is None or not 1 < episodes[size.column].drop_nulls().n_unique() <= _MOST_SIZES:
         return []
-    return comparisons_by(size, episodes, suite, seed=seed)
-
-
-def comparisons_by(
-    grouping: Grouping, episodes: pl.DataFrame, suite: SuiteReport, *, seed: int
-) -> list[dict[str, Any]]:
-    """Compare players in each group: pairs as of `comparisons_of`, with the group by the name of the grouping.
-
-    Their p-values are adjusted over the pairs of all groups. A task is in one group, also if runs differ in what it
-    needs.
-    """
-    group = pl.col(grouping.column).drop_nulls().first().over("task_id")
-    grouped = episodes.with_columns(group.alias(grouping.column)).drop_nulls(grouping.column)
-    parts = grouped.partition_by(grouping.column, as_dict=True)
-    pairs = [
-        {grouping.name: name, **pair}
-        for (name,) in sorted(parts, key=lambda key: grouping.sort_key(key[0]))
-        for pair in comparisons_of(parts[name,], suite, seed=seed)
-    ]
-    return _adjusted(pairs, suite.compared)
-
-
-def _adjusted(pairs: list[dict[str, Any]], measures: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the pairs with `p_holm`, adjusted over all of them."""
-    for name in measures:
-        tested = [pair["measures"][name] for pair in pairs if pair["measures"][name]["p_value"] is not None]
-        for measure, p in zip(tested, holm([measure["p_value"] for measure in tested]), strict=True):
-            measure["p_holm"] = p
-    return pairs
+    return comparisons_of(episodes, suite, seed=seed, grouping=size)
 
 
 def memorisation_test(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
@@ -142,29 +152,6 @@ def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
         yield from (note for unit, note in _TESTS.items() if unit in tested)
 
 
-def _measure(compared: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return the fields of a measure of this kind."""
-    scale, most = _UNITS.get(kind, (1, math.inf))
-    ends, clusters = (compared["low"], compared["high"]), int(compared["clusters"])
-    return {
-        "difference": _scaled(compared["value"], scale),
-        "interval": None if None in ends else [round(max(-most, min(most, scale * end)), DIGITS) for end in ends],
-        "no_interval": compared["reason"],
-        **{name: _scaled(compared[name], scale) for name in ("first_mean", "second_mean")},
-        "tasks": int(compared["n"]),
-        "graphs": clusters if compared["unit"] == "graph" else min(clusters, 1),
-        "unit": compared["unit"],
-        "p_value": compared["p_value"],
-        "p_holm": None,
-        "p_least": None if compared["p_value"] is None else least_p_value(clusters),
-        **{name: compared[name] for name in ("first_better", "second_better", "equal")},
-    }
-
-
-def _scaled(value: float | None, scale: float) -> float | None:
-    return None if value is None else round(scale * value, DIGITS)
-
-
 @dataclass(frozen=True)
 class RunComparison:
     """Players of one or more runs: `overall` of `comparisons_of`, `by_size` of `comparisons_by_size`, and a verdict.
@@ -190,20 +177,18 @@ class RunComparison:
 
 @dataclass
 class _ComparedRun:
-    """A run to compare. `tasks`: task → field → digests, several if variants word a question differently."""
+    """A run to compare. `tasks`: task → digest of its graph, and target."""
 
     folder: RunFolder
     manifest: Mapping[str, Any]
-    tasks: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    tasks: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def records(self) -> Iterator[ResultRecord]:
-        """Yield the results and collect the digests of their tasks."""
+        """Yield the results and collect their tasks."""
         names = self.manifest["config"]["names"]
         for result in explained(self.folder):
-            digests = self.tasks.setdefault(result["task_id"], {})
-            for name in result["task"].keys() - _REFERENCE:
-                text = json.dumps(result["task"][name], sort_keys=True)
-                digests.setdefault(name, set()).add(hashlib.sha256(text.encode()).hexdigest())
+            task = result["task"]
+            self.tasks[result["task_id"]] = task["graph_digest"], json.dumps(task["gold"], sort_keys=True)
             yield {**result, "model": names.get(result["model"], result["model"])}
 
 
@@ -215,105 +200,90 @@ def compare_runs(
     RunLogError if tasks differ, ConfigError for fewer than two players and for no task with a group.
     """
     folders = [RunFolder.open(path) for path in paths]
-    names = short_names([folder.path for folder in folders])
+    names = _short_names([folder.path.resolve() for folder in folders])
     runs = [_ComparedRun(folder, folder.read_manifest()) for folder in folders]
-    suites = {run.manifest["config"]["suite"]["name"] for run in runs}
+    configs = [run.manifest["config"] for run in runs]
+    suites = {config["suite"]["name"] for config in configs}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    declared = analysis_of(folders[0].suite).report().under(run.manifest["config"]["protocol"] for run in runs)
-    episodes = pl.concat(
-        [
-            observe(run.records(), declared).episodes.with_columns(run=pl.lit(name))
-            for name, run in zip(names, runs, strict=True)
-        ],
-        how="vertical_relaxed",
-    )
-    protocols = [protocol_note(run.manifest["config"]) for run in runs]
-    same = len(set(protocols)) == 1
-    notes = protocols[:1] if same else [f"{name}: {note}" for name, note in zip(names, protocols, strict=True)]
+    declared = analysis_of(folders[0].suite).report().under(config["protocol"] for config in configs)
+    measured = [
+        observe(run.records(), declared).episodes.with_columns(run=pl.lit(name))
+        for name, run in zip(names, runs, strict=True)
+    ]
+    episodes = pl.concat(measured, how="vertical_relaxed")
+    notes = [f"{name}: {protocol_note(config)}" for name, config in zip(names, configs, strict=True)]
     notes += [line for other in runs[1:] for line in _differences(runs[0], other)]
 
-    name_of = {model: name for run in runs for model, name in run.manifest["config"]["names"].items()}
+    name_of = {model: name for config in configs for model, name in config["names"].items()}
     compared = chosen(episodes, [name_of.get(model, model) for model in models], settings)
     if len(runs) > 1:
         compared = compared.with_columns(model=pl.format("{} @ {}", "model", "run"))
     if len(players_of(compared)) < 2:
         played = ", ".join(map(" ".join, players_of(episodes)))
         raise ConfigError("there are no two players to compare", hint=f"played: {played or 'nothing yet'}")
-    seed = runs[0].manifest["config"]["seed"]
+    seed = configs[0]["seed"]
     overall = comparisons_of(compared, declared, seed=seed)
     by_size = comparisons_by_size(compared, declared, seed=seed)
-    sizes = (grouping for grouping in declared.groupings if grouping.name == SIZE)
-    primary, *others = [run.manifest["config"].get("primary") for run in runs]
     verdict = verdict_on(
         compared,
         declared,
         rows_of(compared, declared),
         overall,
-        rows_by_size=[row for grouping in sizes for row in rows_of(compared, declared, grouping)],
+        rows_by_size=rows_of(compared, declared, declared.all_groupings[SIZE]) if by_size else (),
         pairs_by_size=by_size,
-        primary=primary if all(other == primary for other in others) else None,
+        primary=configs[0].get("primary") if len({str(config.get("primary")) for config in configs}) == 1 else None,
     )
     split = None
     if by:
-        split = declared.all_groupings[by], comparisons_by(declared.all_groupings[by], compared, declared, seed=seed)
+        grouping = declared.all_groupings[by]
+        split = grouping, comparisons_of(compared, declared, seed=seed, grouping=grouping)
         if not split[1]:
             raise ConfigError(
                 f"cannot split by {by}: the calls that the expert needs are unknown", hint="--by question"
             )
-    notes = [*notes, *method_notes((), [*overall, *(split[1] if split else ())])]
-    return RunComparison(declared.suite, declared.compared, overall, by_size, tuple(notes), verdict, split=split)
+    notes += method_notes((), [*overall, *(split[1] if split else ())])
+    return RunComparison(declared.suite, declared.compared, overall, by_size, tuple(notes), tuple(verdict), split=split)
 
 
-def short_names(paths: Sequence[Path]) -> list[str]:
-    """Return the names of runs or logs, or whole paths if two are equal. Raise ConfigError if one is given twice."""
-    resolved = [path.resolve() for path in paths]
-    if len(set(resolved)) < len(resolved):
+def _short_names(paths: Sequence[Path]) -> list[str]:
+    """Return the names of runs, or whole paths if two are equal. Raise ConfigError if one is given twice."""
+    if len(set(paths)) < len(paths):
         raise ConfigError("a run is compared with itself", hint="name it once: its models and settings are compared")
-    short = [path.name for path in resolved]
-    return short if len(set(short)) == len(short) else [str(path) for path in resolved]
+    short = [path.name for path in paths]
+    return short if len(set(short)) == len(short) else [str(path) for path in paths]
 
 
 def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
     """Describe the differences of two runs. Raise RunLogError if they cannot be compared."""
+    versions = [run.manifest.get("graphwalk_version") for run in (first, second)]
+    lines = [f"version: {versions[0]} → {versions[1]}"] if versions[0] != versions[1] else []
+    configs = [
+        {name: value for name, value in run.manifest["config"].items() if name not in _OF_NO_EPISODE}
+        for run in (first, second)
+    ]
+    lines += [f"{name}: {then} → {now}" for name, (then, now) in differences(*configs).items()]
+    prints = [run.manifest["fingerprint"] for run in (first, second)]
+    lines += [f"text: {name}" for name in differences(*(one["texts"] for one in prints))]
     common = first.tasks.keys() & second.tasks.keys()
-    changed = {}
-    for task in sorted(common):
-        one, other = first.tasks[task], second.tasks[task]
-        if fields := sorted(name for name in one.keys() & other.keys() if one[name].isdisjoint(other[name])):
-            changed[task] = fields
-    differences = list(_configuration_differences(first.manifest, second.manifest))
+    changed = sorted(task for task in common if first.tasks[task] != second.tasks[task])
     names = f"{first.folder.path} and {second.folder.path}"
-    same = "compare runs of the same graphs and questions: the same suite settings, --seed, --graphs"
-    if not common:
-        counts = f"tasks: {len(first.tasks)} and {len(second.tasks)}, none in both"
-        raise _refusal(f"{names} share no task", [counts, *differences], same)
-    if changed:
-        lines = [f"{task}: {', '.join(fields)}" for task, fields in changed.items()]
-        what = f"{names} differ in {counted(len(changed), 'task')} of the same name"
-        raise _refusal(what, [*lines, *differences], same)
-    scorers = [run.manifest["fingerprint"]["scorer"] for run in (first, second)]
-    if scorers[0] != scorers[1]:
-        again = "; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second))
-        raise _refusal(f"{names} were scored by different code", [f"{scorers[0]} → {scorers[1]}"], again)
+    if changed or not common:
+        what = (
+            f"differ in graph or target of {counted(len(changed), 'task')} of the same name, for example {changed[0]}"
+            if changed
+            else f"share no task of {len(first.tasks)} and {len(second.tasks)}"
+        )
+        raise RunLogError(
+            "\n  ".join([f"{names} {what}", *lines]),
+            hint="compare runs of the same graphs and questions: the same suite settings, --seed, --graphs",
+        )
+    if prints[0]["scorer"] != prints[1]["scorer"]:
+        raise RunLogError(
+            f"{names} were scored by different code: {prints[0]['scorer']} → {prints[1]['scorer']}",
+            hint="; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second)),
+        )
     left_out = len(first.tasks) + len(second.tasks) - 2 * len(common)
-    partly = [f"tasks: {len(common)} in both; {left_out} in one run only, left out"] if left_out else []
-    return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in (*partly, *differences)]
-
-
-def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
-    more = [f"… and {len(lines) - MOST_DIFFERENCES} more"] if len(lines) > MOST_DIFFERENCES else []
-    return RunLogError("\n  ".join([f"{what}:", *lines[:MOST_DIFFERENCES], *more]), hint=hint)
-
-
-def _configuration_differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
-    """Yield differences of versions, configurations and texts."""
-    versions = first.get("graphwalk_version"), second.get("graphwalk_version")
-    if versions[0] != versions[1]:
-        yield f"version: {versions[0]} → {versions[1]}"
-    configs = [{k: v for k, v in one["config"].items() if k not in _OF_NO_EPISODE} for one in (first, second)]
-    for name, (then, now) in differences(*configs).items():
-        yield f"{name}: {then} → {now}"
-    texts = [one["fingerprint"]["texts"] for one in (first, second)]
-    for name in differences(*texts):
-        yield f"text: {name}"
+    if left_out:
+        lines.insert(0, f"tasks: {len(common)} in both; {left_out} in one run only, left out")
+    return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in lines]

@@ -14,6 +14,7 @@ from rich.text import Text
 from graphwalk.analysis.report.compare import RunComparison
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import (
+    ACCURACY,
     BASELINE,
     ESTIMATED,
     PERCENT,
@@ -28,7 +29,6 @@ from graphwalk.analysis.report.text_table import (
     Column,
     TextTable,
     fitting_columns,
-    html_table,
     latex_table,
     legend,
     markdown_table,
@@ -36,9 +36,8 @@ from graphwalk.analysis.report.text_table import (
     signed,
     two_decimals,
 )
-from graphwalk.analysis.report.verdict import no_significance
 from graphwalk.errors import ConfigError, counted
-from graphwalk.sanitise import escape_formula, escape_markdown, escape_markup, one_line
+from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 _MOST_PAIRS = 10
 Printed = Report | RunComparison
@@ -97,7 +96,7 @@ def _table(
 ) -> TextTable:
     """Lay out rows, without unknown columns, without `tasks` if every episode is one, without overflows if none is.
 
-    A group is named in its first row only. `note` is shown if a row is published.
+    `note` is shown if a row is published.
     """
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
@@ -112,8 +111,6 @@ def _table(
         field = grouping.name
         names = (Column(grouping.title[:1].upper() + grouping.title[1:], field, name=True), *names)
         rows = sorted(rows, key=lambda row: grouping.sort_key(row[field]))
-        before = [None, *(row[field] for row in rows)]
-        rows = [{**row, field: "" if row[field] == last else row[field]} for row, last in zip(rows, before)]  # noqa: B905
     is_published = any(row.get("published") for row in rows)
     return TextTable(title, (*names, *shown), rows, note if is_published else "")
 
@@ -126,9 +123,8 @@ def comparison_table(
 ) -> TextTable:
     """Lay out the result of `comparisons_of`, or of `comparisons_by` a grouping, with the right answers of both.
 
-    Counts and Holm's p are those of the first measure. Without a row that can be significant there is no p.
+    Counts and Holm's p are those of the first measure.
     """
-    note = no_significance(pairs, measures[0])
     rows = []
     for pair in pairs:
         names = {side: f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}" for side in SIDES}
@@ -139,11 +135,11 @@ def comparison_table(
     sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
     deltas = [name for name in measures if name == measures[0] or any(row[name] is not None for row in rows)]
     headline, *others = (Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals) for name in deltas)
-    figures = (headline, *(() if note else table["tests"]), *table["counts"], *others)
+    figures = (headline, *table["tests"], *table["counts"], *others)
     if not grouping:
-        return TextTable(title, (*sides, *figures), rows, note or "", _MOST_PAIRS)
+        return TextTable(title, (*sides, *figures), rows, most=_MOST_PAIRS)
     group = Column(grouping.title.capitalize(), grouping.name, str, name=True)
-    return TextTable(title, (group, *sides, *table["right"], *figures), rows, note or "")
+    return TextTable(title, (group, *sides, *table["right"], *figures), rows)
 
 
 def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:
@@ -179,8 +175,8 @@ def to_csv(report: Report) -> str:
             line |= {f"{name}_low": low, f"{name}_high": high}
         lines.append({name: escape_formula(one_line(v)) if isinstance(v, str) else v for name, v in line.items()})
     hidden = {"intervals", "no_interval", "measures", "interval", *(one.name for one in report.suite.groupings)}
-    stream = io.StringIO()
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
+    stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
@@ -199,14 +195,14 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
     yield from (("comparison", "", pair_row(pair, report.suite.compared)) for pair in report.comparisons)
 
 
-def to_markdown(report: Printed, *, explain: bool = False) -> str:
-    """Return GitHub tables, with intervals in parentheses. `explain`: with notes on columns, methods and sources."""
-    columns = (column for table in text_tables(report) for column in table.columns)
-    notes = [*legend(columns), *report.notes] if explain else []
+def to_markdown(report: Printed, *, tables: int | None = None, explain: bool = False) -> str:
+    """Return GitHub tables, with intervals in parentheses. `tables` and `explain`: as for `OnTerminal`."""
+    shown = list(islice(text_tables(report), tables)) if report.is_scored else []
+    notes = [*legend(column for table in shown for column in table.columns), *report.notes] if explain else []
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
-    tables = (markdown_table(table if explain else replace(table, note="")) for table in text_tables(report))
-    return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
+    texts = (markdown_table(table if explain else replace(table, note="")) for table in shown)
+    return "\n".join([*first, *texts, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
 def to_latex(report: Report, origin: str, table: str | None = None) -> str:
@@ -228,7 +224,7 @@ def _accuracy_table(report: Report, name: str) -> TextTable:
         )
     grouping = groupings[name]
     by = grouping.name
-    measure = next(one for one in report.suite.group_columns if one.field == report.suite.compared[0])
+    measure = next(one for one in report.suite.group_columns if one.field == ACCURACY)
     rows = [*report.groups[by], *report.baseline_groups.get(by, ())]
     groups = sorted({row[by] for row in rows}, key=grouping.sort_key)
     rows += [_marked(report.reference, row) for row in report.reference.groups.get(by, ()) if row[by] in groups]
@@ -283,10 +279,3 @@ def as_text(report: Printed, *, width: int = 120, tables: int | None = None, exp
     stream, shown = io.StringIO(), OnTerminal(report, tables, explain)
     Console(file=stream, width=width, color_system=None, highlight=False).print(shown)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"
-
-
-def to_html(report: Printed) -> str:
-    """Return the verdict and the first table for a notebook."""
-    sentences = [*filter(None, [report.incomplete]), *report.verdict]
-    tables = islice(text_tables(report), 1) if report.is_scored else ()
-    return "".join([*(f"<p>{escape_markup(sentence)}</p>" for sentence in sentences), *map(html_table, tables)])

@@ -11,11 +11,11 @@ import polars as pl
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.compare import comparisons_by_size, comparisons_of, memorisation_test, method_notes
 from graphwalk.analysis.report.episodes import Observations, observe, rows_of
-from graphwalk.analysis.report.suite_report import NOT_PUBLISHED, SIZE, Reference, ReportRow, SuiteReport
+from graphwalk.analysis.report.suite_report import ACCURACY, NOT_PUBLISHED, SIZE, Reference, ReportRow, SuiteReport
 from graphwalk.analysis.report.verdict import one_call, verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.resources import YamlFile
-from graphwalk.errors import ConfigError, RunLogError, counted
+from graphwalk.errors import RunLogError, counted
 from graphwalk.runs.experiment import (
     DEFAULT_PROTOCOL,
     deviations,
@@ -87,23 +87,18 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     config = manifest["config"]
     names, declared = config["names"], analysis_of(folder.suite).report().under([config["protocol"]])
     episodes, missing = set[EpisodeKey](), Counter[str]()
-    unread = ambiguous = 0
 
-    def counted_records() -> Iterator[ResultRecord]:
-        nonlocal unread, ambiguous
+    def named_records() -> Iterator[ResultRecord]:
         for record in explained(folder) if records is None else records:
-            score = record["score"] or {}
             episodes.add(key_of(record))
-            missing.update(filter(None, [score.get("missing")]))
-            unread += bool(score) and score.get("extraction_stage") is None
-            ambiguous += score.get("lossy", False)
+            missing.update(filter(None, [(record["score"] or {}).get("missing")]))
             yield {**record, "model": names.get(record["model"], record["model"])}
 
+    extractor = config["extractor"]
+    without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
+    reference, notes = _published(declared, config, without_extractor=without_extractor)
     try:
-        observed = observe(counted_records(), declared)
-        extractor = config["extractor"]
-        without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
-        reference, notes = _published(declared, config, without_extractor and unread > 0)
+        observed = observe(named_records(), declared)
         report = report_on(observed, reference=reference, seed=config["seed"], primary=config.get("primary"))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
@@ -111,21 +106,21 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
             f"{folder.path}: a result does not have the form of its suite ({cause})",
             hint=f"to find the line: graphwalk verify {folder.quoted}",
         ) from error
-    incomplete = _missing_part(manifest, len(episodes))
-    first = [note for note in (incomplete, protocol_note(config)) if note]
     if names:
         named = ", ".join(f"{name} is {model}" for model, name in names.items())
         notes.insert(0, f"Names of models: {named}.")
-    if ambiguous:
+    if ambiguous := sum(row["lossy_readings"] for row in report.rows):
         hint = "" if extractor else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
         answers = counted(ambiguous, "answer")
         notes.append(f"Ambiguous: {answers}; the reply may mean another one, and the last one counts.{hint}")
     if without_extractor:
         notes.append(f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them.")
     notes += (f"{counted(number, 'result')} with {text}." for text, number in missing.most_common())
-    every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
+    notes += map(str, manifest.get("unplayed", ()))
+    incomplete = _missing_part(manifest, len(episodes))
+    first = [note for note in (incomplete, protocol_note(config)) if note]
     protocol = {"name": config["protocol"], "differences": deviations(config)}
-    return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+    return replace(report, notes=(*first, *report.notes, *notes), incomplete=incomplete, protocol=protocol)
 
 
 def report_on(
@@ -167,7 +162,7 @@ def report_on(
         reference=reference,
         notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
         verdict=(*verdict, *one_call(episodes, declared)),
-        is_scored=any(row[declared.compared[0]] is not None for row in rows),
+        is_scored=any(row[ACCURACY] is not None for row in rows),
     )
 
 
@@ -185,29 +180,26 @@ def origin_of(folder: RunFolder) -> str:
     return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
 
 
-def _published(declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool) -> tuple[Reference, list[str]]:
-    """Return the published rows that belong beside those of a run, and a note if there should be some and are none.
-
-    `extractor_missed`: the run had no extractor, and some replies needed one.
-    """
+def _published(
+    declared: SuiteReport, config: Mapping[str, Any], *, without_extractor: bool
+) -> tuple[Reference, list[str]]:
+    """Return the published rows that belong beside those of a run, and a note if there should be some and are none."""
     name = config["reference"]
     if not name:
         return NOT_PUBLISHED, []
-    try:
-        reference = declared.reference(name)
-    except ConfigError as error:
-        return NOT_PUBLISHED, [f"Published figures are not shown: {error.message}."]
-    differences = published_differences(config)
-    if extractor_missed:
-        differences.append("extractor (no API key)")
-    if not differences:
-        settings = set(map(setting_of, config["settings"]))
-        rows = tuple(row for row in reference.rows if row["setting"] in settings)
-        every = reference.groups.items()
-        groups = {name: tuple(row for row in group if row["setting"] in settings) for name, group in every}
-        return replace(reference, rows=rows, groups=groups), []
-    hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
-    return NOT_PUBLISHED, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
+    if name not in declared.references:
+        return NOT_PUBLISHED, [f"Published figures are not shown: the suite has no table {name!r}."]
+    differences = [*published_differences(config), *(["extractor (no API key)"] if without_extractor else [])]
+    if differences:
+        hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
+        return NOT_PUBLISHED, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
+    reference, settings = declared.references[name](), set(map(setting_of, config["settings"]))
+
+    def played(rows: Iterable[ReportRow]) -> tuple[ReportRow, ...]:
+        return tuple(row for row in rows if row["setting"] in settings)
+
+    groups = {grouping: played(rows) for grouping, rows in reference.groups.items()}
+    return replace(reference, rows=played(reference.rows), groups=groups), []
 
 
 def published_differences(config: Mapping[str, Any]) -> list[str]:
@@ -218,16 +210,17 @@ def published_differences(config: Mapping[str, Any]) -> list[str]:
     """
     if config["protocol"] == DEFAULT_PROTOCOL:
         return ["protocol"]
-    files = shipped_experiments().items()
-    same = [name for name, path in files if YamlFile.read(path).data.get("reference") == config["reference"]]
-    published = [load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json") for name in same]
-    return min((_differing_fields(one, config) for one in published), key=len, default=[])
-
-
-def _differing_fields(published: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
-    fields = ["repeats", "limit", "settings", "extractor", "scoring.extraction"]
-    fields += [f"{part}.{field}" for part in ("suite", "agent") for field in published[part]]
-    return [field for field in fields if not _is_part(field_value(config, field), field_value(published, field))]
+    differences = []
+    for name, path in shipped_experiments().items():
+        if YamlFile.read(path).data.get("reference") == config["reference"]:
+            published = load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json")
+            fields = ["repeats", "limit", "settings", "extractor", "scoring.extraction"]
+            fields += [f"{part}.{field}" for part in ("suite", "agent") for field in published[part]]
+            differs = (
+                field for field in fields if not _is_part(field_value(config, field), field_value(published, field))
+            )
+            differences.append(list(differs))
+    return min(differences, key=len, default=[])
 
 
 def _is_part(part: Any, whole: Any) -> bool:

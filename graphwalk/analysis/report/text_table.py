@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich import box
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.config.templates import render_page
-from graphwalk.sanitise import escape_latex, escape_markdown, escape_markup, one_line
+from graphwalk.sanitise import escape_latex, escape_markdown, one_line
 
 UNKNOWN = "–"
 """Text of an unknown value."""
@@ -123,6 +123,11 @@ class TextTable:
     note: str = ""
     most: int | None = None
 
+    def lines(self, escape: Callable[[str], str]) -> list[list[str]]:
+        """Return headings and rows as escaped texts, with intervals in parentheses."""
+        headings = [escape(column.heading) for column in self.columns]
+        return [headings, *([escape(column.line(row)) for column in self.columns] for row in self.rows)]
+
 
 OVER_QUESTIONS = "over the questions of this one graph"
 
@@ -134,34 +139,19 @@ def legend(columns: Iterable[Column]) -> list[str]:
 
 
 def markdown_table(table: TextTable) -> str:
-    rows = [
-        [escape_markdown(column.heading) for column in table.columns],
-        ["---" if column.name else "---:" for column in table.columns],
-        *([escape_markdown(column.line(row)) for column in table.columns] for row in table.rows),
-    ]
-    lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
-    return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
-
-
-def html_table(table: TextTable) -> str:
-    aligned = [(column, "left" if column.name else "right") for column in table.columns]
-    head = "".join(f'<th style="text-align: {side}">{escape_markup(column.heading)}</th>' for column, side in aligned)
-    rows = (
-        "".join(f'<td style="text-align: {side}">{escape_markup(column.line(row))}</td>' for column, side in aligned)
-        for row in table.rows
-    )
-    lines = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
-    return f"<table><caption>{escape_markup(table.title)}</caption>{lines}</table>"
+    head, *rows = table.lines(escape_markdown)
+    lines = [head, ["---" if column.name else "---:" for column in table.columns], *rows]
+    text = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(line)} |" for line in lines), ""]
+    return "\n".join([*text, escape_markdown(table.note), ""] if table.note else text)
 
 
 def latex_table(table: TextTable, about: str, *, all_columns: bool = False) -> str:
     """Return a table as LaTeX with booktabs, with what fits a page or all of it. `about` is added to its caption."""
-    columns = table.columns if all_columns else fitting_columns(table, _PAGE)
-    lines = [[escape_latex(column.heading) for column in columns]]
-    lines += ([escape_latex(_MINUS.sub("−", column.line(row))) for column in columns] for row in table.rows)
+    shown = table if all_columns else replace(table, columns=fitting_columns(table, _PAGE))
+    lines = shown.lines(lambda text: escape_latex(_MINUS.sub("−", text)))
     caption = escape_latex(". ".join(filter(None, [table.title, about, table.note.rstrip(".")])) + ".")
-    align = "".join("l" if column.name else "r" for column in columns)
-    return render_page("reports/table.tex.j2", caption=caption, align=align, lines=[*map(" & ".join, lines)])
+    align = "".join("l" if column.name else "r" for column in shown.columns)
+    return render_page("reports/table.tex.j2", caption=caption, align=align, lines=[" & ".join(line) for line in lines])
 
 
 def fitting_columns(table: TextTable, width: int) -> tuple[Column, ...]:

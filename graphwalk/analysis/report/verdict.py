@@ -1,13 +1,17 @@
-"""The verdict in words at the top of a report and of a comparison, from the numbers of their tables."""
+"""The verdict in words at the top of a report and of a comparison, from the numbers of their tables.
+
+Rows and pairs are those of the tables. A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its
+interval does not contain 0.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from graphwalk.analysis.report.suite_report import (
+    ACCURACY,
     CALLS,
     GUESSES,
     PROVEN,
@@ -23,71 +27,57 @@ from graphwalk.errors import counted
 from graphwalk.sanitise import one_line
 from graphwalk.suites.suite import setting_of
 
-_MEASURE = "accuracy"
-_MOST_SCORES = 3
+_MOST_PLAYERS = 3
 """Players in one sentence each, if no two share tasks."""
 _MOST_NAMES = 5
 _MOST_CAUSES = 3
 
-Pair = Mapping[str, Any]
+Pair = dict[str, Any]
+"""A pair of players in accuracy: names, `difference`, `interval`, `p_holm`, …, beside `measures` as in compare.py."""
 Player = tuple[str, str]
+Namer = Callable[..., str]
+"""Return the name of the player of a row, or of the side `first` or `second` of a pair."""
 
 
 def verdict_on(
     episodes: pl.DataFrame,
     suite: SuiteReport,
     rows: Sequence[ReportRow],
-    pairs: Sequence[Pair],
+    pairs: Sequence[Mapping[str, Any]],
     *,
     rows_by_size: Sequence[ReportRow],
-    pairs_by_size: Sequence[Pair],
+    pairs_by_size: Sequence[Mapping[str, Any]],
     baselines: Sequence[ReportRow] = (),
     primary: Sequence[str] | None = None,
-) -> tuple[str, ...]:
-    """Return the verdict on the rows of a report and the pairs of its players, overall and by size of the graph.
-
-    A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its interval does not contain 0. The
-    comparison of the two `primary` settings comes first, with p adjusted over its own pairs.
-    """
-    failures = tuple(_failures(episodes))
-    scored = [row for row in rows if row.get(_MEASURE) is not None]
-    if suite.compared[0] != _MEASURE or not scored:
-        return failures
-    name, best = _names(scored), _best(scored)
-    guesses = {row["model"]: row[_MEASURE] for row in baselines if row["model"] in GUESSES}
-    family = [pair for pair in pairs if is_primary(*_players(pair), primary)]
-    secondary = [pair for pair in pairs if pair not in family]
-    reason = no_significance(pairs, _MEASURE, "secondary difference" if family else "difference")
-    reasons = [reason] if reason and secondary else []
-    tested = reason is None
-    if not pairs:
-        scored = scored[:_MOST_SCORES]
-        results = [_score("score", row, name, guesses) for row in scored]
-    elif not best[0][_MEASURE]:
+) -> Iterator[str]:
+    """Yield the verdict, overall and by size of the graph. The comparison of the two `primary` settings comes first."""
+    yield from _failures(episodes)
+    scored = [row for row in rows if row[ACCURACY] is not None]
+    if not scored:
+        return
+    name, best, accuracies = _namer(scored), _best(scored), [_in_accuracy(pair) for pair in pairs]
+    guesses = {row["model"]: row[ACCURACY] for row in baselines if row["model"] in GUESSES}
+    family = [pair for pair in accuracies if is_primary(*_players(pair), primary)]
+    if primary and not family:
+        yield f"Primary comparison {primary[0]} against {primary[1]}: no model is compared in both settings."
+    if not best[0][ACCURACY]:
         answers = counted(sum(row["scored"] for row in scored), "answer")
-        results = [_sentence("nothing_right", answers=answers, players=_join([*map(name, scored)]))]
-    elif len(pairs) == 1:
-        gains = _gains(secondary, tested=tested)
-        results = [*(gains or [_difference(pair, name, tested=tested) for pair in secondary]), *reasons]
+        yield f"No answer is correct: 0 of {answers} by {_join(map(name, scored))}."
+    elif pairs:
+        secondary = [pair for pair in accuracies if pair not in family]
+        yield from _primary(family, name, is_alone=not secondary)
+        if secondary:
+            yield from _secondary(secondary, family, best, name, guesses)
+        yield from _by_size(suite, rows_by_size, [_in_accuracy(pair) for pair in pairs_by_size], name)
     else:
-        accuracy = one_decimal(best[0][_MEASURE])
-        tie = _sentence("several_best", players=_join([*map(name, best)]), accuracy=accuracy)
-        behind, others = _against(best, pairs, name, tested=tested, primary=primary)
-        results = [*_gains(secondary, tested=tested), tie if len(best) > 1 else _score("best", best[0], name, guesses)]
-        if behind:
-            results.append(_sentence("best_is_better" if len(best) == 1 else "each_is_better", others=_join(behind)))
-        if others:
-            results.append(_sentence("best_is_not_better", others=_join(others)))
-        results += reasons
-    results += _by_size(suite, rows_by_size, pairs_by_size, name)
-    if best[0][_MEASURE] and any(row[PROVEN] is not None for row in scored):
-        results.append(_sentence("proven", players=_join([_proven(row, name) for row in scored])))
-    causes = scored if len(scored) <= _MOST_SCORES else best[:1]
-    first = _primary(family, primary, scored, is_alone=not secondary) if primary else ()
-    return (*failures, *first, *results, *(sentence for row in causes for sentence in _wrong(row, suite, name)))
+        yield from (f"{name(row)}: {_score(row, guesses)}." for row in scored[:_MOST_PLAYERS])
+    if best[0][ACCURACY] and any(row[PROVEN] is not None for row in scored):
+        yield f"Right and proven by tool results: {_join(f'{name(row)} {_proven(row)}' for row in scored)}."
+    for row in scored if len(scored) <= _MOST_PLAYERS else best[:1]:
+        yield from _wrong(row, suite, name)
 
 
-def is_primary(first: Player, second: Player, settings: Sequence[str] | None) -> bool:
+def is_primary(first: Player, second: Player, settings: Iterable[str] | None) -> bool:
     """Return True if two players are one model, in the same variant, in the two settings of the primary comparison."""
     (base, _, variant), (other, _, other_variant) = first[1].partition(":"), second[1].partition(":")
     return settings is not None and (first[0], variant) == (second[0], other_variant) and {base, other} == {*settings}
@@ -99,10 +89,10 @@ def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
     if total := len(tasks):
         number = int((tasks == "one").sum())
         questions = counted(total, report_file(suite.suite).get("task", "question"))
-        yield _sentence("one_call", number=number, questions=questions, share=one_decimal(100 * number / total))
+        yield f"One call of the expert answers {number} of {questions} ({one_decimal(100 * number / total)} %)."
 
 
-def no_significance(pairs: Sequence[Pair], measure: str, what: str = "difference") -> str | None:
+def no_significance(pairs: Sequence[Mapping[str, Any]], measure: str, what: str = "difference") -> str | None:
     """Return the reason why no pair can be significant, whatever the outcomes are, or None."""
     every = [pair["measures"][measure] for pair in pairs]
     if not (tested := [one for one in every if one["p_value"] is not None]):
@@ -111,27 +101,45 @@ def no_significance(pairs: Sequence[Pair], measure: str, what: str = "difference
     least, unit = min(1.0, len(tested) * strongest["p_least"]), strongest["unit"]
     if least <= ALPHA:
         return None
-    numbers = {one["graphs" if unit == "graph" else "tasks"] for one in tested if one["unit"] == unit}
-    name, each = ("Holm p", " each") if len(tested) > 1 else ("p", "")
+    most = max(one["graphs" if unit == "graph" else "tasks"] for one in tested if one["unit"] == unit)
     return (
-        f"No {what} can be significant: in {counted(len(tested), 'comparison')} on"
-        f" {'at most ' * (len(numbers) > 1)}{counted(max(numbers), unit)}{each}, {name} is at least {least:.2g}."
-        f" It takes {counted(units_needed(ALPHA / len(tested)), unit)}{each}."
+        f"No {what} can be significant: in {counted(len(tested), 'comparison')} on at most {counted(most, unit)},"
+        f" Holm p is at least {least:.2g}. It takes {counted(units_needed(ALPHA / len(tested)), unit)}."
     )
 
 
-_Name = Callable[..., str]
-"""Return the name of the player of a row, or of a side of a pair."""
+def _in_accuracy(pair: Mapping[str, Any]) -> Pair:
+    return {**pair, **pair["measures"][ACCURACY]}
 
 
 def _players(pair: Pair) -> tuple[Player, Player]:
     return (pair["first_model"], pair["first_setting"]), (pair["second_model"], pair["second_setting"])
 
 
-def _names(rows: Sequence[ReportRow]) -> _Name:
+def _turned(pair: Pair) -> Pair:
+    """Return a pair with its sides exchanged."""
+    (model, setting), (other_model, other_setting) = _players(pair)
+    first = {"first_model": other_model, "first_setting": other_setting}
+    second = {"second_model": model, "second_setting": setting}
+    ends = pair["interval"] and [-end for end in reversed(pair["interval"])]
+    return {**pair, **first, **second, "difference": -pair["difference"], "interval": ends}
+
+
+def _is_shown(pair: Pair) -> bool:
+    """Return True if the test and the interval show that the first player is better."""
+    is_significant = pair["p_holm"] is not None and pair["p_holm"] <= ALPHA
+    return is_significant and pair["difference"] > 0 and (pair["interval"] is None or pair["interval"][0] > 0)
+
+
+def _namer(rows: Sequence[ReportRow]) -> Namer:
     """Return a function that names players by model, setting or both, whichever tells them apart."""
     parts = [part for part in ("model", "setting") if len({row[part] for row in rows}) > 1] or ["model", "setting"]
-    return lambda row, side="": " ".join(one_line(row[f"{side}{part}"]) for part in parts)
+    return lambda row, side="": " ".join(one_line(row[f"{side}_{part}" if side else part]) for part in parts)
+
+
+def _best(rows: Sequence[ReportRow]) -> list[ReportRow]:
+    highest = max(row[ACCURACY] for row in rows)
+    return [row for row in rows if row[ACCURACY] == highest]
 
 
 def _failures(episodes: pl.DataFrame) -> Iterator[str]:
@@ -140,210 +148,156 @@ def _failures(episodes: pl.DataFrame) -> Iterator[str]:
     failed = episodes.filter(pl.col("infrastructure_failures") == 1)
     if len(failed):
         causes = Counter(failed["failure"].drop_nulls()).most_common(_MOST_CAUSES)
-        yield _sentence(
-            "failed" if len(failed) < len(episodes) else "nothing_scored",
-            failed=len(failed),
-            episodes=counted(len(episodes), "episode"),
-            causes=" ".join(f"{count} × {cause.rstrip('.')}." for cause, count in causes),
+        number = f"{len(failed)} of {counted(len(episodes), 'episode')} failed"
+        yield " ".join(
+            [
+                f"{number} without a score." if len(failed) < len(episodes) else f"Nothing is scored: {number}.",
+                *(f"{count} × {cause.rstrip('.')}." for cause, count in causes),
+                "Resume the run once the cause is removed.",
+            ]
         )
 
 
-def _best(rows: Sequence[ReportRow]) -> list[ReportRow]:
-    highest = max(row[_MEASURE] for row in rows)
-    return [row for row in rows if row[_MEASURE] == highest]
-
-
-def _score(sentence: str, row: ReportRow, name: _Name, guesses: Mapping[str, float]) -> str:
-    """Return the sentence on the accuracy of a player, beside that of `guesses`, by name."""
-    ends: list[float] = row["intervals"].get(_MEASURE, [])
+def _score(row: ReportRow, guesses: Mapping[str, float]) -> str:
+    """Return the accuracy of a player in words, beside that of `guesses`, by name."""
+    ends: list[float] = row["intervals"].get(ACCURACY, [])
     over = f" {OVER_QUESTIONS}" if row["unit"] == "question" else ""
+    interval = f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else ""
     not_above = {guess: value for guess, value in guesses.items() if not ends or ends[0] <= value}
-    compared = _join([f"{guess} ({one_decimal(value)} %)" for guess, value in (not_above or guesses).items()])
-    return _sentence(
-        sentence,
-        player=name(row),
-        accuracy=one_decimal(row[_MEASURE]),
-        answers=counted(row["scored"], "answer"),
-        interval=f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else "",
-        guesses=_sentence("not_above" if not_above else "above", guesses=compared) if guesses else "",
-    )
+    compared = _join(f"{guess} ({one_decimal(value)} %)" for guess, value in (not_above or guesses).items())
+    above = f"; {'not shown to be ' if not_above else ''}above {compared}" if guesses else ""
+    return f"{one_decimal(row[ACCURACY])} % correct of {counted(row['scored'], 'answer')}{interval}{above}"
 
 
-def _proven(row: ReportRow, name: _Name) -> str:
-    """Return the share of right and proven answers of a player, and of how many right ones; – without tools."""
+def _proven(row: ReportRow) -> str:
+    """Return the share of right and proven answers, and of how many right ones; – without tools."""
     if row[PROVEN] is None:
-        return f"{name(row)} {UNKNOWN}"
-    right = counted(row["correct"], "right answer")
-    return f"{name(row)} {one_decimal(row[PROVEN])} % ({row['proven']} of {right})"
+        return UNKNOWN
+    return f"{one_decimal(row[PROVEN])} % ({row['proven']} of {counted(row['correct'], 'right answer')})"
 
 
-def _primary(
-    family: Sequence[Pair], settings: Sequence[str], rows: Sequence[ReportRow], *, is_alone: bool
-) -> Iterator[str]:
-    """Yield a sentence on each pair of the primary comparison, and its family. `is_alone`: there is no other pair."""
-    row_of = {(row["model"], row["setting"]): row for row in rows}
-    p_values = [pair["measures"][_MEASURE]["p_value"] for pair in family]
-    adjusted = iter(holm([p for p in p_values if p is not None]))
-    reason = no_significance(family, _MEASURE, "primary difference")
-
-    def score(player: Player) -> str:
-        row, setting = row_of[player], one_line(setting_of(player[1]))
-        proven = UNKNOWN if row[PROVEN] is None else f"{one_decimal(row[PROVEN])} %"
-        is_provable = any(one[PROVEN] is not None for one in rows)
-        return f"{setting} {one_decimal(row[_MEASURE])} %{f' (right and proven {proven})' if is_provable else ''}"
-
-    for pair, p_value in zip(family, p_values, strict=True):
-        measure = {**pair["measures"][_MEASURE], "p_holm": None if p_value is None else next(adjusted)}
-        pair = {**pair, "measures": {_MEASURE: measure}}
-        model, variant = pair["first_model"], pair["first_setting"].partition(":")[2]
-        first, second = sorted(_players(pair), key=lambda player: settings.index(setting_of(player[1])))
-        bases = (one_line(setting_of(setting)) for _, setting in _players(pair))
-        figures = _figures(pair, *bases, tested=reason is None)
-        yield _sentence(
-            "primary",
-            player=one_line(f"{model} ({variant})" if variant else model),
-            first=score(first),
-            second=score(second),
-            lead=_sentence("ahead" if measure["difference"] else "even", **figures),
-            **{**figures, "shown": figures["shown"] or ": shown"},
-        )
-    if reason:
+def _primary(family: Sequence[Pair], name: Namer, *, is_alone: bool) -> Iterator[str]:
+    """Yield a sentence on each pair of the primary comparison, with p adjusted over these alone."""
+    for pair, p_holm in zip(family, holm([pair["p_value"] for pair in family]), strict=True):
+        yield f"Primary comparison: {_difference({**pair, 'p_holm': p_holm}, name)}"
+    if reason := no_significance(family, ACCURACY, "primary difference"):
         yield reason
-    if not family:
-        yield _sentence("no_primary", first=settings[0], second=settings[1])
-    elif not is_alone:
-        yield _sentence("secondary", family=counted(len(family), "primary comparison"))
+    if family and not is_alone:
+        yield (
+            f"The primary p is adjusted by Holm over {counted(len(family), 'primary comparison')} alone. All other"
+            " comparisons are secondary: Holm over all pairs of their table."
+        )
 
 
-def _is_shown(pair: Pair) -> bool:
-    """Return True if the test and the interval show a difference."""
-    measure = pair["measures"][_MEASURE]
-    ends: Sequence[float] | None = measure["interval"]
-    significant = measure["p_holm"] is not None and measure["p_holm"] <= ALPHA
-    return significant and (not ends or ends[0] > 0 or ends[1] < 0)
+def _secondary(
+    pairs: Sequence[Pair], family: Sequence[Pair], best: Sequence[ReportRow], name: Namer, guesses: Mapping[str, float]
+) -> Iterator[str]:
+    """Yield the difference of walking from another setting of each model, if these are few, and the best players.
+
+    The best are compared with all others, except in pairs of the primary `family`.
+    """
+    if len(pairs) == 1 and not family:
+        yield _difference(pairs[0], name)
+    else:
+        of_walking = [pair for pair in pairs if _is_of_walking(*_players(pair))]
+        if len(of_walking) <= _MOST_NAMES:
+            yield from (_difference(pair, name) for pair in of_walking)
+        if len(best) == 1:
+            yield f"{name(best[0])} has the highest accuracy: {_score(best[0], guesses)}."
+        else:
+            yield f"{_join(map(name, best))} have the highest accuracy: {one_decimal(best[0][ACCURACY])} %."
+        behind, others = _against(best, pairs, name, family)
+        if behind:
+            yield f"{'It' if len(best) == 1 else 'Each'} is shown to be better than {_join(behind)}."
+        if others:
+            yield f"No difference is shown from {_join(others)}."
+    if reason := no_significance([*pairs, *family], ACCURACY, "secondary difference" if family else "difference"):
+        yield reason
 
 
-def _difference(pair: Pair, name: _Name, *, tested: bool) -> str:
-    """Return the sentence on the only pair. `tested`: p can be significant."""
-    measure = pair["measures"][_MEASURE]
-    first, second = (name(pair, f"{side}_") for side in SIDES)
-    words = {"first": first, "second": second, **_figures(pair, first, second, tested=tested)}
+def _is_of_walking(first: Player, second: Player) -> bool:
+    """Return True if two players are one model, in the same variant, with tools and in another setting."""
+    settings = {setting_of(first[1]), setting_of(second[1])}
+    return "tools" in settings and is_primary(first, second, settings)
+
+
+def _difference(pair: Pair, name: Namer) -> str:
+    if pair["difference"] < 0:
+        pair = _turned(pair)
+    first, second = (name(pair, side) for side in SIDES)
+    over = f", {OVER_QUESTIONS}" if pair["unit"] == "question" else ""
     if _is_shown(pair):
-        return _sentence("better", **words)
-    lead = _sentence("ahead" if measure["difference"] else "even", **words)
-    return _sentence("not_shown", lead=lead, **words)
+        return f"{first} is better than {second} by {_points(pair, interval=True)}{over}."
+    lead = f"{first} is ahead by" if pair["difference"] else "the difference is"
+    return f"No difference between {first} and {second} is shown: {lead} {_points(pair, interval=True)}{over}."
 
 
-def _figures(pair: Pair, first: str, second: str, *, tested: bool) -> dict[str, str]:
-    """Return the words of a sentence on a pair, with the difference and its interval from the better side's view."""
+def _points(pair: Pair, *, interval: bool = False) -> str:
+    """Return the difference in words, with its p, and its interval if asked."""
 
     def short(value: float) -> str:
         return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
 
-    measure = pair["measures"][_MEASURE]
-    sign = -1 if measure["difference"] < 0 else 1
-    ends = sorted(sign * end for end in measure["interval"] or ())
-    p, points = measure["p_holm"], short(abs(measure["difference"]))
-    return {
-        "better": first if sign > 0 else second,
-        "worse": second if sign > 0 else first,
-        "points": f"{points} point{'' if points == '1' else 's'}",
-        "interval": f" ({' to '.join(map(short, ends))})" if ends else "",
-        "p": "" if p is None or not tested else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
-        "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
-        "shown": "" if _is_shown(pair) else ": not shown",
-    }
-
-
-def _gains(pairs: Sequence[Pair], *, tested: bool) -> list[str]:
-    """Return the gain of each model by walking over another setting of its variant; of many, only what is shown."""
-    words, sentences = report_file("verdict")["settings"], list[str]()
-    gains: list[tuple[Pair, str, str]] = []
-    for pair in pairs:
-        both = [pair[f"{side}_setting"] for side in SIDES]
-        walking, other = both if both[0].partition(":")[0] == "tools" else reversed(both)
-        (kind, _, variant), (base, _, other_variant) = walking.partition(":"), other.partition(":")
-        if pair["first_model"] == pair["second_model"] and variant == other_variant and kind == "tools" != base:
-            gains.append((pair, variant, words.get(base, one_line(base))))
-    models, variants = {pair["first_model"] for pair, *_ in gains}, {variant for _, variant, _ in gains}
-    form = "{model}" if len(variants) < 2 else "{variant}" if len(models) < 2 else "{model} ({variant})"
-    if is_many := len(gains) > _MOST_NAMES:
-        shown = sum(_is_shown(pair) for pair, *_ in gains)
-        sentences.append(_sentence("few_shown", number=len(gains), shown=shown))
-    for pair, variant, other in [one for one in gains if not is_many or _is_shown(one[0])][:_MOST_NAMES]:
-        name = one_line(form.format(model=pair["first_model"], variant=variant))
-        sign = 1 if pair["first_setting"].partition(":")[0] == "tools" else -1
-        key = "gains" if sign * pair["measures"][_MEASURE]["difference"] >= 0 else "loses"
-        sentences.append(_sentence(key, name=name, other=other, **_figures(pair, "", "", tested=tested)))
-    return sentences
+    points, p = short(abs(pair["difference"])), pair["p_holm"]
+    ends = f" ({' to '.join(map(short, pair['interval']))})" if interval and pair["interval"] else ""
+    test = "" if p is None else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+    return f"{points} point{'' if points == '1' else 's'}{ends}{test}"
 
 
 def _against(
-    best: Sequence[ReportRow],
-    pairs: Sequence[Pair],
-    name: _Name,
-    *,
-    tested: bool,
-    primary: Sequence[str] | None = None,
+    best: Sequence[ReportRow], pairs: Sequence[Pair], name: Namer, family: Sequence[Pair] = ()
 ) -> tuple[list[str], list[str]]:
     """Return the players that each of the best ones is shown to be better than, and all others, with points and p.
 
-    Players whose difference from a best one is primary have a sentence of their own, and are left out.
+    Players whose difference from a best one is in the primary `family` are left out.
     """
-    leaders = {(row["model"], row["setting"]) for row in best}
-    pairs_of: dict[str, list[tuple[bool, Pair]]] = {}
-    for pair, (side, other, sign) in product(pairs, (("first_", "second_", 1), ("second_", "first_", -1))):
-        players = [(pair[f"{one}model"], pair[f"{one}setting"]) for one in (side, other)]
-        if players[0] in leaders and players[1] not in leaders:
-            is_ahead = sign * pair["measures"][_MEASURE]["difference"] > 0
-            pairs_of.setdefault(name(pair, other), []).append((is_ahead and _is_shown(pair), pair))
-    behind, others = list[str](), list[str]()
-    for other_name, compared in pairs_of.items():
-        if any(is_primary(*_players(pair), primary) for _, pair in compared):
-            continue
-        is_shown = all(shown for shown, _ in compared)
-        weakest = max((pair for _, pair in compared), key=lambda pair: pair["measures"][_MEASURE]["p_holm"] or 0)
-        figures = _figures(weakest, "", "", tested=tested)
-        (behind if is_shown else others).append(f"{other_name} ({figures['points']}{figures['p']})")
+    leaders = [(row["model"], row["setting"]) for row in best]
+
+    def pairs_of_others(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+        """Return the pairs whose first player is one of the best, by the name of the second."""
+        by_name: dict[str, list[Pair]] = {}
+        for pair in (*pairs, *map(_turned, pairs)):
+            first, second = _players(pair)
+            if first in leaders and second not in leaders:
+                by_name.setdefault(name(pair, "second"), []).append(pair)
+        return by_name
+
+    behind, others, in_family = list[str](), list[str](), pairs_of_others(family)
+    for other, compared in pairs_of_others(pairs).items():
+        if other not in in_family:
+            weakest = max(compared, key=lambda pair: pair["p_holm"] or 0)
+            players = behind if all(map(_is_shown, compared)) else others
+            players.append(f"{other} ({_points(weakest)})")
     return behind, others
 
 
-def _by_size(suite: SuiteReport, rows: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
+def _by_size(suite: SuiteReport, rows: Sequence[ReportRow], pairs: Sequence[Pair], name: Namer) -> Iterator[str]:
     """Yield for each size of the graph who is best, and better than whom."""
-    title = next((one.title for one in suite.groupings if one.name == SIZE), SIZE)
-    sizes, tested = dict.fromkeys(pair[SIZE] for pair in pairs), no_significance(pairs, _MEASURE) is None
-    for size in sizes:
-        scored = [row for row in rows if row[SIZE] == size and row[_MEASURE] is not None]
-        best = _best(scored)
-        behind, others = _against(best, [one for one in pairs if one[SIZE] == size], name, tested=tested)
-        key = "at_size" if best[0][_MEASURE] else "nothing_right_at_size"
-        yield _sentence(
-            key,
-            title=f"{title[:1].upper()}{title[1:]}",
-            size=size,
-            players=_join([*map(name, best)]),
-            accuracy=one_decimal(best[0][_MEASURE]),
-            better=_sentence("better_at_size", others=_join(behind)) if behind else "",
-            not_better=_sentence("not_better_at_size", others=_join(others)) if others else "",
-        )
+    for size in dict.fromkeys(pair[SIZE] for pair in pairs):
+        best = _best([row for row in rows if row[SIZE] == size and row[ACCURACY] is not None])
+        place = f"{suite.all_groupings[SIZE].title.capitalize()} {size}"
+        if not best[0][ACCURACY]:
+            yield f"{place}: no answer is correct."
+            continue
+        behind, others = _against(best, [pair for pair in pairs if pair[SIZE] == size], name)
+        better = f", shown to be better than {_join(behind)}" if behind else ""
+        not_better = f"; no difference is shown from {_join(others)}" if others else ""
+        yield f"{place}: {_join(map(name, best))} {one_decimal(best[0][ACCURACY])} %{better}{not_better}."
 
 
-def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
+def _wrong(row: ReportRow, suite: SuiteReport, name: Namer) -> Iterator[str]:
     """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
-    number = (row["scored"] or 0) - (row["correct"] or 0)
+    number = row["scored"] - row["correct"]
     causes = Counter({cause.heading.lower(): row.get(cause.field) or 0 for cause in suite.causes})
     if total := causes.total():
         shares = [f"{words} {100 * count / total:.0f} %" for words, count in causes.most_common(_MOST_CAUSES) if count]
         of = "" if total == number else f", cause known for {total}"
-        yield _sentence("wrong", player=name(row), number=f"{number}{of}", causes=", ".join(shares))
+        yield f"Wrong answers of {name(row)} ({number}{of}): {', '.join(shares)}."
 
 
-def _join(names: Sequence[str]) -> str:
+def _join(names: Iterable[str]) -> str:
     """Return `a, b and c`; of many names, the first ones and the number of the others."""
+    names = list(names)
     if len(names) > _MOST_NAMES:
         names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def _sentence(key: str, /, **fields: Any) -> str:
-    return str(report_file("verdict")[key]).format_map(fields)

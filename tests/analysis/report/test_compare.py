@@ -66,7 +66,7 @@ def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> N
 
 def test_other_tasks_are_refused_with_what_differs(played: Callable[..., Path]) -> None:
     other = played("other", models=["scripted/random"], seed=5)
-    with pytest.raises(RunLogError, match=r"(?s)share no task.*24 and 24.*seed: \d+ → 5"):
+    with pytest.raises(RunLogError, match=r"(?s)share no task of 24 and 24.*seed: \d+ → 5"):
         compare_runs([one(played), other])
 
 
@@ -77,13 +77,13 @@ def test_the_same_name_does_not_make_the_same_task(played: Callable[..., Path], 
 
     changed = Path(copytree(one(played), tmp_path / "changed"))
     rewrite(changed, other_gold)
-    with pytest.raises(RunLogError, match=r"(?s)differ in 24 tasks of the same name.*: gold"):
+    with pytest.raises(RunLogError, match="differ in graph or target of 24 tasks of the same name, for example "):
         compare_runs([one(played), changed])
 
 
 def test_scores_of_another_scorer_are_refused(played: Callable[..., Path], tmp_path: Path) -> None:
     rescored = with_fingerprint(one(played), tmp_path / "rescored", scorer="0.0")
-    with pytest.raises(RunLogError, match=r"scored by different code:\s+.* → 0\.0") as refused:
+    with pytest.raises(RunLogError, match=r"scored by different code: .* → 0\.0") as refused:
         compare_runs([one(played), rescored])
     assert "graphwalk rescore" in (refused.value.hint or "")
 

@@ -17,7 +17,7 @@ DECLARED = analysis_of(suite_named("questions")).report()
 
 
 def report(**how):
-    return build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"), **how)
+    return build_report(run(), DECLARED, reference=DECLARED.references["table_2_questions"](), **how)
 
 
 def on_terminal(full_report, width, **how) -> str:

@@ -85,7 +85,7 @@ def test_the_order_of_the_log_makes_no_difference():
     results = list(run())
     shuffled = random.Random(1).sample(results, len(results))
     same = [
-        build_report(log, DECLARED, reference=DECLARED.reference("table_2_questions")).as_dict()
+        build_report(log, DECLARED, reference=DECLARED.references["table_2_questions"]()).as_dict()
         for log in (results, shuffled)
     ]
     assert json.dumps(same[0]) == json.dumps(same[1])
@@ -187,7 +187,7 @@ def test_a_report_has_the_names_of_models_and_the_log_has_the_models(tmp_path: P
     assert "Names of models: Alpha_1 is scripted/expert." in report.notes
     assert "scripted/expert" not in as_text(report).replace(report.notes[-1], "").replace("is scripted/expert", "")
     assert {record["model"] for record in run.records()} == {"scripted/expert", "scripted/flawed"}
-    assert "Alpha_1" in {series.name for series in plots_of(report)[0].series}
+    assert "Alpha_1" in plots_of(report)[0].points["player"]
 
 
 def test_latex_has_the_origin_in_each_caption(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 
 DECLARED = analysis_of(MagmaSuite()).report()
-PAPER = DECLARED.reference("magma-paper")
+PAPER = DECLARED.references["magma-paper"]()
 
 
 @pytest.fixture(scope="module")

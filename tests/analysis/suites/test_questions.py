@@ -43,7 +43,7 @@ def cells(table: TextTable) -> list[dict[str, str]]:
 
 
 def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:
-    report = build_report(results, DECLARED, reference=DECLARED.reference(reference))
+    report = build_report(results, DECLARED, reference=DECLARED.references[reference]())
     return {table.title: table for table in text_tables(report)}
 
 
@@ -120,8 +120,8 @@ def test_right_and_proven_answers_are_beside_right_ones() -> None:
     assert (walking["accuracy"], walking["proven"], walking["proven_accuracy"]) == (100, 2, pytest.approx(66.666667))
     assert "Right and proven by tool results: no_tools – and tools 66.7 % (2 of 3 right answers)." in report.verdict
     by_model, *_ = plots_of(report)
-    points = {series.name: [(point.x, point.y) for point in series.points] for series in by_model.series}
-    assert points["test/one, right and proven"] == [("tools", pytest.approx(66.666667))]
+    points = by_model.points.filter(player="test/one, right and proven").select("x", "y").rows()
+    assert points == [("tools", pytest.approx(66.666667))]
     assert [row["Right and proven %"] for row in cells(by_title(results)["Results"])][:2] == ["–", "66.67"]
 
 
