@@ -13,7 +13,7 @@ COLUMNS: dict[str, type] = {"number": int, "text": str, "parts": str, "half": fl
 def squares(count: int, *, wrong: int = -1) -> Rows:
     """Return rows of `count` numbers; the number `wrong` cannot be made."""
     make = partial(rows_of, wrong=wrong)
-    return Rows(make, range(count), "squares", count, COLUMNS, {"count": count})
+    return Rows(make, range(count), "squares", count)
 
 
 def rows_of(numbers: Iterable[int], wrong: int = -1) -> Iterator[dict[str, Any]]:

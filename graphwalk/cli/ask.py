@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.options import (
-    DatabaseName,
-    Edges,
-    GraphFile,
-    KeyProperty,
-    Labels,
-    RelationshipTypes,
-    Undirected,
-    chosen_source,
-)
+from graphwalk.cli import options
 from graphwalk.errors import ConfigError
 from graphwalk.terminal import run_async, say, stderr
 from graphwalk.variables import MODEL_VARIABLE, read_variables
@@ -26,37 +17,28 @@ from graphwalk.variables import MODEL_VARIABLE, read_variables
 if TYPE_CHECKING:
     import asyncio
 
-    from graphwalk.cli.episode_text import Teller
-    from graphwalk.config.graph_source import GraphSource
     from graphwalk.own_graph.answer import Exchange
-    from graphwalk.own_graph.graph_agent import AskConfig
-
-_QUIT = ("quit", "exit", ":q")
 
 
 def ask(
     question: Annotated[
         str | None, typer.Argument(help="Question in your own words. Default: a dialogue, or one per line of stdin.")
     ] = None,
-    graph: GraphFile = None,
-    database: DatabaseName = None,
-    labels: Labels = None,
-    relationship_types: RelationshipTypes = None,
-    key: KeyProperty = None,
-    edges: Edges = None,
-    undirected: Undirected = None,
+    graph: options.GraphFile = None,
+    database: options.DatabaseName = None,
+    labels: options.Labels = None,
+    relationship_types: options.RelationshipTypes = None,
+    key: options.KeyProperty = None,
+    edges: options.Edges = None,
+    undirected: options.Undirected = None,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
     ] = None,
     small: Annotated[bool, typer.Option("--small", help="Short prompts and results, for a small context.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
+    json: options.Json = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
-    no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
-    override: Annotated[
-        list[str] | None,
-        typer.Option("-o", metavar="KEY=VALUE", help="Override agent.…, options.… or limits.…; repeatable."),
-    ] = None,
+    override: options.Override = None,
 ) -> None:
     """Ask a question about your own graph.
 
@@ -64,82 +46,63 @@ def ask(
     graph is the last one loaded by `graphwalk db load`, else the whole Neo4j database.
     """
     from graphwalk.cli.episode_text import Teller
-    from graphwalk.own_graph.graph_agent import ask_config
+    from graphwalk.own_graph.folder import ConversationFolder
+    from graphwalk.own_graph.graph_agent import GraphAgent, ask_config
+    from graphwalk.stores.sources import open_source
 
     variables = read_variables()
-    model = model or variables.get(MODEL_VARIABLE)
-    if model is None:
+    name = model or variables.get(MODEL_VARIABLE)
+    if name is None:
         raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
-    if question is not None and not question.strip():
-        raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
-    if out is not None and no_log:
-        raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
-    source = chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
+    source = options.chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
     config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)
+
+    async def talk() -> None:
+        async with open_source(source, variables, timeout_seconds=config.limits.store_seconds) as opened:
+            agent = await GraphAgent.open(name, opened.store, config, variables, watcher=teller, note=say)
+            folder: ConversationFolder | None = None
+            earlier: tuple[Exchange, ...] = ()
+            try:
+                async for line in _questions(question):
+                    folder = folder or ConversationFolder(out, source, agent)
+                    teller.log = folder.folder
+                    folder.begin(line)
+                    with teller.waiting(name):
+                        answer = await agent.ask(line, earlier)
+                    folder.add(answer)
+                    teller.tell(answer, opened.name)
+                    earlier = answer.conversation
+            finally:
+                await agent.episode.model.close()
+
     try:
-        run_async(_talk(source, model, config, teller, question, logged=not no_log, out=out), "stopping")
+        run_async(talk(), "stopping")
     finally:
         if teller.log is not None and not json:
             say(f"run folder: {teller.log.path}   (graphwalk view {teller.log.quoted})")
+    if teller.log is None:
+        raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
     if teller.exit_code:
         raise typer.Exit(teller.exit_code)
 
 
-async def _talk(
-    source: "GraphSource",
-    model: str,
-    config: "AskConfig",
-    teller: "Teller",
-    question: str | None,
-    *,
-    logged: bool,
-    out: Path | None,
-) -> None:
-    from graphwalk.own_graph.folder import ConversationFolder
-    from graphwalk.own_graph.graph_agent import GraphAgent
-    from graphwalk.stores.sources import open_source
-
-    variables = read_variables()
-    async with open_source(source, variables, timeout_seconds=config.limits.store_seconds) as opened:
-        agent = await GraphAgent.open(model, opened.store, config, variables, watcher=teller, note=say)
-        folder: ConversationFolder | None = None
-        earlier: tuple[Exchange, ...] = ()
-        try:
-            async for line in _questions(question):
-                if folder is None and logged:
-                    folder = ConversationFolder(out, source, agent)
-                    teller.log = folder.folder
-                if folder is not None:
-                    folder.begin(line)
-                with teller.waiting(model):
-                    answer = await agent.ask(line, earlier)
-                if folder is not None:
-                    folder.add(answer)
-                teller.tell(answer, opened.name)
-                earlier = answer.conversation
-        finally:
-            await agent.episode.model.close()
-
-
-async def _questions(first: str | None) -> AsyncIterator[str]:
-    """Yield the question, or each line typed until Ctrl-D. Empty lines are ignored."""
-    if first is not None:
-        yield first
+async def _questions(only: str | None) -> AsyncIterator[str]:
+    """Yield the only question, or each line typed until Ctrl-D. Empty ones are ignored."""
+    if only is not None:
+        if only.strip():
+            yield only
         return
-    lines, typed, none_yet = _lines_of_stdin(), sys.stdin.isatty(), True
+    lines, typed = _lines_of_stdin(), sys.stdin.isatty()
     if typed:
         say("Ask a question; Ctrl-D ends.")
     while True:
         if typed:
             stderr().print("> ", end="")
         line = await lines.get()
-        if line is None and none_yet and not typed:
-            raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
-        if line is None or line.strip().lower() in _QUIT:
+        if line is None:
             return
         if line.strip():
-            none_yet = False
             yield line
 
 

@@ -1,12 +1,11 @@
 """`graphwalk db up | down | load | clean`: a local Neo4j, and the graphs in it."""
 
-import time
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import Edges, Undirected, chosen_source
+from graphwalk.cli import options
 from graphwalk.errors import counted
 from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
@@ -50,8 +49,8 @@ def load(
         Path,
         typer.Argument(metavar="FILE", help='Graph file, folder of CSV, or "example".'),
     ],
-    edges: Edges = None,
-    undirected: Undirected = None,
+    edges: options.Edges = None,
+    undirected: options.Undirected = None,
 ) -> None:
     """Load a graph into Neo4j, and keep it there.
 
@@ -62,14 +61,11 @@ def load(
 
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
-        read = load_graph(graph, chosen_source(graph, edges=edges, undirected=undirected))
-    begun = time.perf_counter()
+        read = load_graph(graph, options.chosen_source(graph, edges=edges, undirected=undirected))
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
         loaded = run_async(db_load(variables, read))
-    seconds = time.perf_counter() - begun
-    loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
-    data(f"{loaded_now} in {seconds:.1f} s")
-    data(f"label          {loaded.scope}")
+    data(f"{counted(loaded.nodes, 'node')}, {counted(loaded.relationships, 'relationship')}")
+    data(f"label  {loaded.scope}")
     say('ask about it:  graphwalk ask "…" --model openai/gpt-4.1-mini   (without a key: --model scripted/look)')
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphwalk.cli.options import Override
+from graphwalk.cli import options
 from graphwalk.errors import GraphwalkError, counted
 from graphwalk.terminal import print_columns, run_async, say
 from graphwalk.variables import Variables, read_variables
@@ -16,7 +16,7 @@ def doctor(
     model: Annotated[
         str | None, typer.Argument(help="Model as provider/model, to check its capabilities instead.")
     ] = None,
-    override: Override = None,
+    override: options.Override = None,
 ) -> None:
     """Check the installation, or the capabilities of a model.
 

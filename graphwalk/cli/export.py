@@ -2,24 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from graphwalk.cli.options import (
-    DatabaseName,
-    Edges,
-    Labels,
-    Models,
-    Override,
-    RelationshipTypes,
-    RunOrFile,
-    SettingNames,
-    Undirected,
-    chosen_source,
-)
+from graphwalk.cli import options
 from graphwalk.errors import ConfigError, counted
 from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
@@ -50,18 +39,12 @@ class _ExportGroup(TyperGroup):
 app = typer.Typer(cls=_ExportGroup, help="Write runs, graphs and training data in other programs' formats.")
 
 
-Protocol = Annotated[
-    Literal["native", "text", "json"], typer.Option(help="Tool calls native, as text, or as JSON objects.")
-]
-Grounded = Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")]
-
-
 def _command(exporter: Callable[..., None]) -> Callable[..., None]:
     def command(
-        run: RunOrFile,
+        run: options.RunOrFile,
         out: Annotated[Path, typer.Option(help="Output file, or new folder.")],
-        model: Models = None,
-        setting: SettingNames = None,
+        model: options.Models = None,
+        setting: options.SettingNames = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
     ) -> None:
         from graphwalk.analysis.exports.tables import Episodes
@@ -83,9 +66,9 @@ def traces(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
     out: Annotated[Path, typer.Option(help="FILE.jsonl; its contents are described in FILE.manifest.json.")],
     correct: Annotated[bool, typer.Option("--correct", help="Only correct answers.")] = False,
-    grounded: Grounded = False,
-    model: Models = None,
-    protocol: Protocol = "native",
+    grounded: options.Grounded = False,
+    model: options.Models = None,
+    protocol: options.Protocol = "native",
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
 
@@ -95,9 +78,8 @@ def traces(
     from graphwalk.training.splits import manifest_path
     from graphwalk.training.traces import TraceOptions, export_traces, read_run
 
-    options = TraceOptions(correct, grounded, tuple(model or ()), protocol)
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
-    manifest = export_traces(opened, out, options)
+    manifest = export_traces(opened, out, TraceOptions(correct, grounded, tuple(model or ()), protocol))
     for kind, number in manifest["kinds"].items():
         data(f"{kind:<40} {number}")
     for reason, number in manifest["left_out"].items():
@@ -115,7 +97,7 @@ def dataset(
     licence: Annotated[
         str | None, typer.Option(help="Licence of your own graph, for example cc-by-4.0. Generated graphs: mit.")
     ] = None,
-    override: Override = None,
+    override: options.Override = None,
 ) -> None:
     """Write the tasks of an experiment as a data set for the Hugging Face hub.
 
@@ -155,15 +137,15 @@ def graph(
         list[Path],
         typer.Argument(
             metavar="[SOURCE] TARGET",
-            help='SOURCE: graph file, folder of CSV, or "example"; none with --database. '
+            help='SOURCE: graph file, folder of CSV, or "example"; default: Neo4j, as for `ask`. '
             "TARGET: FILE.json, .graphml, or a folder for CSV.",
         ),
     ],
-    database: DatabaseName = None,
-    labels: Labels = None,
-    relationship_types: RelationshipTypes = None,
-    edges: Edges = None,
-    undirected: Undirected = None,
+    database: options.DatabaseName = None,
+    labels: options.Labels = None,
+    relationship_types: options.RelationshipTypes = None,
+    edges: options.Edges = None,
+    undirected: options.Undirected = None,
     label_from: Annotated[str | None, typer.Option(metavar="NAME", help="Attribute with the label of a node.")] = None,
     type_from: Annotated[
         str | None, typer.Option(metavar="NAME", help="Attribute with the type of a relationship.")
@@ -177,25 +159,19 @@ def graph(
     from graphwalk.graphs.files import graph_format, load_graph
     from graphwalk.stores.sources import read_source
 
+    if len(paths) > 2:
+        raise typer.BadParameter("expected SOURCE and TARGET, or TARGET")
     *sources, target = paths
-    if len(sources) != (1 if database is None else 0):
-        raise ConfigError(
-            "expected one source and one target",
-            hint="graphwalk export graph FILE TARGET   or   graphwalk export graph --database NAME TARGET",
-        )
-    if database is None and (labels or relationship_types):
-        raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
-    form, variables = graph_format(target), read_variables()
-    if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
-        raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
+    form, file = graph_format(target), sources[0] if sources else None
     names = {"label_from": label_from, "type_from": type_from, "name_from": name_from}
-    with progress_bar(f"reading {sources[0] if sources else database}"):
-        file = sources[0] if sources else None
-        source = chosen_source(
-            file, database, None, labels, relationship_types, edges=edges, undirected=undirected, **names
-        )
+    source = options.chosen_source(
+        file, database, None, labels, relationship_types, edges=edges, undirected=undirected, **names
+    )
+    if source.file and (labels or relationship_types):
+        raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
+    with progress_bar(f"reading {source.name}"):
         # A file is written under its own names, which a graph that is walked may not keep.
-        read = load_graph(source.file, source) if source.file else run_async(read_source(source, variables))
+        read = load_graph(source.file, source) if source.file else run_async(read_source(source, read_variables()))
     with progress_bar(f"writing {target}"):
         form.write(read, target)
     print_size(read)

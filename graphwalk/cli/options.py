@@ -1,7 +1,6 @@
 """Options that several commands share."""
 
 import csv
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,11 +20,14 @@ Models = Annotated[list[str] | None, typer.Option("--model", "-m", help="Only th
 SettingNames = Annotated[list[str] | None, typer.Option("--setting", help="Only this setting; repeatable.")]
 Override = Annotated[
     list[str] | None,
-    typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
+    typer.Option("-o", metavar="FIELD=VALUE", help="Any other field, as in an experiment; repeatable."),
 ]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
+Protocol = Annotated[
+    Literal["native", "text", "json"], typer.Option(help="Tool calls native, as text, or as JSON objects.")
+]
+Grounded = Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")]
 
 GraphFile = Annotated[
     Path | None,
@@ -39,7 +41,6 @@ DatabaseName = Annotated[
         help="Existing Neo4j database, at NEO4J_URI or started by `graphwalk db up`.",
     ),
 ]
-
 Edges = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="CSV file of the relationships, if --graph is one of nodes."),
@@ -56,8 +57,6 @@ RelationshipTypes = Annotated[
     list[str] | None,
     typer.Option("--relationship-types", metavar="A,B", help="Include only relationships of these types; repeatable."),
 ]
-
-
 KeyProperty = Annotated[
     str | None,
     typer.Option(
@@ -79,44 +78,32 @@ def chosen_source(
     """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
     `labels` and `relationship_types` restrict it; a name that contains a comma needs double quotes. `file_options` are
-    fields of `FileOptions`; None is the default. Raise ConfigError if both a file and a database are given, the file
-    does not exist, or no Neo4j is known. Raise StoreError if Neo4j cannot be reached.
+    fields of `FileOptions`; None is the default. Raise ConfigError for options that do not fit together, or if no Neo4j
+    is known; StoreError if Neo4j cannot be reached.
     """
-    from graphwalk.config.graph_source import EXAMPLE, GraphSource
+    from graphwalk.config.graph_source import GraphSource
+    from graphwalk.config.strict import validate
 
-    if key is not None and database is None:
-        raise ConfigError("--key needs --database", hint="--database neo4j --key PROPERTY")
-    if graph is not None and database is not None:
-        raise ConfigError("--graph and --database cannot be combined", hint="pass one of them")
-    chosen = {
-        name: value.resolve() if isinstance(value, Path) else value
-        for name, value in file_options.items()
+    fields = {
+        **{"file": graph, "neo4j": database, "key": key, **file_options},
+        **{"labels": _names(labels), "relationship_types": _names(relationship_types)},
+    }
+    fields = {
+        name: value.resolve() if isinstance(value, Path) and value.exists() else value
+        for name, value in fields.items()
         if value is not None
     }
-    if chosen and graph is None:
-        raise ConfigError(f"--{min(chosen).replace('_', '-')} needs --graph", hint="--graph FILE")
-    if graph is not None and (graph.exists() or str(graph) == EXAMPLE):
-        source = GraphSource.model_validate({"file": graph.resolve() if graph.exists() else graph, **chosen})
-    elif graph is not None:
-        address = re.match(r"[\w+]{2,}:/", str(graph))  # of whose slashes a path keeps one
-        hint = "for a server set NEO4J_URI and pass --database NAME" if address else ""
-        raise ConfigError(f"no file {graph}", hint=hint or "check the path; --graph example is the included graph")
-    elif database is not None:
-        source = GraphSource(neo4j=database, key=key)
-    else:
-        source = _default_neo4j()
-    restrictions = {"labels": labels, "relationship_types": relationship_types}
-    return source.model_copy(
-        update={
-            field: tuple(name.strip() for line in csv.reader(names, skipinitialspace=True) for name in line)
-            for field, names in restrictions.items()
-            if names
-        }
-    )
+    if graph is None and database is None:
+        fields |= _default_neo4j()
+    return validate(GraphSource, fields, "the graph")
 
 
-def _default_neo4j() -> "GraphSource":
-    from graphwalk.config.graph_source import GraphSource
+def _names(texts: list[str] | None) -> tuple[str, ...] | None:
+    """Return the names in texts that separate them by commas."""
+    return tuple(name.strip() for line in csv.reader(texts, skipinitialspace=True) for name in line) if texts else None
+
+
+def _default_neo4j() -> dict[str, str]:
     from graphwalk.stores.neo4j.loaded import db_last
     from graphwalk.stores.neo4j.local_server import local_server
 
@@ -127,6 +114,4 @@ def _default_neo4j() -> "GraphSource":
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
         )
     loaded = run_async(db_last(variables))
-    if loaded is not None:
-        return GraphSource(loaded=loaded.scope)
-    return GraphSource(neo4j=variables.get("NEO4J_DATABASE") or "neo4j")
+    return {"neo4j": variables.get("NEO4J_DATABASE") or "neo4j"} if loaded is None else {"loaded": loaded.scope}

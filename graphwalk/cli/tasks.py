@@ -5,31 +5,23 @@ from typing import Annotated, Any
 
 import typer
 
-from graphwalk.cli.options import (
-    DatabaseName,
-    Edges,
-    GraphFile,
-    Undirected,
-    chosen_source,
-)
+from graphwalk.cli import options
 from graphwalk.terminal import data, run_async, say
 from graphwalk.variables import read_variables
 
 
 def tasks(
-    graph: GraphFile = None,
-    database: DatabaseName = None,
-    edges: Edges = None,
-    undirected: Undirected = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the questions' parameters.")] = 0,
+    graph: options.GraphFile = None,
+    database: options.DatabaseName = None,
+    edges: options.Edges = None,
+    undirected: options.Undirected = None,
+    seed: options.Seed = 0,
     question: Annotated[
         list[str] | None, typer.Option("--question", help="Question kind, by name or YAML file; repeatable.")
     ] = None,
     per_question: Annotated[int, typer.Option(min=1, help="Number of tasks per question kind.")] = 1,
     answers: Annotated[bool, typer.Option("--answers", help="Also print the target rows.")] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per line, with Cypher and target.")
-    ] = False,
+    json: options.Json = False,
 ) -> None:
     """Print questions on a graph and the size of their answers.
 
@@ -39,13 +31,9 @@ def tasks(
     from graphwalk.stores.sources import read_source
     from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 
-    source = chosen_source(graph, database, edges=edges, undirected=undirected)
-
-    async def made() -> Any:
-        content = await read_source(source, read_variables())
-        return await tasks_on(content, seed=seed, questions=question, per_question=per_question)
-
-    asked, left_out, _ = run_async(made())
+    source = options.chosen_source(graph, database, edges=edges, undirected=undirected)
+    content = run_async(read_source(source, read_variables()))
+    asked, left_out, _ = run_async(tasks_on(content, seed=seed, questions=question, per_question=per_question))
     for task in asked:
         data(task.model_dump_json() if json else _text(task, answers))
     for name, reason in left_out.items():

@@ -55,6 +55,8 @@ class GraphSource(FileOptions):
             raise ValueError("give one of file, neo4j and loaded")
         if self.file is None and (options := FileOptions.model_fields.keys() & self.model_fields_set):
             raise ValueError(f"{', '.join(sorted(options))}: only for a file")
+        if self.neo4j is None and self.key is not None:
+            raise ValueError("key: only for a database")
         return self
 
     @property

@@ -132,9 +132,6 @@ class Rows:
     """Name of the things for the progress bar: "graphs"."""
     total: int
     """Number of things."""
-    columns: Columns
-    inputs: Mapping[str, Any]
-    """All inputs of the rows, as JSON."""
 
     def made(self, workers: int | None = None) -> Iterator[Row]:
         """Yield the rows in their order, made by `workers` processes (None: one per core).

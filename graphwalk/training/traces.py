@@ -1,5 +1,6 @@
 """Episodes as training chats, in the format of chat templates: those of runs, or of scripted agents by the million."""
 
+import hashlib
 import json
 from asyncio import run as run_in_loop
 from collections import Counter
@@ -14,7 +15,7 @@ from graphwalk.agent.loop import answer_now, messages_to_send
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.files.bulk import Rows
+from graphwalk.files.bulk import Rows, write_rows
 from graphwalk.models.chat import CallOptions, Message, ToolSpec
 from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
@@ -286,8 +287,11 @@ COLUMNS: dict[str, type] = {
 }
 
 
-def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
-    """Return the chats of an experiment, graph by graph. Raise ConfigError if it names a language model."""
+def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, workers: int | None = None) -> int:
+    """Play scripted agents in `workers` processes; write FILE.jsonl or FILE.parquet and its manifest. Return the rows.
+
+    Raise ConfigError if the experiment names a language model.
+    """
     called = [model for model in config.models if not per_episode(model)]
     if called or not config.models:
         raise ConfigError(
@@ -295,15 +299,15 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
             hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
         )
     data = config.model_dump(mode="json")
-    suite = suite_named(config.suite.name)
-    return Rows(
-        make=partial(_lines, data, options),
-        things=suite.graphs(config.suite, config.seed),
-        name="graphs",
-        total=config.suite.graph_count,
-        columns=COLUMNS,
-        inputs={"graphwalk_version": __version__, "experiment": data, "options": asdict(options)},
-    )
+    graphs = suite_named(config.suite.name).graphs(config.suite, config.seed)
+    rows = Rows(partial(_lines, data, options), graphs, name="graphs", total=config.suite.graph_count)
+    number = write_rows(rows.made(workers), out, COLUMNS)
+    with out.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number}
+    inputs = {"graphwalk_version": __version__, "experiment": data, "options": asdict(options)}
+    write_manifest(manifest_path(out), {**facts, **inputs})
+    return number
 
 
 def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:

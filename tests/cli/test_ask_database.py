@@ -15,7 +15,7 @@ from tests.cli.test_commands import graphwalk as command
 
 pytestmark = pytest.mark.neo4j
 FILMS = Path(__file__).parent.parent / "data" / "films.json"
-ASK = ("ask", "Who directed Red Dust?", "--model", "scripted/look", "--json", "--no-log")
+ASK = ("ask", "Who directed Red Dust?", "--model", "scripted/look", "--json")
 
 
 async def test_the_graph_loaded_last_is_asked(
