@@ -89,8 +89,8 @@ def main() -> None:
     # Rows of a graph are many and in no cycle: with Python's default, looking for cycles takes a quarter of the time.
     gc.set_threshold(50_000)
     show_warnings_as_lines()
-    # A traceback that a command survives: in run.log during a run, else only with --debug.
-    logging.getLogger("graphwalk").addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
+    # What libraries log, and a traceback that a command survives: in run.log during a run, else only with --debug.
+    logging.getLogger().addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
     try:
         heed_signals()
         sys.exit(app(sys.argv[1:] or ["--help"], prog_name="graphwalk", standalone_mode=False))

@@ -1,33 +1,25 @@
 """`graphwalk mcp`: the tools of a graph as a server of the Model Context Protocol."""
 
-import logging
+import os
+import signal
 from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import (
-    DatabaseName,
-    Edges,
-    GraphFile,
-    KeyProperty,
-    Labels,
-    RelationshipTypes,
-    Undirected,
-    chosen_source,
-)
+from graphwalk.cli import options
 from graphwalk.errors import ConfigError, install_hint
-from graphwalk.terminal import run_async, say
+from graphwalk.terminal import SIGNALS, say
 from graphwalk.variables import read_variables
 
 
 def mcp(
-    graph: GraphFile = None,
-    database: DatabaseName = None,
-    labels: Labels = None,
-    relationship_types: RelationshipTypes = None,
-    key: KeyProperty = None,
-    edges: Edges = None,
-    undirected: Undirected = None,
+    graph: options.GraphFile = None,
+    database: options.DatabaseName = None,
+    labels: options.Labels = None,
+    relationship_types: options.RelationshipTypes = None,
+    key: options.KeyProperty = None,
+    edges: options.Edges = None,
+    undirected: options.Undirected = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="stdio for clients that start the server, or http.")
     ] = "stdio",
@@ -37,29 +29,23 @@ def mcp(
         list[str] | None,
         typer.Option(help="Tool to offer, by name or YAML file; repeatable. Default: the standard tools and search."),
     ] = None,
-    override: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-o",
-            metavar="KEY=VALUE",
-            help="Override a limit, an encoding or the prompts: agent.result_tokens=2000; repeatable.",
-        ),
-    ] = None,
+    override: options.Override = None,
 ) -> None:
     """Serve the tools over a graph as an MCP server (read-only).
 
     Clients over http need a token: GRAPHWALK_MCP_TOKEN, or one that is generated and printed once.
     """
-    source = chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
+    source = options.chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
+    from asyncio import run
+
     try:
         from graphwalk.own_graph.mcp import serve
     except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"`graphwalk mcp` needs a package that is not installed: {error.name}",
-            hint=install_hint("mcp"),
-        ) from error
-    logging.basicConfig(level=logging.WARNING, handlers=[_Lines()])
-    run_async(
+        what = f"`graphwalk mcp` needs a package that is not installed: {error.name}"
+        raise ConfigError(what, hint=install_hint("mcp")) from error
+    for signum in SIGNALS:  # the graph is only read: nothing has to be put in order
+        signal.signal(signum, lambda number, frame: os._exit(128 + number))
+    run(
         serve(
             source,
             read_variables(),
@@ -71,13 +57,3 @@ def mcp(
             overrides=override or (),
         )
     )
-
-
-class _Lines(logging.Handler):
-    """A handler that writes each log record as one redacted line on stderr."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        message = record.getMessage()
-        if record.exc_info and record.exc_info[1] is not None:
-            message = f"{message}: {record.exc_info[1]}"
-        say(f"{record.levelname.lower()}: {read_variables().secrets.redact_error(' '.join(message.split()))}")

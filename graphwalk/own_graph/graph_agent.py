@@ -10,18 +10,18 @@ from typing import Any
 from pydantic import Field
 
 from graphwalk.agent.levers import NamesInTools
-from graphwalk.agent.loop import Episode, Watcher, run_episode
+from graphwalk.agent.loop import Episode, Watcher, call_tool, run_episode
 from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
 from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.config.strict import LoggedSettings, Strict, as_typed, set_dotted, validate
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 from graphwalk.graphs.schema import Schema
-from graphwalk.models.chat import CallOptions, Message, Model
+from graphwalk.models.chat import CallOptions, Message, Model, ToolCall
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import SCRIPTED, Guarded, open_model
 from graphwalk.models.scripted import ScriptedChatModel
-from graphwalk.models.trajectory import ExitStatus, Trajectory
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
 from graphwalk.models.wrappers import Budget, wrap
 from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
@@ -35,7 +35,7 @@ from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.variables import Variables
+from graphwalk.variables import Variables, read_variables
 
 _LOGGER = logging.getLogger("graphwalk")
 DEFAULTS: Mapping[str, Any] = {**FOREIGN, "tools": OWN_GRAPH_TOOLS, "turn_limit": 30}
@@ -61,13 +61,7 @@ def ask_config(agent: Mapping[str, Any], overrides: Sequence[str] = (), *, small
     fields = [parse_override(override) for override in overrides]
     for key, value in fields:
         set_dotted(data, key, as_typed(value), f"-o {key}")
-    config = validate(AskConfig, data, "ask", overridden=[key for key, _ in fields])
-    for name, default in (("answer", "text"), ("nudges", 0)):
-        if getattr(config.agent, name) != default:
-            raise ConfigError(f"agent.{name}: an answer in words has no form", hint=f"leave it out, or set {default}")
-    if config.agent.tool_choice == "required" and config.agent.tool_protocol != "json":
-        raise ConfigError("agent.tool_choice: required needs tool_protocol: json", hint="docs/method.md, Levers")
-    return config
+    return validate(AskConfig, data, "ask", overridden=[key for key, _ in fields])
 
 
 AnyModel = Any
@@ -107,11 +101,11 @@ def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tupl
 
 def _name_of(model: Any) -> str:
     if not callable(getattr(model, "complete", None)) or isinstance(model, type):
-        what = f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} object"
-        client = hasattr(model, "chat") and hasattr(model, "base_url")
-        forms = 'pass "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
-        hint = 'for a client pass graphwalk.openai_model(client, "NAME")' if client else forms
-        raise ConfigError("model is missing" if model is None else f"{what} is not a model", hint=hint)
+        raise ConfigError(
+            f"{getattr(model, '__name__', type(model).__name__)} is not a model",
+            hint='pass "provider/model", an object with `async complete(messages, …)`, a LangChain chat model, '
+            'or graphwalk.openai_model(client, "NAME")',
+        )
     name = getattr(model, "name", None)
     if not isinstance(name, str) or not name:
         return f"python/{type(model).__name__}"
@@ -120,9 +114,9 @@ def _name_of(model: Any) -> str:
     return name
 
 
-async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
+async def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:
     """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool, StoreError."""
-    schema, tools = await store.schema(agent.schema_samples), load_tools(agent.tools or ())
+    tools = load_tools(agent.tools or ())
     if not {tool.name for tool in tools} & set(MAZE_TOOLS):
         toolbox = GraphToolbox(store, schema, tools, agent)
         return NamesInTools(toolbox, agent) if agent.names_in_tools else toolbox
@@ -133,10 +127,25 @@ async def toolbox_over(store: GraphStore, agent: AgentConfig) -> Toolbox:
     return MazeToolbox(store, size, agent=agent, tools=tools, schema=schema)
 
 
+async def answer_call(toolbox: Toolbox, call: ToolCall, agent: AgentConfig) -> ToolResult:
+    """Return the result of a call by another program, which reads of a failing database in it."""
+    try:
+        return await call_tool(toolbox, call, agent)
+    except StoreError as error:
+        cause = read_variables().secrets.redact(
+            error.message.splitlines()[0]
+        )  # without the query, which GraphWalk wrote
+        return ToolResult(call, f"The database does not answer: {cause}", error="store_error")
+
+
+def has_search(agent: AgentConfig) -> bool:
+    """Tell whether one of the tools searches for names."""
+    return any(tool.operation == "search" for tool in load_tools(agent.tools or ()))
+
+
 def system_text(schema: Schema, agent: AgentConfig) -> str:
     """Return the system prompt of an agent over a graph."""
-    search = any(tool.operation == "search" for tool in load_tools(agent.tools or ()))
-    return own_graph_system(schema, agent, search=search).content or ""
+    return own_graph_system(schema, agent, search=has_search(agent)).content or ""
 
 
 @dataclass(frozen=True)
@@ -167,9 +176,8 @@ class GraphAgent:
         """
         agent, limits, watcher = config.agent, config.limits, watcher or Watcher()
         if model == LOOK and agent.tool_protocol != "native":
-            raise ConfigError(
-                f"tool_protocol: {agent.tool_protocol}: {LOOK} has native calls only", hint="leave it out"
-            )
+            what = f"tool_protocol: {agent.tool_protocol}: {LOOK} has native calls only"
+            raise ConfigError(what, hint="leave it out")
         variables = variables.serving(config.servers)
         provider = as_model(model, variables, config.model_arguments.get(model) if isinstance(model, str) else None)
         shared = wrap(
@@ -184,7 +192,7 @@ class GraphAgent:
             system_text(schema, agent) if instructions is None else f"{instructions}\n\n{schema_text(schema, agent)}"
         )
         episode = Episode(
-            prompt=Prompt((Message("system", system),), await toolbox_over(store, agent)),
+            prompt=Prompt((Message("system", system),), await toolbox_over(store, schema, agent)),
             model=with_tools(shared, agent),
             config=agent,
             options=CallOptions(

@@ -5,11 +5,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.agent.loop import call_tool
-from graphwalk.errors import StoreError
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
-from graphwalk.own_graph.graph_agent import ask_config, system_text, toolbox_over
+from graphwalk.own_graph.graph_agent import answer_call, ask_config, system_text, toolbox_over
 from graphwalk.own_graph.stores import AnyGraph, open_store
 from graphwalk.runs.background import blocking
 
@@ -39,11 +37,7 @@ class OpenAITools:
         arguments = wire["function"]["arguments"]
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)  # some servers send an object
         tool_call = ToolCall.of_model(wire["id"], wire["function"]["name"], text)
-        try:
-            content = (await self._call(tool_call)).content
-        except StoreError as error:
-            content = f"The database does not answer: {error.message}"
-        return {"role": "tool", "tool_call_id": tool_call.id, "content": content}
+        return {"role": "tool", "tool_call_id": tool_call.id, "content": (await self._call(tool_call)).content}
 
     run = blocking(arun)
 
@@ -59,10 +53,10 @@ def openai_tools(store: AnyGraph, **agent: Any) -> OpenAITools:
         messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
     """
     opened, config = open_store(store), ask_config(agent).agent
-    toolbox = opened.wait_for(toolbox_over(opened.inner, config))
+    toolbox = opened.wait_for(toolbox_over(opened.inner, opened.schema(config.schema_samples), config))
 
     def run(call: ToolCall) -> Coroutine[Any, Any, ToolResult]:
-        return opened.await_for(call_tool(toolbox, call, config))
+        return opened.await_for(answer_call(toolbox, call, config))
 
     return OpenAITools([spec.as_openai() for spec in toolbox.specs], run)
 
@@ -80,14 +74,11 @@ def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
     from langchain_core.tools import StructuredTool, ToolException
 
     opened, config = open_store(store), ask_config(agent).agent
-    toolbox = opened.wait_for(toolbox_over(opened.inner, config))
+    toolbox = opened.wait_for(toolbox_over(opened.inner, opened.schema(config.schema_samples), config))
 
     async def run_call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
-        try:
-            call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
-            result = await call_tool(toolbox, call, config)
-        except StoreError as error:
-            raise ToolException(f"The database does not answer: {error.message}") from error
+        call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
+        result = await answer_call(toolbox, call, config)
         if result.error is not None:
             raise ToolException(result.content)
         return result.content, result.data

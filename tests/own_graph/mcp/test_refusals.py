@@ -33,10 +33,9 @@ def test_graphs_and_tools_that_cannot_be_opened(odd_file: Path, tmp_path: Path) 
     for words, cause in (
         (("--graph", tmp_path / "broken.json"), "broken.json"),
         (("--graph", odd_file, "--tool", "no_such"), "there is no tool 'no_such'"),
-        (("--graph", odd_file, "--database", "x"), "--graph and --database"),
+        (("--graph", odd_file, "--database", "x"), "give one of file, neo4j and loaded"),
         (("--graph", odd_file, "--labels", "Zorep,Zorp"), "the graph has no label 'Zorp'"),
         (("--graph", odd_file, "--relationship-types", "DRIP"), "there are: DRAP, FLIN"),
-        (("--graph", odd_file, "-o", "agent.turn_limit=3"), "the server has no setting agent.turn_limit"),
     ):
         code, errors = refused(*words)
         assert code == 2, words
