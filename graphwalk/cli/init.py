@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.terminal import data
@@ -25,6 +24,8 @@ def init(
 
     With --suite, --store or --backend: a Python package that works unchanged, with its test.
     """
+    from graphwalk.config.resources import data_path
+
     packages = {kind: name for kind, name in {"suite": suite, "store": store, "backend": backend}.items() if name}
     if len(packages) > 1:
         raise typer.BadParameter("choose one of --suite, --store, --backend")
