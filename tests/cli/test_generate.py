@@ -67,7 +67,7 @@ def test_chats_of_magma_have_the_prompts_of_a_run_and_right_answers(
     assert [chat[:-1] for chat in written] != chats  # shuffled
     first, *_ = suite.graphs(config.suite, 4)
     chat = next(chat for chat in written if str(chat[:-1]) == str(chats[0]))
-    assert read_answer("bfs", chat[-1]["content"]).answer == first.source.final
+    assert read_answer("bfs", chat[-1]["content"]).answer == first.source.states[first.source.last].answer
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import networkx as nx
 from graphwalk.errors import OracleError
 
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
+FirstState = Literal["graphwalk", "paper"]
 Graph: TypeAlias = "nx.Graph[int]"
 Adjacency = Sequence[Mapping[int, float]]
 WEIGHTED = frozenset({"dijkstra", "floyd_warshall", "mst_prim"})
@@ -160,21 +161,22 @@ _RUN: dict[Algorithm, Callable[..., Iterator[Step]]] = {
 ALGORITHMS = tuple(_RUN)
 
 
-def state_before(algorithm: str, instance: Instance) -> Step | None:
-    """Return hint and state before the first step, with which the MAGMA paper begins; None for searches."""
-    if algorithm == "floyd_warshall":
-        hint = {"pivot": None, "pivots_left": list(range(instance.n))}
-        return Step(hint, [list(edge) for edge in instance.weighted_edges])
-    if algorithm in ("dijkstra", "mst_prim") and instance.source is not None:
-        return Step(queue_hint({instance.source: 0.0}, (), instance.n), [])
-    return None
+def run_algorithm(algorithm: Algorithm, instance: Instance, first_state: FirstState = "graphwalk") -> dict[int, Step]:
+    """Return the steps by number, from 1 on.
 
-
-def run_algorithm(algorithm: Algorithm, instance: Instance) -> tuple[Step, ...]:
+    With the first state of the MAGMA paper, number 0 is the state before the first step; searches have none.
+    """
     adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]  # neighbours ascend, as the edges do
     for i, j, weight in instance.weighted_edges:
         adjacency[i][j] = adjacency[j][i] = weight
-    return tuple(_RUN[algorithm](adjacency) if instance.source is None else _RUN[algorithm](adjacency, instance.source))
+    source = () if instance.source is None else (instance.source,)
+    steps = dict(enumerate(_RUN[algorithm](adjacency, *source), 1))
+    if first_state == "graphwalk" or algorithm not in WEIGHTED:
+        return steps
+    if algorithm == "floyd_warshall":
+        hint = {"pivot": None, "pivots_left": list(range(instance.n))}
+        return {0: Step(hint, [list(edge) for edge in instance.weighted_edges]), **steps}
+    return {0: Step(queue_hint(dict.fromkeys(source, 0.0), (), instance.n), []), **steps}
 
 
 def check_states(algorithm: str, instance: Instance, states: Mapping[int, list[Any]]) -> None:

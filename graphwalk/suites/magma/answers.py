@@ -5,12 +5,14 @@ Nodes are numbers, components lists of numbers, edges and distances triples in r
 
 import re
 from collections.abc import Hashable
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
 from graphwalk.graphs.answers import parse_answer, parse_literal
 from graphwalk.suites.extraction import Extraction, ReplyForm, extract, visible_text
-from graphwalk.suites.rows import compare_sets
+from graphwalk.suites.magma.algorithms import WEIGHTED
+from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.suites.suite import Score
 
 PREFIXES = {
@@ -21,17 +23,14 @@ PREFIXES = {
     "mst_prim": "MST Edges:",
 }
 ERRORS = ("missing_prefix", "false_negatives", "hallucinations", "invalid_items")
-TRIPLES = frozenset({"dijkstra", "floyd_warshall", "mst_prim"})
 
 _OPEN_LIST = re.compile(r"\[((?:[^\[\]()]|\([^()]*\)|\[[^\[\]]*\])*+)")
 _ITEM = re.compile(r"\s*(\([^()]*\)|\[[^\[\]]*\]|[^,]*+)\s*(?:,|\Z)")
-_LONGEST_ITEM = 200
-"""Characters kept of an unreadable item."""
 
 
 def write_list(algorithm: str, items: list[Any]) -> str:
     """Return the list of an answer, with triples in round brackets."""
-    return str([tuple(item) for item in items]) if algorithm in TRIPLES else str(items)
+    return str([tuple(item) for item in items]) if algorithm in WEIGHTED else str(items)
 
 
 def write_answer(algorithm: str, items: list[Any]) -> str:
@@ -45,15 +44,15 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     be read is split into items, of which the unreadable ones stay text (lossy), and so does text in place of a list.
     """
     text = visible_text(reply)
-    form = ReplyForm(lambda value: Extraction(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
-    extraction, prefixes = extract(text, form), list(_prefix(algorithm).finditer(text))
+    prefixes = list(_prefix(algorithm).finditer(text))
     if not prefixes:
         return Extraction()
-    if extraction.answer is None:
-        start, end = prefixes[-1].span()
-        items, rest = _split_items(text[end:])
-        return Extraction(items, "embedded" if (text[:start] + rest).strip() else "strict", lossy=True)
-    return extraction
+    form = ReplyForm(lambda value: Extraction(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
+    if (extraction := extract(text, form)).answer is not None:
+        return extraction
+    start, end = prefixes[-1].span()
+    items, rest = _split_items(text[end:])
+    return Extraction(items, "embedded" if (text[:start] + rest).strip() else "strict", lossy=True)
 
 
 @cache
@@ -68,14 +67,13 @@ def _split_items(text: str) -> tuple[list[Any], str]:
     opened = _OPEN_LIST.match(text)
     if opened is None:
         line, _, rest = text.partition("\n")
-        return [line.strip()[:_LONGEST_ITEM]], rest
-    parts = [part.strip() for part in _ITEM.findall(opened[1].rstrip(", \n"))][:-1]
-    items = [
-        part[:_LONGEST_ITEM] if (value := parse_answer(part) or parse_literal(part)) is None else value.value
-        for part in parts
-    ]
+        return [line.strip()], rest
+    items: list[Any] = []
+    for part in map(str.strip, _ITEM.findall(opened[1].rstrip(", \n"))[:-1]):
+        value = parse_answer(part) or parse_literal(part)
+        items.append(part if value is None else value.value)
     if text[opened.end() : opened.end() + 1] != "]":
-        items[-1:] = [opened[1].rpartition(",")[2].strip()[:_LONGEST_ITEM]]
+        items[-1:] = [opened[1].rpartition(",")[2].strip()]
     return items, text[opened.end() + 1 :]
 
 
@@ -95,25 +93,17 @@ class MagmaScore(Score):
 
 def judge(algorithm: str, extraction: Extraction, target: list[Any]) -> MagmaScore:
     """Score the items of a reply. They and the target are sets: order and repetition do not count."""
+    reading = {"extraction_stage": extraction.stage, "lossy": extraction.lossy}
     if extraction.answer is None:
-        nothing = {"correct": False, "precision": 0.0, "recall": 0.0, "f1": 0.0, "false_positives": 0}
-        return MagmaScore(**nothing, extraction_stage=extraction.stage, lossy=extraction.lossy, missing_prefix=1)
+        return MagmaScore(**asdict(NOTHING_RIGHT), **reading, missing_prefix=1)
     forms = [canonical(algorithm, item) for item in extraction.answer]
     invalid, right = forms.count(None), {canonical(algorithm, item) for item in target}
     answered = {object() if form is None else form for form in forms}  # every invalid item is a wrong one
     compared = compare_sets(answered, right)
-    return MagmaScore(
-        correct=compared.correct,
-        precision=compared.precision,
-        recall=compared.recall,
-        f1=compared.f1,
-        false_positives=compared.false_positives - invalid,
-        extraction_stage=extraction.stage,
-        lossy=extraction.lossy,
-        false_negatives=len(right - answered),
-        hallucinations=compared.false_positives - invalid,
-        invalid_items=min(invalid, 1),
-    )
+    hallucinations = compared.false_positives - invalid
+    errors = {"false_negatives": len(right - answered), "hallucinations": hallucinations}
+    scores = {**asdict(compared), "false_positives": hallucinations}
+    return MagmaScore(**scores, **reading, **errors, invalid_items=min(invalid, 1))
 
 
 def canonical(algorithm: str, item: Any) -> Hashable | None:
@@ -125,7 +115,7 @@ def canonical(algorithm: str, item: Any) -> Hashable | None:
         return item if _is_node(item) else None
     if not isinstance(item, list):
         return None
-    if algorithm not in TRIPLES:
+    if algorithm not in WEIGHTED:
         return frozenset(item) if item and all(map(_is_node, item)) else None
     if len(item) != 3 or not (_is_node(item[0]) and _is_node(item[1]) and type(item[2]) in (int, float)):
         return None

@@ -1,7 +1,7 @@
 """Prompts of MAGMA: system prompt, problem statement and turns of each strategy (templates/prompts/magma_*)."""
 
-import json
 import re
+from ast import literal_eval
 from functools import lru_cache
 from typing import Any
 
@@ -9,7 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import Message
 from graphwalk.suites.magma.algorithms import Instance, Step
-from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
+from graphwalk.suites.magma.answers import PREFIXES, write_list
 from graphwalk.suites.magma.traces import MagmaTrace
 
 STRATEGIES = {
@@ -22,7 +22,7 @@ STRATEGIES = {
 STEPWISE = ("is", "ish", "tools")
 """Strategies that ask for every state in turn: without hints, with hints, and without edges in the prompt."""
 
-_GRAPH = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
+_GRAPH = re.compile(r"^Edges: (\[(?:\(\d+, \d+(?:, [\d.]+)?\)(?:, )?)*\])$", re.MULTILINE)
 
 
 def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig(), *, edges_shown: bool = True) -> str:
@@ -41,12 +41,9 @@ def read_problem(text: str, n: int) -> Instance | None:
     shown = _GRAPH.search(text)
     if shown is None:
         return None
-    try:
-        rows = json.loads(shown[1].replace("(", "[").replace(")", "]"))
-        weights = tuple(float(weight) for *_, weight in rows) if "." in shown[1] else None
-        return Instance(n, tuple((int(i), int(j)) for i, j, *_ in rows), weights, None)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
+    rows = literal_eval(shown[1])
+    weights = tuple(weight for *_, weight in rows) if "." in shown[1] else None
+    return Instance(n, tuple((i, j) for i, j, *_ in rows), weights, None)
 
 
 def turn(
@@ -75,7 +72,7 @@ def conversation(
     system = Message("system", agent.render("magma_system.j2").strip())
     statement = problem(trace, agent, edges_shown=setting != "tools")
     if setting not in STEPWISE:
-        if step == len(trace.steps):
+        if step == trace.last:
             request = agent.render("magma_final.j2", setting=setting)
         else:
             names = {**_names(trace.algorithm), "explain": explain}
@@ -97,10 +94,14 @@ def training_chat(
     trace: MagmaTrace, strategy: str, agent: AgentConfig = AgentConfig(), *, explain: bool = True
 ) -> list[Message]:
     """Return the chat of a trace: one answer in input–output strategies, with a worked solution if reasoned."""
-    prompt = conversation(trace, strategy, len(trace.steps), agent, explain=explain)
-    answer = write_answer(trace.algorithm, trace.final)
+    prompt = conversation(trace, strategy, trace.last, agent, explain=explain)
+    answer = trace.written[trace.last]
     if strategy == "io_reasoning":
-        steps = [{"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)} for step in trace.steps]
+        steps = [
+            {"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)}
+            for number, step in trace.states.items()
+            if number
+        ]
         answer = agent.render("magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=answer).strip()
     return [*prompt, Message("assistant", answer)]
 

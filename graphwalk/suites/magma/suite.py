@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from random import Random
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -16,12 +16,11 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.magma.algorithms import WEIGHTED, Algorithm, Instance, run_algorithm, state_before
+from graphwalk.suites.magma.algorithms import WEIGHTED, Algorithm, FirstState, Instance, run_algorithm
 from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer, write_answer
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES, conversation, problem
 from graphwalk.suites.magma.traces import (
     NODE,
-    FirstState,
     MagmaSpec,
     MagmaTrace,
     Nodes,
@@ -33,21 +32,18 @@ from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_
 from graphwalk.suites.suite import Player, Prompt, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
-
-def _as_list(value: object) -> object:
-    return value if isinstance(value, list | tuple) else (value,)
+T = TypeVar("T")
+OneOrMore = Annotated[
+    tuple[T, ...], BeforeValidator(lambda value: value if isinstance(value, list | tuple) else (value,))
+]
 
 
 class MagmaGrid(Strict):
     """Algorithms × sizes with `count` traces each; a single value may be given without a list."""
 
-    algorithm: Annotated[
-        tuple[Algorithm, ...], BeforeValidator(_as_list, json_schema_input_type=Algorithm | tuple[Algorithm, ...])
-    ] = ("bfs",)
+    algorithm: OneOrMore[Algorithm] = ("bfs",)
     """Algorithms."""
-    nodes: Annotated[tuple[Nodes, ...], BeforeValidator(_as_list, json_schema_input_type=Nodes | tuple[Nodes, ...])] = (
-        5,
-    )
+    nodes: OneOrMore[Nodes] = (5,)
     """Nodes per graph."""
     count: Annotated[int, Field(ge=1, le=MOST)] | None = None
     """Traces per algorithm and size; None: as in the paper (test 125, with five nodes 112; train 1000 and 800)."""
@@ -137,9 +133,7 @@ def walking_expert(task: MagmaTask) -> Policy:
     source = task.parameters.get("source")
     weights = tuple(edges.values()) if task.algorithm in WEIGHTED else None
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
-    states = dict(enumerate(run_algorithm(task.algorithm, instance), 1))
-    if task.first_step == 0 and (before := state_before(task.algorithm, instance)) is not None:
-        states[0] = before
+    states = run_algorithm(task.algorithm, instance, "graphwalk" if task.first_step else "paper")
     return write_answer(task.algorithm, states[task.step].answer)
 
 
@@ -193,25 +187,25 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
         """Yield one graph per trace. Raise ConfigError if a split has fewer distinct traces than requested."""
         for spec in config.specs():
-            for trace in make_traces(spec, seed):
+            for trace in make_traces(spec, seed, config.first_state):
                 facts = {
                     "trace_id": trace.trace_id,
                     "algorithm": trace.algorithm,
                     "n": trace.instance.n,
                     "p": trace.p,
                     "edges": len(trace.instance.edges),
-                    "steps": len(trace.steps),
+                    "steps": trace.last,
                     "split": trace.split,
                     "index": trace.index,
                     "seed": trace.seed,
                 }
                 graph = stored_graph(trace) if config.in_store else None
-                yield GraphInstance(trace.digest, graph, trace.beginning(config.first_state), facts)
+                yield GraphInstance(trace.digest, graph, trace, facts)
 
     async def tasks(self, about: LoadedGraph, config: MagmaConfig, seed: int, agent: AgentConfig) -> Tasks[MagmaTask]:
         """Return one task per state of the trace."""
         trace: MagmaTrace = about.instance.source
-        instance, total = trace.instance, len(trace.steps)
+        instance, total = trace.instance, trace.last
         source = {} if instance.source is None else {"source": instance.source}
         parameters = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total, **source}
         tasks = [

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations, compress, count, islice
+from itertools import combinations, compress, count
 from math import ceil
 from typing import Annotated, Any, Literal
 
@@ -21,16 +21,15 @@ from graphwalk.suites.magma.algorithms import (
     ROOTED,
     WEIGHTED,
     Algorithm,
+    FirstState,
     Instance,
     Step,
     check_states,
     run_algorithm,
-    state_before,
 )
 from graphwalk.suites.magma.answers import write_answer
 
 Split = Literal["train", "validation", "test"]
-FirstState = Literal["graphwalk", "paper"]
 NODE, EDGE = "Node", "EDGE"
 Nodes = Annotated[int, Field(ge=2, le=100)]
 """Number of nodes; the paper has at most 50."""
@@ -56,28 +55,7 @@ class MagmaSpec(Spec):
 
 
 def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
-    """Yield the first instances of the split. Raise ConfigError if it has fewer."""
-    number = 0
-    for instance in islice(_distinct(spec, seed), spec.count):
-        number += 1
-        yield instance
-    if number < spec.count:
-        raise ConfigError(
-            f"the {spec.split} split has {number} distinct {spec.algorithm} traces of {spec.nodes} nodes"
-            f" at p = {spec.p:g}, and {spec.count} are asked for",
-            hint="ask for fewer, for more nodes, or for another split",
-        )
-
-
-def split_of(n: int, bits: Bits) -> str:
-    """Return the split of an edge set: 80:10:10 by hash; exact shares if the edge sets are few enough to list."""
-    if n <= ENUMERABLE:
-        return _small_splits(n)[np.packbits(bits).tobytes()]
-    tenth = _hash(n, bits) * 10 >> 64
-    return "train" if tenth < 8 else "validation" if tenth == 8 else "test"
-
-
-def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
+    """Yield distinct instances of the split, as many as `spec.count`. Raise ConfigError if it has fewer."""
     seen: set[Instance] = set()
     pairs = list(combinations(range(spec.nodes), 2))
     enumerated = spec.nodes <= ENUMERABLE
@@ -86,7 +64,7 @@ def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
     for bits, weights, source in _enumerate_candidates(spec, seed) if enumerated else _drawn(spec, seed):
         fruitless += 1
         if fruitless > patience:
-            return
+            break
         if split_of(spec.nodes, bits) != spec.split:
             continue
         instance = Instance(
@@ -99,6 +77,21 @@ def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
             seen.add(instance)
             fruitless = 0
             yield instance
+            if len(seen) == spec.count:
+                return
+    raise ConfigError(
+        f"the {spec.split} split has {len(seen)} distinct {spec.algorithm} traces of {spec.nodes} nodes"
+        f" at p = {spec.p:g}, and {spec.count} are asked for",
+        hint="ask for fewer, for more nodes, or for another split",
+    )
+
+
+def split_of(n: int, bits: Bits) -> str:
+    """Return the split of an edge set: 80:10:10 by hash; exact shares if the edge sets are few enough to list."""
+    if n <= ENUMERABLE:
+        return _small_splits(n)[np.packbits(bits).tobytes()]
+    tenth = _hash(n, bits) * 10 >> 64
+    return "train" if tenth < 8 else "validation" if tenth == 8 else "test"
 
 
 Candidate = tuple[Bits, NDArray[np.float64], int]
@@ -159,31 +152,21 @@ class MagmaTrace:
 
     algorithm: Algorithm
     instance: Instance
-    steps: tuple[Step, ...]
+    states: Mapping[int, Step]
+    """Number of each step → its hint and state. Number 0 is the state before the first step."""
     p: float
     seed: int
     split: str
     index: int
-    before: Step | None = None
-    """State before the first step, if the trace begins with it."""
 
-    def beginning(self, first_state: FirstState) -> "MagmaTrace":
-        """Return the trace with the first state of the configuration."""
-        return replace(self, before=state_before(self.algorithm, self.instance)) if first_state == "paper" else self
-
-    @cached_property
-    def states(self) -> dict[int, Step]:
-        """Return the number of each step → its hint and state. Number 0 is the state before the first step."""
-        return ({} if self.before is None else {0: self.before}) | dict(enumerate(self.steps, 1))
+    @property
+    def last(self) -> int:
+        """Return the number of the last step."""
+        return max(self.states)
 
     @property
     def trace_id(self) -> str:
         return f"{self.algorithm}-n{self.instance.n}-p{self.p:g}-{self.split}-s{self.seed}-{self.index}"
-
-    @property
-    def final(self) -> list[Any]:
-        """Return the state after the last step."""
-        return self.steps[-1].answer
 
     @cached_property
     def digest(self) -> str:
@@ -209,26 +192,27 @@ class MagmaTrace:
             "edges": [list(edge) for edge in edges],
             **({} if weights is None else {"weights": list(weights)}),
             **({} if source is None else {"source": source}),
-            "steps": [{"hint": step.hint, "answer": step.answer} for step in self.steps],
-            "final": self.final,
+            "steps": [step._asdict() for number, step in self.states.items() if number],
+            "final": self.states[self.last].answer,
         }
 
 
-def make_traces(spec: MagmaSpec, seed: int) -> Iterator[MagmaTrace]:
+def make_traces(spec: MagmaSpec, seed: int, first_state: FirstState = "graphwalk") -> Iterator[MagmaTrace]:
     """Yield the traces of a spec. Raise OracleError if networkx finds another final state.
 
     Raise ConfigError if the split has fewer distinct traces than requested.
     """
     for index, instance in enumerate(instances(spec, seed)):
-        steps = run_algorithm(spec.algorithm, instance)
-        check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
-        yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
+        states = run_algorithm(spec.algorithm, instance, first_state)
+        trace = MagmaTrace(spec.algorithm, instance, states, spec.p, seed, spec.split, index)
+        check_states(spec.algorithm, instance, {trace.last: states[trace.last].answer})
+        yield trace
 
 
 def stored_graph(trace: MagmaTrace) -> PropertyGraph:
     """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
     n, edges, weights, _ = trace.instance
     nodes = [Node(str(number), (NODE,), {}) for number in range(n)]
-    held = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
-    links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, held, strict=True)]
+    properties = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
+    links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, properties, strict=True)]
     return PropertyGraph.from_rows(nodes, links, seed=trace.seed, spec={"trace": trace.trace_id})

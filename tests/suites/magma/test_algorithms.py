@@ -16,11 +16,11 @@ WEIGHTS = (4.0, 1.0, 1.0, 2.0, 2.0)
 
 
 def states(algorithm: str, source: int | None, weights: tuple[float, ...] | None = None) -> list[Any]:
-    return [step.answer for step in run_algorithm(algorithm, Instance(6, EDGES, weights, source))]
+    return [step.answer for step in run_algorithm(algorithm, Instance(6, EDGES, weights, source)).values()]
 
 
 def hints(algorithm: str, source: int | None, weights: tuple[float, ...] | None = None) -> list[Any]:
-    return [step.hint for step in run_algorithm(algorithm, Instance(6, EDGES, weights, source))]
+    return [step.hint for step in run_algorithm(algorithm, Instance(6, EDGES, weights, source)).values()]
 
 
 def test_bfs() -> None:
@@ -57,7 +57,7 @@ def test_floyd_warshall() -> None:
     assert len(steps) == 6
     assert hints("floyd_warshall", None, WEIGHTS)[4] == {"pivot": 4, "pivots_left": [5]}
     through_the_last = Instance(3, ((0, 2), (1, 2)), (1.0, 1.0), None)
-    assert [0, 1, 2.0] in run_algorithm("floyd_warshall", through_the_last)[-1].answer
+    assert [0, 1, 2.0] in run_algorithm("floyd_warshall", through_the_last)[3].answer
 
 
 def test_mst_prim() -> None:
@@ -83,10 +83,10 @@ def problems(draw: st.DrawFn) -> Instance:
 def test_states_grow_to_what_networkx_finds(problem: Instance, algorithm: str) -> None:
     if algorithm in ("dfs", "floyd_warshall"):
         problem = problem._replace(source=None)
-    steps = run_algorithm(algorithm, problem)
-    check_states(algorithm, problem, {number: step.answer for number, step in enumerate(steps, 1)})
-    sizes = [sum(map(len, s.answer)) if algorithm == "dfs" else len(s.answer) for s in steps]
+    states = {number: step.answer for number, step in run_algorithm(algorithm, problem).items()}
+    check_states(algorithm, problem, states)
+    sizes = [sum(map(len, state)) if algorithm == "dfs" else len(state) for state in states.values()]
     assert sizes == sorted(sizes)
     whole_graph = algorithm in ("dfs", "floyd_warshall")
     component = {"bfs": 0, "dijkstra": 1, "mst_prim": 1}
-    assert len(steps) == (problem.n if whole_graph else len(steps[-1].answer) + component[algorithm])
+    assert len(states) == (problem.n if whole_graph else len(states[len(states)]) + component[algorithm])

@@ -1,14 +1,13 @@
 """The prompts of MAGMA, word for word in `tests/data/prompts/magma.yaml`, and the switches that follow the paper."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 import yaml
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.algorithms import ALGORITHMS, Instance, check_states, run_algorithm, state_before
+from graphwalk.suites.magma.algorithms import ALGORITHMS, Instance, check_states, run_algorithm
 from graphwalk.suites.magma.traces import MagmaSpec, MagmaTrace, make_traces
 from tests.accepted import MAGMA, differences
 from tests.suites.magma.test_suite import experiment, played, tasks
@@ -18,19 +17,19 @@ PAPER = {"first_state": "paper", "explain": False}
 PAPER_AGENT = AgentConfig(prompts="paper")
 
 
-def trace(algorithm: str) -> MagmaTrace:
+def trace(algorithm: str, first_state: str = "graphwalk") -> MagmaTrace:
     instance = Instance(
         4,
         ((0, 1), (0, 2), (1, 2)),
         (8.0, 3.0, 1.0) if algorithm in ("dijkstra", "floyd_warshall", "mst_prim") else None,
         0 if algorithm in ("bfs", "dijkstra", "mst_prim") else None,
     )
-    return MagmaTrace(algorithm, instance, run_algorithm(algorithm, instance), 0.5, 0, "test", 0)  # type: ignore[arg-type]
+    states = run_algorithm(algorithm, instance, first_state)  # type: ignore[arg-type]
+    return MagmaTrace(algorithm, instance, states, 0.5, 0, "test", 0)  # type: ignore[arg-type]
 
 
 def from_the_start(algorithm: str) -> MagmaTrace:
-    whole = trace(algorithm)
-    return replace(whole, before=state_before(algorithm, whole.instance))
+    return trace(algorithm, "paper")
 
 
 def chat(
