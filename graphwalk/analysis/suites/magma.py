@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.analysis.report.plots import Plot, by_group
-from graphwalk.analysis.report.suite_report import SIZE, Grouping, Reference, SuiteReport, baseline_result
+from graphwalk.analysis.report.suite_report import SIZE, Grouping, Reference, SuiteReport, baseline_result, report_file
 from graphwalk.analysis.scene import (
     Fate,
     Scene,
@@ -25,8 +25,9 @@ from graphwalk.analysis.suite_analysis import SuiteAnalysis
 from graphwalk.config.resources import data_path
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
+from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.magma.algorithms import ALGORITHMS
-from graphwalk.suites.magma.answers import ERRORS, canonical, judge, read_answer
+from graphwalk.suites.magma.answers import ERRORS, canonical, judge
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.suite import MagmaTask
 from graphwalk.suites.suite import setting_of
@@ -34,13 +35,6 @@ from graphwalk.suites.suite import setting_of
 if TYPE_CHECKING:
     from graphwalk.analysis.report.report import Report
 
-_STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
-_NOTES = (
-    "The paper prints no table of final states. Its rows that share their label with another are left out.",
-    "Mistral and Llama are fine-tuned there for one algorithm, size and strategy at a time; GPT-4o is zero-shot.",
-    "Its graphs have an edge probability of 0.25 in effect, and part of its labels is wrong.",
-    "In the published code the chats of IO hold the correct earlier states too; here the io strategies see none.",
-)
 _EXACT = {
     "accuracy": ("final-average", "Final state exact, over all sizes", "final states exact, in %"),
     "intermediate_exact": ("earlier-average", "Earlier states exact, over all sizes", "earlier states exact, in %"),
@@ -83,7 +77,7 @@ class Analysis(SuiteAnalysis[MagmaTask]):
         fates: dict[int, Fate] = {int(task.parameters["source"]): "asked"} if "source" in task.parameters else {}
         on_links: dict[frozenset[int], Fate] = {}
         for fate, item in reversed(marked):
-            ends = _ends(item, task.n)
+            ends = _nodes(task.algorithm, item)
             if task.algorithm != "floyd_warshall":
                 fates |= dict.fromkeys(ends[1:] if task.algorithm == "dijkstra" else ends, fate)
             if task.algorithm == "mst_prim":
@@ -132,8 +126,9 @@ def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) ->
     """
     traces: dict[tuple[str, str, int, str], dict[int, ResultRecord]] = {}
     graphs: dict[str, str] = {}
-    copies: dict[str, dict[int, Mapping[str, Any]]] = {}
+    golds: dict[str, dict[int, list[Any]]] = {}
     stepwise = set(STEPWISE)
+    with_states = set[str]()
     for result in results:
         task = result["task"]
         trace, step, setting = task["trace_id"], task["step"], result["setting"]
@@ -141,9 +136,9 @@ def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) ->
             graphs[trace], _ = cluster_of(result["task_id"], task)
         if step != task["total_steps"]:
             stepwise.add(setting)
-        scores = copies.setdefault(trace, {})
-        if setting_of(setting) in STEPWISE and step not in scores and (score := _score_of_previous(result)):
-            scores[step] = score
+        if setting_of(setting) in STEPWISE:
+            with_states.add(trace)
+        golds.setdefault(trace, {})[step] = task["gold"]
         # Most of the trajectory is left out: it is too large to keep.
         traces.setdefault((result["model"], setting, result["repeat"], trace), {})[step] = {
             **{name: result[name] for name in _KEPT},
@@ -151,7 +146,8 @@ def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) ->
             "trajectory": {"error": result.get("trajectory", {}).get("error")},
         }
     for (_, setting, _, trace), episodes in traces.items():
-        copied = _trace_score(copies[trace], episodes, stepwise=True)
+        copies = _scores_of_copies(next(iter(episodes.values())), golds[trace]) if trace in with_states else {}
+        copied = _trace_score(copies, episodes, stepwise=True)
         record = _record(episodes, setting in stepwise, copied)
         if not by_state:
             yield {**record, "averages": record["score"], "copied_averages": copied}
@@ -160,7 +156,7 @@ def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) ->
         no_effort = {"exit_status": "answered", "trajectory": {}, "usage": {}}
         for step, episode in episodes.items():
             own = {step: episode["score"]} if episode["score"] else {}
-            copy = {step: copies[trace][step]} if step in copies[trace] else {}
+            copy = {step: copies[step]} if step in copies else {}
             yield {
                 **record,
                 **no_effort,
@@ -173,20 +169,17 @@ def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) ->
             }
 
 
+def _scores_of_copies(result: ResultRecord, golds: Mapping[int, list[Any]]) -> dict[int, dict[str, Any]]:
+    """Return step → score of the state before it as answer."""
+    algorithm, pairs = result["task"]["algorithm"], ((step, golds[step - 1]) for step in golds if step - 1 in golds)
+    return {step: judge(algorithm, Extraction(items, "strict"), golds[step]).model_dump() for step, items in pairs}
+
+
 def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
     """Yield the baseline that repeats the previous state of the prompt, for a trace that has one."""
     if record["copied"] or record["copied_averages"]:
         baseline = baseline_result(record, "repeat the previous state", record["copied"])
         yield {**baseline, "averages": record["copied_averages"]}
-
-
-def _score_of_previous(result: ResultRecord) -> dict[str, Any] | None:
-    """Return the score of the last state in the prompt of a result; None for the first step."""
-    task, prompt = result["task"], result.get("trajectory", {}).get("prompt", ())
-    states = [message["content"] for message in prompt if message["role"] == "assistant"]
-    if not states:
-        return None
-    return judge(task["algorithm"], read_answer(task["algorithm"], states[-1]), task["gold"]).model_dump()
 
 
 def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mapping[str, Any] | None) -> ResultRecord:
@@ -251,28 +244,24 @@ def plots(report: "Report") -> Iterator[Plot]:
 
 
 def paper_figures() -> Reference:
-    """Return the MAGMA paper's figures by algorithm and size.
-
-    Two rows of the paper with the same label are omitted: they cannot be distinguished.
-    """
-    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
+    """Return the MAGMA paper's figures by algorithm and size."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
     with (data_path("templates") / "reports" / "magma-paper.csv").open(encoding="utf-8", newline="") as file:
-        lines = [line for line in csv.DictReader(file) if not line["row_note"]]
-    for line in lines:
-        kind = "zero-shot" if line["model"] == "GPT-4o" else "fine-tuned"
-        model, setting = f"{line['model'].replace('GPT-4o', 'gpt-4o')}, {kind}", _STRATEGIES[line["strategy"]]
-        for n in (int(name[1:]) for name in line if name[0] == "n"):
-            names = {"model": model, "setting": setting, "case": case(line["algorithm"], n)}
-            rows.setdefault((model, setting, names["case"]), dict(names))[line["metric"]] = float(line[f"n{n}"])
-    source = "Taylor et al., arXiv 2410.22597, exact match by graph size"
-    return Reference(source, _NOTES, groups={"case": tuple(rows.values())})
+        for line in csv.DictReader(file):
+            for name in (name for name in line if name[0] == "n"):
+                group = {"model": line["model"], "setting": line["setting"]}
+                group["case"] = case(line["algorithm"], int(name[1:]))
+                rows.setdefault(tuple(group.values()), group)[line["metric"]] = float(line[name])
+    paper = report_file("magma")["paper"]
+    return Reference(paper["source"], tuple(paper["notes"]), groups={"case": tuple(rows.values())})
 
 
-def _ends(item: Any, n: int) -> list[int]:
-    """Return the nodes of an item: the first two numbers of a triple, else all numbers."""
-    values = item[:2] if isinstance(item, list) and len(item) == 3 and not isinstance(item[2], int) else item
-    listed = values if isinstance(values, list) else [values]
-    return [v for v in listed if isinstance(v, int) and not isinstance(v, bool) and 0 <= v < n]
+def _nodes(algorithm: str, item: Any) -> tuple[int, ...]:
+    """Return the nodes of an item; none for an invalid one."""
+    form: Any = canonical(algorithm, item)
+    if form is None or algorithm == "bfs":
+        return () if form is None else (form,)
+    return tuple(form) if algorithm == "dfs" else form[:2]
 
 
 def _table(algorithm: str, marked: Sequence[tuple[Fate, Any]]) -> StateTable:
@@ -290,9 +279,5 @@ def _links(task: MagmaTask) -> list[SceneLink]:
     instance = read_problem(task.question, task.n)
     if instance is None:
         return []
-    labels = [""] * len(instance.edges) if instance.weights is None else [f"{w:g}" for w in instance.weights]
-    return [
-        SceneLink(i, j, label, directed=False)
-        for (i, j), label in zip(instance.edges, labels, strict=True)
-        if i < task.n and j < task.n
-    ]
+    weighted = instance.weights is not None
+    return [SceneLink(i, j, f"{w:g}" if weighted else "", directed=False) for i, j, w in instance.weighted_edges]

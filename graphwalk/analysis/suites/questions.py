@@ -1,9 +1,11 @@
 """Questions: evidence, causes of wrong answers, scenes and report (docs/method.md, Scores)."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
 
 from graphwalk.analysis.report.plots import Plot, against_size, by_group
 from graphwalk.analysis.report.suite_report import (
@@ -221,40 +223,28 @@ def start_found(task: QuestionTask, trajectory: Trajectory) -> bool:
     return not calls or all(map(seen.holds, starts))
 
 
-_OF_ALL, _OF_EACH = 120, 10
-"""Questions per model in the paper, in total and per kind."""
-
-
 def table_4() -> Reference:
-    """Return the paper's figures by graph size, with the counts behind the printed percentages."""
+    """Return the paper's figures by graph size."""
     paper = report_file("graphwalk-paper")
-    rows = paper["table_4_graph_size"]
-    counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "scored": _OF_ALL} for row in rows]
-    sizes = tuple({**row, **count} for row, count in zip(rows, counts, strict=True))
+    sizes = tuple(paper["table_4_graph_size"])
     return Reference(f"{paper['source']}, Table 4", tuple(paper["notes"]), groups={SIZE: sizes})
 
 
 def tables_2_and_3() -> Reference:
     """Return the paper's figures overall, by category and by kind of question."""
     paper = report_file("graphwalk-paper")
-    table_2 = [{**row, "correct": row["correct_of_120"], "scored": _OF_ALL} for row in paper["table_2_questions"]]
-    overall = tuple({name: row[name] for name in row if name != "correct_of_120"} for row in table_2)
-    table = paper["table_3_correct_of_10_by_question"]
-    category_of = {name: kind.category for name, kind in shipped_kinds().items() if name in table[0]}
-    members = {category: [name for name in category_of if category_of[name] == category] for category in CATEGORIES}
-
-    def grouped(grouping: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
-        for group, questions in groups.items():
-            number = _OF_EACH * len(questions)
-            for row in table:
-                correct = sum(row[question] for question in questions)
-                counts = {"correct": correct, "scored": number, "accuracy": round(100 * correct / number, 2)}
-                yield {"model": row["model"], "setting": row["setting"], grouping: group, **counts}
-
+    table_3, players = pl.DataFrame(paper["table_3_correct_of_10_by_question"]), ["model", "setting"]
+    by_question = table_3.unpivot(index=players, variable_name="question", value_name="correct")
+    by_question = by_question.with_columns(scored=pl.lit(10))
+    category = pl.col("question").replace_strict({name: kind.category for name, kind in shipped_kinds().items()})
+    grouped = by_question.group_by(category.alias("category"), *players, maintain_order=True)
+    by_category = grouped.agg(pl.col("correct", "scored").sum())
+    accuracy = (100 * pl.col("correct") / pl.col("scored")).round(2)
     groups = {
-        "category": tuple(grouped("category", members)),
-        "question": tuple(grouped("question", {name: [name] for name in category_of})),
+        grouping: tuple(table.with_columns(accuracy=accuracy).to_dicts())
+        for grouping, table in (("category", by_category), ("question", by_question))
     }
+    overall = tuple(paper["table_2_questions"])
     return Reference(f"{paper['source']}, Tables 2 and 3", tuple(paper["notes"]), overall, groups)
 
 

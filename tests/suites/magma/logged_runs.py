@@ -89,6 +89,7 @@ def _result(trace: str, step: int, right: tuple[bool, int], model: str, setting:
             "n": int(n),
             "template": algorithm,
             "question": f"Edges: [({number}, {n})]",
+            "gold": [step],
             "graph_digest": trace,
             "trace_id": trace,
             "step": step,
