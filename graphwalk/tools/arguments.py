@@ -40,23 +40,21 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
         reason = f"they are not an object but {_kind(data)}"
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at character {error.pos + 1}, so this is not JSON"
-    except RecursionError:
-        reason = "they are nested too deeply"
-    except ValueError:
-        reason = "a number in them has too many digits"
+    except (RecursionError, ValueError):
+        reason = "they are nested too deeply, or a number in them has too many digits"
     if not isinstance(data, dict):
-        raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=tool.arguments)
+        raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
     return data
 
 
-def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), *, lists: bool = False) -> None:
+def check_shape(tool: Tool, arguments: Arguments, *, lists: bool = False) -> None:
     """Raise ToolMistake "bad_arguments" if an argument is missing, unexpected or of a wrong type.
 
     An optional argument that is null is removed; a number or boolean in quotes, and an integer as 2.0, is read.
     `lists`: values may be lists, which become tuples.
     """
-    parameters = [*tool.arguments, *optional]
-    required = [name for name in tool.arguments if not tool.parameters[name].optional]
+    parameters = list(tool.parameters)
+    required = [name for name, parameter in tool.parameters.items() if not parameter.optional]
     for name in {n for n, value in arguments.items() if value is None} & {*parameters} - {*required}:
         del arguments[name]
     missing = [name for name in required if name not in arguments]
@@ -67,9 +65,9 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), 
         names = [quote(name) for name in unexpected[:_CLOSE]]
         raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
     for name, value in arguments.items():
-        parameter = tool.parameters.get(name)
-        types = ("integer",) if parameter is None else parameter.types
-        if lists and parameter is not None and parameter.role == "value":
+        parameter = tool.parameters[name]
+        types: tuple[str, ...] = parameter.type
+        if lists and parameter.role == "value":
             types = (*types, "list")
             if isinstance(value, list) and (items := _as_list(value)) is not None:
                 arguments[name] = items
@@ -108,7 +106,7 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
         if parameter.optional and not argument and not unlabelled:
             identifiers[name] = None
         elif parameter.role in ENUMS:
-            identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
+            identifiers[name] = argument.strip().lower()
             if identifiers[name] not in ENUMS[parameter.role]:
                 raise ToolMistake("unknown_name", f"unknown_{parameter.role}", argument=name, name=argument)
         elif parameter.role == "property":
@@ -141,18 +139,11 @@ def _property(name: str, kind: str, entity: str, schema: Schema) -> str:
 def _checked_name(name: str, names: list[str], message: str, **values: Any) -> str:
     if name in names:
         return name
-    raise ToolMistake("unknown_name", message, name=name, **listed_names(name, names), **values)
-
-
-def listed_names(sought: str, names: Sequence[str]) -> dict[str, Any]:
-    """Return the names to list where there is no `given`: all or the closest, those that may be meant first.
-
-    `close` are those that may be meant, `more` is the number of names that are not listed.
-    """
-    close = close_names(sought, names)
-    others = close_names(sought, names, _LISTED, 0.0) if len(names) > _LISTED else []
-    ordered = [name or NO_NAME for name in dict.fromkeys([*close, *others, *names])][:_LISTED]
-    return {"names": ordered, "close": close, "more": len(names) - len(ordered)}
+    close = close_names(name, names)
+    others = close_names(name, names, _LISTED, 0.0) if len(names) > _LISTED else []
+    listed = [one or NO_NAME for one in dict.fromkeys([*close, *others, *names])][:_LISTED]
+    listing = {"names": listed, "close": close, "more": len(names) - len(listed)}
+    raise ToolMistake("unknown_name", message, name=name, **listing, **values)
 
 
 def close_names(sought: str, names: Sequence[str], most: int = _CLOSE, cutoff: float = 0.6) -> list[str]:

@@ -32,6 +32,7 @@ from graphwalk.tools.tool import (
     QUERY_SECONDS,
     SWITCHES,
     Tool,
+    ToolParameter,
     load_tools,
     shipped_declaration,
 )
@@ -58,6 +59,8 @@ class GraphToolbox:
     """Tools over one graph. Calls change nothing, so that those of one turn may run side by side."""
 
     ordered = False
+    unpaged: Sequence[str] = ()
+    """Names of tools whose results always fit one page."""
 
     def __init__(
         self,
@@ -80,7 +83,8 @@ class GraphToolbox:
             "no_label": schema.node("") is not None,
             "search": any(tool.operation == "search" for tool in offered),
         }
-        self.tools: Mapping[str, Tool] = {tool.name: tool.offered(self._switches) for tool in offered}
+        self._declared = {tool.name: tool for tool in offered}
+        self.tools: Mapping[str, Tool] = {tool.name: self._offered(tool) for tool in offered}
         """The tools that are offered, by name."""
         self._own_declarations = {
             name: tool.declared for name, tool in self.tools.items() if tool.declared != shipped_declaration(name)
@@ -114,7 +118,7 @@ class GraphToolbox:
             close = close_names(call.name, list(self.tools))
             raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self.tools), close=close)
         arguments = parse_arguments(tool, call.arguments)
-        check_shape(tool, arguments, ("page",) if self._has_pages(tool) else (), lists=self.schema.lists)
+        check_shape(tool, arguments, lists=self.schema.lists)
         page = arguments.pop("page", 1)
         checked = check_names(tool, arguments, self.schema)
         text = "\n".join(str(arguments[name]) for name in tool.with_role("text"))
@@ -167,9 +171,10 @@ class GraphToolbox:
     async def _look_up(self, call: ToolCall, tool: Tool, checked: CheckedArguments, page: int) -> ToolResult:
         """Run the query of a tool for the values of a call, if nothing has them for other readings ("3.5" as 3.5)."""
         agent = self._agent
-        directions = {name: checked.identifiers[name] for name in tool.with_role("direction")}
-        identifiers = {name: value for name, value in checked.identifiers.items() if name not in directions}
-        cypher = self._store.render(tool.cypher or "", {**self._switches, **identifiers})
+        declared = self._declared[tool.name]  # its query names parameters that are not offered here, too
+        directions = {name: checked.identifiers.get(name) for name in declared.with_role("direction")}
+        names = {name: checked.identifiers.get(name) for name in declared.parameters if name not in directions}
+        cypher = self._store.render(tool.cypher or "", {**self._switches, **names})
         rows: list[Row] = []
         total: int | None = 0
         values, exists = checked.values, False
@@ -190,7 +195,7 @@ class GraphToolbox:
             notes.append(self._say("retried", asked=shown(checked.values[name]), tried=shown_values[name], **kinds))
         if not rows:
             field = "empty" if exists and tool.empty else "no_match"
-            notes.append(tool.say(field, **{**self._switches, **checked.identifiers, **shown_values}))
+            notes.append(tool.say(field, **{**self._switches, **names, **directions, **shown_values}))
         for column in [name for name in SWITCHES if not self._switches[name]]:
             for row in rows:
                 row.pop(column, None)
@@ -219,26 +224,31 @@ class GraphToolbox:
         cypher = self._store.render(_EXISTS, {"label": label, "name": checked.identifiers[name]})
         return bool((await self._query(cypher, {"value": parameters[value]}, 1))[0])
 
-    def _has_pages(self, tool: Tool) -> bool:
-        return self._agent.result_tokens is not None and tool.operation in (None, "search", "query")
+    def _offered(self, tool: Tool) -> Tool:
+        """Return the tool with the parameters that it has in this toolbox, `page` among them."""
+        parameters = {n: p for n, p in tool.parameters.items() if all(self._switches[name] for name in p.where)}
+        has_rows = tool.operation in (None, "search", "query") and tool.name not in self.unpaged
+        if has_rows and self._agent.result_tokens is not None:
+            words = self._say("page_parameter")
+            parameters["page"] = ToolParameter(type=("integer",), role="page", optional=True, description=words)
+        return tool.model_copy(update={"parameters": parameters})
 
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
-        for name in tool.arguments:
-            parameter = tool.parameters[name]
-            form: dict[str, Any] = {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
+        for name, parameter in tool.parameters.items():
+            types = list(parameter.type)
+            form: dict[str, Any] = {"type": types if len(types) > 1 else types[0]}
             if parameter.role == "value" and self.schema.lists:
-                form = {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
+                form = {"type": [*types, "array"], "items": {"type": types}}
+            if parameter.role == "page":
+                form["minimum"] = 1
             properties[name] = {**form, "description": parameter.description} if parameter.description else form
             if parameter.role in ENUMS:
                 properties[name]["enum"] = list(ENUMS[parameter.role])
-        if self._has_pages(tool):
-            description = self._say("page_parameter")
-            properties["page"] = {"type": "integer", "minimum": 1, "description": description}
         parameters = {
             "type": "object",
             "properties": properties,
-            "required": [name for name in tool.arguments if not tool.parameters[name].optional],
+            "required": [name for name, parameter in tool.parameters.items() if not parameter.optional],
             "additionalProperties": False,
         }
         return ToolSpec(tool.name, self._description(tool), parameters)

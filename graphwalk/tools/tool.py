@@ -5,7 +5,7 @@ below; its Cypher sees them and the identifiers that the model chose.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -18,7 +18,9 @@ from graphwalk.config.templates import TEXT_FILTERS, TextError, check_text, rend
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.stores.cypher import FILTERS, render_cypher
 
-Role = Literal["label", "relationship_type", "direction", "entity_type", "entity_name", "property", "value", "text"]
+Role = Literal[
+    "label", "relationship_type", "direction", "entity_type", "entity_name", "property", "value", "text", "page"
+]
 Shown = Literal["nodes", "relationships", "values", "path"]
 JsonType = Literal["string", "number", "integer", "boolean"]
 Operation = Literal["note", "describe", "search", "query", "connected_path"]
@@ -40,26 +42,16 @@ _OWNERS: Mapping[str, tuple[str, ...]] = {
 }
 """Roles whose names belong to another parameter, and the roles that this one can have."""
 
-COLUMNS: Mapping[Shown, tuple[str, ...]] = MappingProxyType(
-    {
-        "nodes": ("label",),
-        "relationships": ("center_key", "type", "neighbor_label", "neighbor_properties"),
-        "values": ("values",),
-        "path": ("keys", "labels", "types"),
-    }
-)
-"""Kind of row → columns that every row has (docs/extending.md, Tool)."""
-
 
 class ToolParameter(Strict):
     """One argument of a tool.
 
     `role` is its use. label, relationship_type, entity_type, entity_name, property: checked against the schema, then
     an identifier of the query; `of` names the parameter it belongs to. value: `$name` in the query. direction: outgoing
-    or incoming, `$name` too. text: for operations.
+    or incoming, `$name` too. text: for operations. page: number of the page of a result, which a toolbox adds.
     """
 
-    type: JsonType | tuple[JsonType, ...] = "string"
+    type: tuple[JsonType, ...] = ("string",)
     role: Role = "value"
     description: str = ""
     of: str | None = None
@@ -67,12 +59,11 @@ class ToolParameter(Strict):
     """It may be left out of a call: None, null in the query."""
     where: tuple[Literal["direction", "search"], ...] = ()
     """Switches that are on where the parameter is offered."""
-    hidden: bool = Field(default=False, exclude=True)
-    """It is not offered in this toolbox, and counts as left out."""
 
-    @cached_property
-    def types(self) -> tuple[str, ...]:
-        return (self.type,) if isinstance(self.type, str) else self.type
+    @field_validator("type", mode="before")
+    @classmethod
+    def _several(cls, type: Any) -> Any:
+        return (type,) if isinstance(type, str) else type
 
 
 class Example(Strict):
@@ -113,8 +104,8 @@ class Tool(Strict):
     @field_validator("parameters")
     @classmethod
     def _related(cls, parameters: dict[str, ToolParameter]) -> dict[str, ToolParameter]:
-        if "page" in parameters:
-            raise ValueError('the name "page" is kept for result pages')
+        if any("page" in (name, parameter.role) for name, parameter in parameters.items()):
+            raise ValueError("a parameter `page` is added where results have pages")
         for name, parameter in parameters.items():
             roles, owner = _OWNERS.get(parameter.role, ()), parameters.get(parameter.of or "")
             if roles and (owner is None or owner.role not in roles or owner.optional):
@@ -141,15 +132,6 @@ class Tool(Strict):
         required = {name for name, parameter in self.parameters.items() if not parameter.optional}
         if not required <= arguments <= self.parameters.keys():
             raise ValueError("example: its arguments must be all parameters and nothing else")
-        columns = () if self.shows is None else COLUMNS[self.shows]
-        if self.shows == "nodes" and not all("properties" in row for row in self.example.rows):
-            columns = (*columns, "key")
-        if self.shows == "relationships" and "label" not in self.parameters:
-            columns = (*columns, "center_label")
-        for column in columns:
-            names = {column, f"{column}s"} if column.endswith("label") else {column}
-            if not all(names & row.keys() for row in self.example.rows):
-                raise ValueError(f"shows: {self.shows} needs a column `{column}` in each row of the example")
         return self
 
     @property
@@ -160,19 +142,6 @@ class Tool(Strict):
     def with_role(self, *roles: Role) -> list[str]:
         """Return the names of the parameters with one of these roles, in the order of the file."""
         return [name for name, parameter in self.parameters.items() if parameter.role in roles]
-
-    def offered(self, switches: Mapping[str, bool]) -> "Tool":
-        """Return the tool with the parameters hidden that are not offered where these switches are on."""
-        parameters = {
-            name: parameter.model_copy(update={"hidden": not all(switches[switch] for switch in parameter.where)})
-            for name, parameter in self.parameters.items()
-        }
-        return self.model_copy(update={"parameters": parameters})
-
-    @property
-    def arguments(self) -> list[str]:
-        """Return the names of the parameters that are offered."""
-        return [name for name, parameter in self.parameters.items() if not parameter.hidden]
 
     def say(self, field: str, /, **values: Any) -> str:
         """Render a text ("empty"). Raise ConfigError with file and field of an error in it."""

@@ -33,8 +33,8 @@ PAGES = AgentConfig(result_tokens=50)
     [
         ("{", "in double quotes at character 2, so this is not JSON. Send one JSON object with the fields thought."),
         ("null", "they are not an object but null."),
-        ("[" * 100_000, "they are nested too deeply."),
-        ("9" * 5000, "a number in them has too many digits."),
+        ("[" * 100_000, "they are nested too deeply, or a number in them has too many digits."),
+        ("9" * 5000, "they are nested too deeply, or a number in them has too many digits."),
     ],
 )
 async def test_malformed_json(call: Call, text: str, words: str) -> None:

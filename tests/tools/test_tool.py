@@ -51,10 +51,9 @@ async def test_one_file_makes_a_tool(tmp_path: Path, store: GraphStore, schema: 
     [
         ("role: label", "role: lable", 7, "parameters.label.role"),
         ("role: value,", "role: property,", 7, "`of` must name a required parameter"),
-        ("  key: {", "  page: {", 7, '"page" is kept'),
+        ("  key: {", "  page: {", 7, "`page` is added"),
         ("cypher: |", "request: |", 9, "request"),
         ("no_match: nothing", "operation: note\nno_match: nothing", 1, "either cypher or operation"),
-        ("no_match: nothing", "shows: nodes\nno_match: nothing", 1, "shows: nodes needs a column `label`"),
         ("no_match: nothing", "shows: ways\nno_match: nothing", None, "'nodes', 'relationships', 'values' or 'path'"),
         ("key: f7", "kee: f7", 1, "its arguments must be all parameters"),
         ("$key", "{{ key | property }}", None, "cypher: there is no key; known:"),

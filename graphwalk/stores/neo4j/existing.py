@@ -5,23 +5,20 @@ every other store.
 """
 
 import asyncio
-import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
 from typing import Any
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import QueryLimitError, StoreError
-from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row, Temporal, Value, shown, shown_rows, temporal_of
 from graphwalk.stores.base import Closing, GraphStore
-from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.existing_schema import ID_OF, ExistingDialect, lookup_values, read_dialect, read_schema
+from graphwalk.stores.neo4j.existing_schema import ID_OF, ExistingDialect, read_dialect, read_schema
 from graphwalk.stores.neo4j.values import SCALARS, plain
 from graphwalk.stores.search import (
     MOST_SCANNED,
@@ -34,23 +31,14 @@ from graphwalk.stores.search import (
 )
 from graphwalk.variables import Variables
 
-PAGE = 10_000
-"""Nodes or relationships per query; they are found by element id, so that every page takes equally long."""
-READING_SECONDS = 300.0
-"""For one query; the list of all element ids takes longest."""
-_NODES = (
-    "MATCH (n{{ any_node }}) RETURN elementId(n)",
-    "MATCH (n) WHERE elementId(n) IN $ids RETURN elementId(n), {{ 'n' | key_of }} AS key, labels(n), properties(n)",
-)
+READING_SECONDS = 600.0
+"""For a query that reads all nodes or all relationships."""
+_NODES = "MATCH (n{{ any_node }}) RETURN elementId(n), {{ 'n' | key_of }} AS key, labels(n), properties(n)"
 _RELATIONSHIPS = (
-    "MATCH ({{ any_node }})-[r{{ any_relationship }}]->({{ any_node }}) RETURN elementId(r)",
-    "MATCH (a)-[r]->(b) WHERE elementId(r) IN $ids "
-    "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)",
+    "MATCH (a{{ any_node }})-[r{{ any_relationship }}]->(b{{ any_node }}) "
+    "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)"
 )
-"""All element ids, and the rows of one page of them."""
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
-
-
 _SEARCH_LIMITS = {"nodes": 200, "candidates": 50, "scanned": MOST_SCANNED}
 """Nodes of one full-text query, candidates that are ranked here, and nodes of a scan."""
 _MOST_WORDS = 10  # each may become fifty terms, and Lucene takes 1,024
@@ -58,9 +46,8 @@ _INDEXES = (
     "SHOW INDEXES YIELD name, type, state, entityType, labelsOrTypes "
     "WHERE entityType = 'NODE' AND state = 'ONLINE' AND type = 'FULLTEXT' RETURN name, labelsOrTypes"
 )
-_NODE = "{% if whole %}(n{{ any_node }}){% else %}(n:{{ label | label }}){% endif %} "
-_FULLTEXT = f"CALL db.index.fulltext.queryNodes($index, $query) YIELD node AS n MATCH {_NODE} WITH n LIMIT $nodes "
-_SCAN = f"MATCH {_NODE} WITH n LIMIT $scanned "
+_FULLTEXT = "CALL db.index.fulltext.queryNodes($index, $query) YIELD node AS n MATCH (n{{ node }}) WITH n LIMIT $nodes "
+_SCAN = "MATCH (n{{ node }}) WITH n LIMIT $scanned "
 _IS_TEXT = "({0} IS :: STRING NOT NULL OR {0} IS :: LIST<STRING NOT NULL> NOT NULL)"
 _RANKED = (
     f"WITH DISTINCT n UNWIND keys(n) AS name WITH n, n[name] AS held WHERE {_IS_TEXT.format('held')} "
@@ -120,9 +107,9 @@ class ExistingStore(Closing, GraphStore):
         """Return at most `most` rows of a query; keys among the parameters are looked up first."""
         native_values = {name: shown(value) for name, value in parameters.items()}
         for name in set(_LOOKED_UP.findall(cypher)):
-            key = parameters[name]
-            text = key if isinstance(key, str) else json.dumps(shown(key))
-            nodes = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, values=lookup_values(text))
+            key = str(parameters[name])
+            values = [key, int(key)] if re.fullmatch(r"-?\d{1,18}", key, re.ASCII) else [key]
+            nodes = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, values=values)
             native_values[ID_OF + name] = [node[0] for node in nodes]
         for name, value in parameters.items():
             if isinstance(value, Temporal):
@@ -149,22 +136,16 @@ class ExistingStore(Closing, GraphStore):
 
     async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """See `GraphStore`. Full-text indexes of the database are used, else the texts of its nodes are read."""
-        schema = next(iter(self._schemas.values()), None) or await self.schema()  # all have the same names
-        labels = {node.label for node in schema.nodes} if label is None else {label}
-        try:
-            indexes: dict[str, list[str]] = dict(await self.connection.rows(_INDEXES))
-        except StoreError:  # the user may not see them
-            indexes = {}
-        usable = [name for name, indexed in indexes.items() if labels.intersection(indexed)]
-        covered = {one for name in usable for one in indexes[name]}
+        indexes = await self.connection.rows(_INDEXES)
+        usable = [name for name, labels in indexes if label is None or label in labels]
         sought, clock = SearchText(text.encode(errors="ignore").decode()), asyncio.get_running_loop().time
         deadline = clock() + min(seconds or self._timeout_seconds, self._timeout_seconds)
         lower = " ".join(sought.text.lower().split())
         pairs = {one[at : at + 2] for one in (lower, sought.folded) for at in range(len(one) - 1)}
         parameters = {**_SEARCH_LIMITS, "lower": lower, "words": words_of(lower), "pairs": sorted(pairs)}
         parameters["query"] = lucene_query(sought)
-        names: Identifiers = {"label": label or "", "whole": label is None}
-        cypher = self.render((_FULLTEXT if usable else _SCAN) + _RANKED, names)
+        node = self.dialect.any_node if label is None else f":{self.dialect.label(label)}"
+        cypher = self.render(((_FULLTEXT if usable else _SCAN) + _RANKED).replace("{{ node }}", node), {})
         ranked, stopped = list[tuple[Rank, Row]](), False
         for index in (usable or [""]) if parameters["query"] or not usable else []:
             try:
@@ -172,48 +153,32 @@ class ExistingStore(Closing, GraphStore):
             except QueryLimitError:
                 stopped = True
                 break
-            ranked += [pair for row in rows for pair in _ranked(sought, row, self.dialect.key_title or KEY)]
-        return SearchResult(best_rows(ranked), not usable, stopped, usable if labels - covered else ())
+            ranked += [pair for row in rows for pair in _ranked(sought, row)]
+        return SearchResult(best_rows(ranked), not usable, stopped, usable)
 
     async def read_graph(self) -> PropertyGraph:
-        """See `GraphStore`. The graph is read page by page."""
-        return await read_whole(self.connection, self.dialect)
+        """See `GraphStore`. The same database gives the same graph."""
+
+        async def rows(query: str) -> list[list[Any]]:
+            records = await self.connection.rows(self.render(query, {}), READING_SECONDS)
+            return sorted(records, key=lambda record: _number(record[0]))
+
+        nodes, relationships = await rows(_NODES), await rows(_RELATIONSHIPS)
+        keys = {element_id: key for element_id, key, _, _ in nodes}
+        try:
+            return PropertyGraph.from_rows(
+                (Node(key, tuple(sorted(labels)), _values(properties)) for _, key, labels, properties in nodes),
+                (
+                    Relationship(type_, keys[source], keys[target], _values(properties))
+                    for _, source, type_, target, properties in relationships
+                    if source in keys and target in keys
+                ),
+            )
+        except ValueError as error:
+            raise StoreError(str(error), hint="choose a property that is unique: --key PROPERTY") from error
 
     async def drop(self) -> None:
         """Do nothing: the graph is not ours."""
-
-
-async def read_whole(connection: Connection, dialect: ExistingDialect) -> PropertyGraph:
-    """Return all that the dialect shows, under the names that it gives; loaded graphs of GraphWalk are left out.
-
-    Raise StoreError if the database cannot be read.
-    """
-
-    async def pages(queries: tuple[str, str]) -> AsyncIterator[list[Any]]:
-        """Yield the rows of all element ids, ordered by number: the same database must give the same graph."""
-        ids, page = (render_cypher(query, {}, dialect) for query in queries)
-        element_ids = sorted((row[0] for row in await connection.rows(ids, READING_SECONDS)), key=_number)
-        for start in range(0, len(element_ids), PAGE):
-            rows = await connection.rows(page, READING_SECONDS, ids=element_ids[start : start + PAGE])
-            for row in sorted(rows, key=lambda row: _number(row[0])):
-                yield row
-
-    keys: dict[str, str] = {}
-    seen = set[str]()
-    nodes = []
-    async for element_id, key, names, properties in pages(_NODES):
-        if key in seen:
-            raise StoreError(f"two nodes have the key {key!r}", hint="choose a property that is unique: --key PROPERTY")
-        keys[element_id] = key
-        seen.add(key)
-        values = _values(f"node {key}", properties)
-        nodes.append(Node(key, tuple(sorted(names)), apart_from_key(values, key)))
-    relationships = [
-        Relationship(type_, keys[source], keys[target], _values(f"relationship {type_} of {keys[source]}", properties))
-        async for _, source, type_, target, properties in pages(_RELATIONSHIPS)
-        if source in keys and target in keys
-    ]
-    return PropertyGraph.from_rows(nodes, relationships)
 
 
 def _number(element_id: str) -> tuple[int, str]:
@@ -222,15 +187,9 @@ def _number(element_id: str) -> tuple[int, str]:
     return (int(last) if last.isdecimal() else 0, element_id)
 
 
-def _values(owner: str, properties: Mapping[str, Any]) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for name, held in sorted(properties.items()):
-        try:
-            value = plain(held, None)
-        except StoreError as error:
-            raise StoreError(f"{owner}, property {name}: {error.message}", hint=error.hint) from error
-        values[name] = tuple(value) if isinstance(value, list) else value
-    return values
+def _values(properties: Mapping[str, Any]) -> dict[str, Value]:
+    values = {name: plain(value, None) for name, value in sorted(properties.items()) if name != KEY}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def _time_shown(text: Any) -> date | time | None:
@@ -242,11 +201,10 @@ def _time_shown(text: Any) -> date | time | None:
     return None
 
 
-def _ranked(sought: SearchText, row: Row, key_title: str) -> Iterator[tuple[Rank, Row]]:
-    """Yield the properties of a candidate that match; `key_title`: of a property `key` that is not the key."""
-    for stored, value in row.pop("texts"):
-        name = key_title if stored == KEY and row["key"] != value else stored
-        if rank := sought.rank(name, value):
+def _ranked(sought: SearchText, row: Row) -> Iterator[tuple[Rank, Row]]:
+    """Yield the properties of a candidate that match."""
+    for name, value in row.pop("texts"):
+        if (name != KEY or row["key"] == value) and (rank := sought.rank(name, value)):
             yield rank, {n: row[n] for n in ("key", "labels")} | {"property": name, "value": value} | row
 
 

@@ -7,10 +7,11 @@ first by name whose property it has. The schema is one query for all labels and 
 
 import asyncio
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, product
+from itertools import product
 from typing import Any
 
 from graphwalk.config.graph_source import check_filter
@@ -52,8 +53,7 @@ class ExistingDialect(Dialect):
     """The Cypher dialect of one existing database, in which keys are element ids by default.
 
     `uniques`: label ("": any) and property of nodes whose key is a value. `hidden`: labels of nodes that are not shown;
-    `labels`, `types`: those that are shown, None for all. `key_title`: the name under which a property called `key` is
-    shown; None if there is none.
+    `labels`, `types`: those that are shown, None for all.
     """
 
     several: bool = True
@@ -61,7 +61,6 @@ class ExistingDialect(Dialect):
     hidden: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
-    key_title: str | None = None
 
     @property
     def any_node(self) -> str:
@@ -73,9 +72,6 @@ class ExistingDialect(Dialect):
 
     def label(self, name: str) -> str:
         return "&".join([quote(name) if name else "!%", *self._terms(name)])
-
-    def property(self, name: str) -> str:
-        return quote(KEY if name == self.key_title else name)
 
     def type(self, name: str) -> str:
         """Return the type; one that is filtered out becomes an expression that matches nothing."""
@@ -90,14 +86,7 @@ class ExistingDialect(Dialect):
         return f"\0{variable}\0"
 
     def properties_of(self, variable: str) -> str:
-        key = f"{quote(KEY)}: \0{variable}\0"
-        if self.key_title is None:
-            return f"{variable} {{.*, {key}}}"
-        other = f"{quote(self.key_title)}: {variable}.{quote(KEY)}"
-        return (
-            f"CASE WHEN {variable}.{quote(KEY)} IS NULL OR toString({variable}.{quote(KEY)}) = \0{variable}\0 "
-            f"THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
-        )
+        return f"{variable} {{.*, {KEY}: \0{variable}\0}}"
 
     def finished(self, cypher: str) -> str:
         """Write out the keys; a comparison of one with `$name` becomes one with the element ids `$gw_id_of_name`."""
@@ -129,15 +118,6 @@ class ExistingDialect(Dialect):
             pattern = f"(n:{quote(label)})" if label else "(n)"
             ways.append(f"MATCH {pattern} WHERE n.{quote(name)} IN $values RETURN n")
         return f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._key_of('n')} = $values[0] RETURN elementId(n)"
-
-
-def lookup_values(key: str) -> list[str | int]:
-    """Return the values that a node with this key may have: the text, or the whole number that it is."""
-    return [key, int(key)] if _is_integer(key) else [key]
-
-
-def _is_integer(key: str) -> bool:
-    return re.fullmatch(r"-?\d{1,18}", key) is not None and str(int(key)) == key
 
 
 async def read_dialect(
@@ -173,7 +153,6 @@ async def read_dialect(
         hidden=tuple(filter(is_reserved, labels)),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
-        key_title=next(t for n in count(1) if (t := KEY + n * "_") not in properties) if KEY in properties else None,
     )
 
 
@@ -212,9 +191,19 @@ async def read_schema(connection: Connection, dialect: ExistingDialect, samples:
         ),
         limited([f"{end}-[e:{quote(type_)}]->{end}" for type_ in types], _ENDS),
     )
+    named = {name for _, _, properties, _ in nodes for name, _, _ in properties}
+    if KEY in named - {name for _, name in dialect.uniques}:
+        warnings.warn(f"the keys of nodes hide their property {KEY}; to use it as the key: --key {KEY}", stacklevel=2)
     return Schema(
         tuple(
-            NodeType(labels[number], _with_key(labels[number], properties, keys, dialect), read == MOST)
+            NodeType(
+                labels[number],
+                (
+                    PropertyType(KEY, tuple(sorted(keys)), kinds=("text",)),
+                    *(one for one in _properties(properties) if one.name != KEY),
+                ),
+                read == MOST,
+            )
             for number, read, properties, keys in nodes
         ),
         tuple(
@@ -224,16 +213,6 @@ async def read_schema(connection: Connection, dialect: ExistingDialect, samples:
         several_labels=True,
         lists=True,
     )
-
-
-def _with_key(
-    label: str, rows: Iterable[Sequence[Any]], keys: Iterable[str], dialect: ExistingDialect
-) -> tuple[PropertyType, ...]:
-    """Return the key and the properties; a property called `key` has another name, unless it is the key."""
-    is_key = any(owner in ("", label) and name == KEY for owner, name in dialect.uniques)
-    title = None if is_key else dialect.key_title
-    others = [replace(p, name=title) if p.name == KEY and title else p for p in _properties(rows)]
-    return PropertyType(KEY, tuple(sorted(keys)), kinds=("text",)), *(p for p in others if p.name != KEY)
 
 
 def _properties(rows: Iterable[Sequence[Any]]) -> tuple[PropertyType, ...]:

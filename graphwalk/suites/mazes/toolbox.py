@@ -34,6 +34,7 @@ class MazeToolbox(GraphToolbox):
     """
 
     ordered = True
+    unpaged = MAZE_TOOLS  # a cell has at most four neighbours
 
     def __init__(
         self,
@@ -75,10 +76,6 @@ class MazeToolbox(GraphToolbox):
         self._neighbours.setdefault(key, tuple(row["key"] for row in rows))
         notes = [] if rows else [tool.say("no_match", node_id=key)]
         return ToolResult(call, encode_result(rows, notes, self._agent.encoding), rows=len(rows), data=rows)
-
-    def _has_pages(self, tool: Tool) -> bool:
-        # A cell has at most four neighbours, so that the maze's own tools need no pages.
-        return tool.name not in MAZE_TOOLS and super()._has_pages(tool)
 
     def _connect(self, call: ToolCall) -> ToolResult:
         if not self._neighbours:

@@ -4,12 +4,9 @@ import math
 from uuid import UUID
 
 import pytest
-from neo4j.types import UnsupportedType
 from neo4j.vector import Vector
 
-from graphwalk.errors import StoreError
 from graphwalk.graphs.values import Point, Temporal, Value, read_temporal
-from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.values import plain
 from tests.stores.neo4j.existing import OwnDatabase
 
@@ -66,21 +63,15 @@ async def test_values_of_all_types_are_read_as_the_server_writes_them_and_twice_
     assert (await (await own.open()).read_graph()).digest == graph.digest
 
 
-async def test_value_of_an_unknown_type_is_refused_with_its_place() -> None:
-    with pytest.raises(StoreError, match="node Ada, property shape: Neo4j sent a value that its driver cannot hold"):
-        existing._values("node Ada", {"name": "Ada", "shape": UnsupportedType._new("SHAPE", (9, 0), None)})
-
-
 @pytest.mark.parametrize(("value", "plain_value"), [(Vector([1, 2], "i8"), [1, 2]), (UUID(int=1), str(UUID(int=1)))])
 def test_vectors_and_uuids_become_lists_and_texts(value: object, plain_value: object) -> None:
     assert plain(value, None) == plain_value
 
 
-async def test_types_are_chosen_and_pages_are_joined(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_types_are_chosen(own: OwnDatabase) -> None:
     await own.write(
         f"UNWIND range(1, 25) AS n CREATE (:{own.mark} {{n: n}})-[:A]->(b:{own.mark})-[:A]->(b), (b)-[:A]->(b), (b)-[:B]->(b)"
     )
-    monkeypatch.setattr(existing, "PAGE", 7)
     graph = await (await own.open(types=["A"])).read_graph()
     assert (graph.node_count, graph.relationship_count) == (50, 75), "also loops and parallel ones"
     assert sorted(node.properties["n"] for node in graph.nodes() if node.properties) == list(range(1, 26))

@@ -41,7 +41,7 @@ async def films(own: OwnDatabase, numbered: int = 300) -> tuple[str, str]:
     """Write some films and a person, and return their labels."""
     film, person = own.labels("Film", "Person")
     await own.write(
-        f"CREATE (f:{own.mark}:{film} {{title: 'The Matrix', key: 'odd', seats: [1.5, 2.5]}}), "
+        f"CREATE (f:{own.mark}:{film} {{title: 'The Matrix', seats: [1.5, 2.5]}}), "
         f"(:{own.mark}:{film} {{title: 'Fog', aka: ['Nebel', 'La brume']}})"
         f"<-[:IN]-(p:{own.mark}:{person} {{name: 'Tomás Leal'}}), (p)-[:IN]->(f)-[:NEXT]->(f) "
         f"WITH f UNWIND range(1, {numbered}) AS n "
