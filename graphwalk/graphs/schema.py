@@ -66,13 +66,12 @@ class SchemaRow:
 class Schema:
     """Everything sorted by name, so that equal graphs have equal schemas in every store.
 
-    `several_labels`: not every node has exactly one label. `lists`: some property holds lists.
+    `several_labels`: not every node has exactly one label.
     """
 
     nodes: tuple[NodeType, ...]
     relationships: tuple[RelationshipType, ...]
     several_labels: bool = False
-    lists: bool = False
 
     def node(self, label: str) -> NodeType | None:
         return next((n for n in self.nodes if n.label == label), None)
@@ -143,9 +142,7 @@ def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
             tables_joined = np.unique(np.stack([table_of[rel.sources], table_of[rel.targets]]), axis=1)
             pairs = {pair for s, t in tables_joined.T.tolist() for pair in product(labels[s], labels[t])}
             relationships.append(RelationshipType(rel.type, tuple(sorted(pairs)), _properties([rel.columns], samples)))
-    columns = [column for columns in graph.all_columns() for column in columns.values()]
-    lists = any(tuple in set(map(type, column.pool)) and tuple in map(type, column.values()) for column in columns)
-    return Schema(tuple(nodes), tuple(relationships), graph.has_several_labels, lists)
+    return Schema(tuple(nodes), tuple(relationships), graph.has_several_labels)
 
 
 def _properties(

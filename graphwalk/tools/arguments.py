@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.errors import ToolMistake
 from graphwalk.graphs.answers import parse_json
 from graphwalk.graphs.schema import NO_LABEL, NO_NAME, Schema
-from graphwalk.graphs.values import Value, shown
+from graphwalk.graphs.values import Scalar
 from graphwalk.sanitise import quote
 from graphwalk.stores.cypher import quotable
 from graphwalk.tools.tool import ENUMS, Tool
@@ -29,7 +29,7 @@ class CheckedArguments:
     """Arguments that fit a tool: `identifiers` exist in the schema, None where left out; `values` are looked up."""
 
     identifiers: Mapping[str, str | None]
-    values: Mapping[str, Value]
+    values: Mapping[str, Scalar]
 
 
 def parse_arguments(tool: Tool, text: str) -> Arguments:
@@ -47,11 +47,10 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
     return data
 
 
-def check_shape(tool: Tool, arguments: Arguments, *, lists: bool = False) -> None:
+def check_shape(tool: Tool, arguments: Arguments) -> None:
     """Raise ToolMistake "bad_arguments" if an argument is missing, unexpected or of a wrong type.
 
     An optional argument that is null is removed; a number or boolean in quotes, and an integer as 2.0, is read.
-    `lists`: values may be lists, which become tuples.
     """
     parameters = list(tool.parameters)
     required = [name for name, parameter in tool.parameters.items() if not parameter.optional]
@@ -65,16 +64,10 @@ def check_shape(tool: Tool, arguments: Arguments, *, lists: bool = False) -> Non
         names = [quote(name) for name in unexpected[:_CLOSE]]
         raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
     for name, value in arguments.items():
-        parameter = tool.parameters[name]
-        types: tuple[str, ...] = parameter.type
-        if lists and parameter.role == "value":
-            types = (*types, "list")
-            if isinstance(value, list) and (items := _as_list(value)) is not None:
-                arguments[name] = items
-                continue
+        types = tool.parameters[name].type
         typed = as_declared(value, types)
         kind = _KINDS.get(type(typed), "null")
-        if isinstance(typed, list) or not (kind in types or (kind == "integer" and "number" in types)):
+        if not (kind in types or (kind == "integer" and "number" in types)):
             values = {"name": name, "expected": types, "given": _kind(value)}
             raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, **values)
         arguments[name] = typed
@@ -162,27 +155,16 @@ _LONGEST_NUMBER = 400
 _INT64 = 2**63
 
 
-def other_reading(value: Value) -> Value | None:
+def other_reading(value: Scalar) -> Scalar | None:
     """Return a value as another type: a number or boolean as text, text as the number or boolean that it writes."""
     if not isinstance(value, str):
-        return json.dumps(shown(value), ensure_ascii=False)
+        return json.dumps(value)
     if len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
         return int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
     return {"true": True, "false": False}.get(value)
 
 
-def _as_list(data: list[object]) -> tuple[Value, ...] | None:
-    """Return a JSON list as a value; None if an item is not a value: null, an object."""
-    items: list[Value] = []
-    for item in data:
-        value = _as_list(item) if isinstance(item, list) else item
-        if not isinstance(value, str | int | float | tuple):
-            return None
-        items.append(value)
-    return tuple(items)
-
-
-def as_parameter(value: Value) -> Value | None:
+def as_parameter(value: Scalar) -> Scalar | None:
     """Return the value as a query parameter; None if no property can equal it."""
     if isinstance(value, str):
         try:
@@ -190,9 +172,6 @@ def as_parameter(value: Value) -> Value | None:
         except UnicodeEncodeError:
             return None
         return value
-    if isinstance(value, tuple):
-        items = tuple(map(as_parameter, value))
-        return None if None in items else items
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT64 <= value < _INT64:
         try:
             return float(value)

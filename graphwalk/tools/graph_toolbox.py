@@ -1,16 +1,16 @@
 """The tools over one property graph (docs/method.md, Tools)."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, takewhile
 from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.errors import QueryLimitError, ToolMistake
 from graphwalk.graphs.schema import Schema
-from graphwalk.graphs.values import Row, Value, shown
+from graphwalk.graphs.values import Row, Scalar
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
@@ -49,7 +49,7 @@ GET_SCHEMA = "get_schema"
 OWN_GRAPH_TOOLS = ("search_nodes", *GRAPH_TOOLS, GET_SCHEMA)
 """The tools for a user's own graph."""
 MOST_CHARACTERS = 200_000
-"""Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
+"""Of a result of a model's own query: a single value can be longer than anything that a model could read."""
 
 
 _EXISTS = "MATCH (n:{{ label | label }}) WHERE {{ name | of('n', label) }} = $value RETURN 1 AS found LIMIT 1"
@@ -74,6 +74,7 @@ class GraphToolbox:
         self.schema = schema
         """The schema with which the names in calls are checked."""
         self._agent = agent or AgentConfig()
+        self._seconds = math.inf if self._agent.call_seconds is None else self._agent.call_seconds
         self._say = self._agent.texts.message
         names = (*GRAPH_TOOLS, GET_SCHEMA) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
@@ -118,7 +119,7 @@ class GraphToolbox:
             close = close_names(call.name, list(self.tools))
             raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self.tools), close=close)
         arguments = parse_arguments(tool, call.arguments)
-        check_shape(tool, arguments, lists=self.schema.lists)
+        check_shape(tool, arguments)
         page = arguments.pop("page", 1)
         checked = check_names(tool, arguments, self.schema)
         text = "\n".join(str(arguments[name]) for name in tool.with_role("text"))
@@ -141,16 +142,15 @@ class GraphToolbox:
         agent = self._agent
         result = await self._store.ask(query, seconds=agent.query_seconds, rows=MOST_ROWS)
         rows = result.rows if result.ordered else canonical_rows(result.rows)
-        sizes = accumulate(len(json.dumps(row, default=str)) for row in rows)
-        readable = sum(1 for _ in takewhile(lambda size: size <= MOST_CHARACTERS, sizes))
-        if rows and not readable:
-            raise ToolMistake("too_large", "query_too_large")
-        visible, notes = page_of(rows[:readable], page, agent, total=readable)
-        if result.total is None or result.total > readable:
-            notes = [self._say("query_more_rows", shown=readable, rows=result.total), *notes]
+        visible, notes = page_of(rows, page, agent, total=len(rows))
+        if result.total is None or result.total > len(rows):
+            notes = [self._say("query_more_rows", shown=len(rows), rows=result.total), *notes]
         if not rows:
             notes = [tool.say("no_match")]
-        return ToolResult(call, encode_result(visible, notes, agent.encoding), rows=readable, data=visible)
+        content = encode_result(visible, notes, agent.encoding)
+        if len(content) > MOST_CHARACTERS:
+            raise ToolMistake("too_large", "query_too_large")
+        return ToolResult(call, content, rows=len(rows), data=visible)
 
     async def _search(self, call: ToolCall, tool: Tool, text: str, label: str | None, page: int) -> ToolResult:
         """Search for nodes. Raise ToolMistake for an empty or long text, and if the time ends first."""
@@ -182,20 +182,21 @@ class GraphToolbox:
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
-            rows, total = await self._query(cypher, {**parameters, **directions}, rows_needed(agent, page))
+            rows, total = await self._store.first(
+                cypher, {**parameters, **directions}, rows=rows_needed(agent, page), seconds=self._seconds
+            )
             if exists := bool(rows) or await self._exists(tool, checked, parameters):
                 break
         else:
             values = checked.values
-        shown_values = {name: shown(value) for name, value in values.items()}
-        retried = [name for name, value in checked.values.items() if shown_values[name] != shown(value)]
+        retried = [name for name, value in checked.values.items() if values[name] is not value]
         notes = []
         for name in retried:
             kinds = {"asked_kind": _kind_of(checked.values[name]), "tried_kind": _kind_of(values[name])}
-            notes.append(self._say("retried", asked=shown(checked.values[name]), tried=shown_values[name], **kinds))
+            notes.append(self._say("retried", asked=checked.values[name], tried=values[name], **kinds))
         if not rows:
             field = "empty" if exists and tool.empty else "no_match"
-            notes.append(tool.say(field, **{**self._switches, **names, **directions, **shown_values}))
+            notes.append(tool.say(field, **{**self._switches, **names, **directions, **values}))
         for column in [name for name in SWITCHES if not self._switches[name]]:
             for row in rows:
                 row.pop(column, None)
@@ -205,15 +206,8 @@ class GraphToolbox:
         rows = canonical_rows(rows) if ordered else [canonical_rows([row])[0] for row in rows]
         visible, page_notes = page_of(rows, page, agent, total=total)
         content = encode_result(visible, [*notes, *page_notes], agent.encoding)
-        tried = {name: shown_values[name] for name in retried} or None
+        tried = {name: values[name] for name in retried} or None
         return ToolResult(call, content, rows=len(rows) + 1 if total is None else total, tried=tried, data=visible)
-
-    async def _query(self, cypher: str, parameters: Mapping[str, Any], most: int) -> tuple[list[Row], int | None]:
-        """Return rows and their total number; with a timeout of the agent, at most `most` rows, in its time."""
-        if self._agent.call_seconds is None:
-            rows = await self._store.run(cypher, parameters)
-            return rows, len(rows)
-        return await self._store.first(cypher, parameters, rows=most, seconds=self._agent.call_seconds)
 
     async def _exists(self, tool: Tool, checked: CheckedArguments, parameters: Mapping[str, Any]) -> bool:
         """Return True if a node has the property value of a call; only asked for a tool with a text for this case."""
@@ -222,7 +216,8 @@ class GraphToolbox:
         (name,), (value,) = tool.with_role("property"), tool.with_role("value")
         label = checked.identifiers[tool.parameters[name].of or ""]
         cypher = self._store.render(_EXISTS, {"label": label, "name": checked.identifiers[name]})
-        return bool((await self._query(cypher, {"value": parameters[value]}, 1))[0])
+        rows, _ = await self._store.first(cypher, {"value": parameters[value]}, rows=1, seconds=self._seconds)
+        return bool(rows)
 
     def _offered(self, tool: Tool) -> Tool:
         """Return the tool with the parameters that it has in this toolbox, `page` among them."""
@@ -238,8 +233,6 @@ class GraphToolbox:
         for name, parameter in tool.parameters.items():
             types = list(parameter.type)
             form: dict[str, Any] = {"type": types if len(types) > 1 else types[0]}
-            if parameter.role == "value" and self.schema.lists:
-                form = {"type": [*types, "array"], "items": {"type": types}}
             if parameter.role == "page":
                 form["minimum"] = 1
             properties[name] = {**form, "description": parameter.description} if parameter.description else form
@@ -268,7 +261,7 @@ class GraphToolbox:
         return "\n".join([text, call, result])
 
 
-def _readings(values: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
+def _readings(values: Mapping[str, Scalar]) -> Iterator[Mapping[str, Scalar]]:
     """Yield the values of a call, then with one of them read as another type."""
     yield values
     for name, value in values.items():
@@ -276,5 +269,5 @@ def _readings(values: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
             yield {**values, name: other}
 
 
-def _kind_of(value: Value) -> str:
-    return {bool: "boolean", str: "text", tuple: "list"}.get(type(value), "number")
+def _kind_of(value: Scalar) -> str:
+    return {bool: "boolean", str: "text"}.get(type(value), "number")

@@ -10,7 +10,7 @@ from hypothesis import given
 from graphwalk.config.templates import shipped_prompts
 from graphwalk.errors import ConfigError, StoreError, ToolMistake
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.graphs.values import Temporal, Value
+from graphwalk.graphs.values import Temporal
 from graphwalk.stores import embedded
 from graphwalk.stores.base import Database
 from graphwalk.stores.cypher_check import LONGEST_QUERY
@@ -31,12 +31,6 @@ def test_any_graph_is_held_as_shown_and_what_tools_show_is_found(graph: Property
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedded, "BATCH", 2)
         asyncio.run(check())
-
-
-@pytest.mark.parametrize("value", [("NaN", Temporal("date", "2001-04-25")), (float("nan"),)])
-async def test_a_list_is_looked_up_as_it_is_shown(value: tuple[Value, ...]) -> None:
-    graph = PropertyGraph.from_rows([Node("a", ("A",), {"x": value})], [])
-    await is_found_as_shown(await EmbeddedDatabase().load(graph), graph)
 
 
 def ring(nodes: int) -> PropertyGraph:

@@ -4,7 +4,6 @@ The server chooses the candidates of a search, by its full-text indexes or else 
 every other store.
 """
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -39,23 +38,22 @@ _RELATIONSHIPS = (
     "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)"
 )
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
-_SEARCH_LIMITS = {"nodes": 200, "candidates": 50, "scanned": MOST_SCANNED}
-"""Nodes of one full-text query, candidates that are ranked here, and nodes of a scan."""
+_MOST_RANKED = 50
+"""Candidates of a search that are ranked here."""
 _MOST_WORDS = 10  # each may become fifty terms, and Lucene takes 1,024
 _INDEXES = (
     "SHOW INDEXES YIELD name, type, state, entityType, labelsOrTypes "
     "WHERE entityType = 'NODE' AND state = 'ONLINE' AND type = 'FULLTEXT' RETURN name, labelsOrTypes"
 )
-_FULLTEXT = "CALL db.index.fulltext.queryNodes($index, $query) YIELD node AS n MATCH (n{{ node }}) WITH n LIMIT $nodes "
-_SCAN = "MATCH (n{{ node }}) WITH n LIMIT $scanned "
+_INDEXED = "UNWIND $indexes AS index CALL db.index.fulltext.queryNodes(index, $query, {limit: 1000}) YIELD node AS n "
 _IS_TEXT = "({0} IS :: STRING NOT NULL OR {0} IS :: LIST<STRING NOT NULL> NOT NULL)"
 _RANKED = (
-    f"WITH DISTINCT n UNWIND keys(n) AS name WITH n, n[name] AS held WHERE {_IS_TEXT.format('held')} "
+    f"WITH DISTINCT n LIMIT $scanned UNWIND keys(n) AS name WITH n, n[name] AS held WHERE {_IS_TEXT.format('held')} "
     "UNWIND ([] + held) AS value WITH n, toLower(value) AS lower "
     "WITH n, max(CASE WHEN lower = $lower THEN 4 WHEN lower STARTS WITH $lower THEN 3 "
     "WHEN lower CONTAINS $lower OR all(word IN $words WHERE lower CONTAINS word) THEN 2 ELSE 0 END "
     "+ 2.0 * size([pair IN $pairs WHERE lower CONTAINS pair]) / (size($pairs) + size(lower) + 1)) AS score "
-    "WHERE score > 0 WITH n, score ORDER BY score DESC LIMIT $candidates "
+    "WHERE score > 0 WITH n, score ORDER BY score DESC LIMIT $ranked "
     "RETURN {{ 'n' | key_of }} AS key, {{ 'n' | labels_of }} AS labels, "
     f"[name IN keys(n) WHERE {_IS_TEXT.format('n[name]')} | [name, n[name]]] AS texts, "
     "COUNT { (n)-[{{ any_relationship }}]-({{ any_node }}) } AS relationships"
@@ -114,9 +112,9 @@ class ExistingStore(Closing, GraphStore):
         for name, value in parameters.items():
             if isinstance(value, Temporal):
                 cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
-            elif (time := _time_shown(value)) is not None:
+            elif (moment := _time_shown(value)) is not None:
                 cypher = re.sub(rf"= \${name}\b", f"IN [${name}, ${name}_as_time]", cypher)
-                native_values[f"{name}_as_time"] = time
+                native_values[f"{name}_as_time"] = moment
         records = await self.connection.read(cypher, native_values, seconds, most)
         return [
             {n: v if v.__class__ in SCALARS else plain(v, None) for n, v in zip(names, values, strict=True)}
@@ -138,23 +136,29 @@ class ExistingStore(Closing, GraphStore):
         """See `GraphStore`. Full-text indexes of the database are used, else the texts of its nodes are read."""
         indexes = await self.connection.rows(_INDEXES)
         usable = [name for name, labels in indexes if label is None or label in labels]
-        sought, clock = SearchText(text.encode(errors="ignore").decode()), asyncio.get_running_loop().time
-        deadline = clock() + min(seconds or self._timeout_seconds, self._timeout_seconds)
+        sought = SearchText(text.encode(errors="ignore").decode())
         lower = " ".join(sought.text.lower().split())
         pairs = {one[at : at + 2] for one in (lower, sought.folded) for at in range(len(one) - 1)}
-        parameters = {**_SEARCH_LIMITS, "lower": lower, "words": words_of(lower), "pairs": sorted(pairs)}
-        parameters["query"] = lucene_query(sought)
-        node = self.dialect.any_node if label is None else f":{self.dialect.label(label)}"
-        cypher = self.render(((_FULLTEXT if usable else _SCAN) + _RANKED).replace("{{ node }}", node), {})
-        ranked, stopped = list[tuple[Rank, Row]](), False
-        for index in (usable or [""]) if parameters["query"] or not usable else []:
-            try:
-                rows = await self.rows_within(cypher, {**parameters, "index": index}, max(0.1, deadline - clock()))
-            except QueryLimitError:
-                stopped = True
-                break
-            ranked += [pair for row in rows for pair in _ranked(sought, row)]
-        return SearchResult(best_rows(ranked), not usable, stopped, usable)
+        parameters = {
+            "indexes": usable,
+            "query": lucene_query(sought),
+            "scanned": MOST_SCANNED,
+            "ranked": _MOST_RANKED,
+            "lower": lower,
+            "words": words_of(lower),
+            "pairs": sorted(pairs),
+        }
+        if usable and not parameters["query"]:
+            return SearchResult([], indexes=usable)
+        nodes = "MATCH (n{{ any_node }}) " if label is None else "MATCH (n:{{ label | label }}) "
+        cypher = self.render((_INDEXED if usable else "") + nodes + _RANKED, {"label": label})
+        try:
+            limit = min(seconds or self._timeout_seconds, self._timeout_seconds)
+            rows = await self.rows_within(cypher, parameters, limit)
+        except QueryLimitError:
+            return SearchResult([], not usable, stopped=True, indexes=usable)
+        ranked = [match for row in rows for match in _matches(sought, row)]
+        return SearchResult(best_rows(ranked), not usable, indexes=usable)
 
     async def read_graph(self) -> PropertyGraph:
         """See `GraphStore`. The same database gives the same graph."""
@@ -201,7 +205,7 @@ def _time_shown(text: Any) -> date | time | None:
     return None
 
 
-def _ranked(sought: SearchText, row: Row) -> Iterator[tuple[Rank, Row]]:
+def _matches(sought: SearchText, row: Row) -> Iterator[tuple[Rank, Row]]:
     """Yield the properties of a candidate that match."""
     for name, value in row.pop("texts"):
         if (name != KEY or row["key"] == value) and (rank := sought.rank(name, value)):

@@ -211,7 +211,6 @@ async def read_schema(connection: Connection, dialect: ExistingDialect, samples:
             for number, read, properties, ends in relationships
         ),
         several_labels=True,
-        lists=True,
     )
 
 

@@ -97,8 +97,8 @@ async def test_hostile_texts_change_nothing_and_are_answered_in_words(own: OwnDa
 async def test_a_scan_that_the_server_stops_is_named(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     await films(own)
     store = await own.open()
-    endless = "UNWIND range(1, 1000000000000) AS number WITH number WHERE number < 0 "  # on a machine of any speed
-    monkeypatch.setattr(existing, "_SCAN", endless + existing._SCAN)
+    endless = "UNWIND range(1, 1000000000000) AS number WITH n, number WHERE number < 0 "  # on a machine of any speed
+    monkeypatch.setattr(existing, "_RANKED", endless + existing._RANKED)
     result = await store.search("zzzzzzzz yyyyyyy", seconds=0.01)
     assert (result.rows, result.stopped, result.scanned) == ([], True, True)
 
