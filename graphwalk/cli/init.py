@@ -48,7 +48,8 @@ def init(
     for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         text, place = path.read_text(encoding="utf-8"), str(path.relative_to(root))
         copy = folder / place.replace(_NAME, name)
-        write_whole(copy, [text.replace(_NAME, name) if name else text], parents=True)
+        make_folder(copy.parent)
+        write_whole(copy, [text.replace(_NAME, name) if name else text])
         data(str(copy))
     where = shlex.quote(str(folder))
     if name:

@@ -16,7 +16,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
-from graphwalk.errors import RunLogError
+from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.writing import cannot_write, sync_folder
 
 _MARK = b', "crc32": "'
@@ -96,7 +96,7 @@ class LineWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._failure: OSError | None = None
+        self._failure: GraphwalkError | None = None
         self._timer: asyncio.TimerHandle | None = None
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
@@ -114,36 +114,36 @@ class LineWriter:
 
     def write(self, line: bytes) -> None:
         """Append a line of `encode_line`."""
-        with self._fail_stop():
-            written = os.write(self._file, line)
-            while written < len(line):
-                written += os.write(self._file, line[written:])
+        if self._failure is not None:
+            raise self._failure
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            raise self._failed(error) from error
         if self._timer is None:
             with suppress(RuntimeError):  # no event loop
                 self._timer = asyncio.get_running_loop().call_later(_SYNC_SECONDS, self._sync_in_time)
-
-    @contextmanager
-    def _fail_stop(self) -> Iterator[None]:
-        """Raise RunLogError for an OSError of the block or of an earlier one, after which the block is not entered."""
-        try:
-            if self._failure is not None:
-                raise self._failure
-            yield
-        except OSError as error:
-            self._failure = error
-            raise cannot_write(self._path, error, RunLogError) from error
 
     def sync(self) -> None:
         """Flush all lines to disk."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
-        with self._fail_stop():
+        if self._failure is not None:
+            raise self._failure
+        try:
             os.fsync(self._file)
+        except OSError as error:
+            raise self._failed(error) from error
 
     def _sync_in_time(self) -> None:
         with suppress(RunLogError):  # raised at the next call
             self.sync()
+
+    def _failed(self, error: OSError) -> GraphwalkError:
+        self._failure = cannot_write(self._path, error, RunLogError)
+        return self._failure
 
     def close(self) -> None:
         try:

@@ -12,11 +12,6 @@ from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 SCRATCH = ".part"
 """Ending of the file that replaces another one when it is complete."""
-_ANOTHER_PLACE = "choose a place that you may write to"
-_HINTS = {
-    errno.ENOENT: "make the folder first, or choose another place",
-    **dict.fromkeys(FULL_DISK, "free some space, or choose another disk"),
-}
 
 
 def write_whole(
@@ -24,41 +19,40 @@ def write_whole(
     parts: Iterable[str] | Iterable[bytes],
     *,
     private: bool = False,
-    parents: bool = False,
     error: type[GraphwalkError] = ConfigError,
 ) -> None:
-    """Write a file atomically, text as UTF-8: a reader sees the old file or the new one, also after a power failure.
-
-    `parts` are written one by one. `private`: readable by the owner only. `parents`: create missing folders. Raise
-    `error` with the cause if the file cannot be written, and leave nothing behind. Exceptions of `parts` propagate.
-    Links are followed; devices and pipes are written to directly.
-    """
-    if parents:
-        make_folder(path.parent, private=private, error=error)
-    chunks = (part.encode() if isinstance(part, str) else part for part in parts)
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if path.exists() and not path.is_file():
-            with path.open("wb") as device:
-                device.writelines(chunks)
-        else:
-            with _replacing(path.resolve(), 0o600 if private else 0o666) as file:
-                file.writelines(chunks)
-    except (OSError, UnicodeEncodeError) as cause:
-        raise cannot_write(path, cause, error) from cause
+    """Write the parts to a file one by one, text as UTF-8, as by `new_file`."""
+    with new_file(path, private=private, error=error) as file:
+        file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
 
 
 @contextmanager
-def new_file(path: Path, *, error: type[GraphwalkError] = ConfigError) -> Iterator[BinaryIO]:
-    """Open a file that libraries write piece by piece; it replaces `path` when the block ends without an exception.
+def new_file(path: Path, *, private: bool = False, error: type[GraphwalkError] = ConfigError) -> Iterator[BinaryIO]:
+    """Open a file that replaces `path` when the block ends without an exception.
 
-    Errors are those of `write_whole`.
+    A reader sees the old file or the new one, also after a power failure. `private`: readable by the owner only. Raise
+    `error` with the cause if the file cannot be written, and leave nothing behind. Links are followed; devices and
+    pipes are written to directly.
     """
     try:
-        with _replacing(path.resolve(), 0o666) as file:
-            yield file
-    except OSError as cause:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:
+                yield device
+            return
+        target = path.resolve()
+        scratch = target.with_name(f"{target.name}{SCRATCH}")  # the next writer overwrites what a killed one left
+        flags, mode = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
+        number = os.open(scratch, flags, mode)
+        try:
+            with open(number, "wb") as file:  # noqa: PTH123 -- a path would have no mode
+                yield file
+                file.flush()
+                os.fsync(number)
+            os.replace(scratch, target)  # noqa: PTH105 -- after the block: Windows moves no open file
+        finally:
+            scratch.unlink(missing_ok=True)
+        sync_folder(target.parent)
+    except (OSError, UnicodeEncodeError) as cause:
         raise cannot_write(path, cause, error) from cause
 
 
@@ -68,8 +62,6 @@ def make_folder(
     """Make a folder if it does not exist; `parents`: with all folders above it. `error` where it cannot be made."""
     try:
         path.mkdir(parents=parents, exist_ok=True, mode=0o700 if private else 0o777)
-    except FileExistsError as cause:
-        raise cannot_write(path, NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), error) from cause
     except OSError as cause:
         raise cannot_write(path, cause, error) from cause
 
@@ -84,30 +76,14 @@ def new_folder(path: Path) -> Path:
 
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
     """Return the error for a file or folder that cannot be written, with a hint; StoreError for a full disk."""
-    if not isinstance(cause, OSError):
-        return error(f"{path} cannot be written: {cause}")
-    if cause.errno == errno.ENOENT and not path.parent.exists():
-        return error(f"{path} cannot be written: there is no folder {path.parent}", hint=_HINTS[errno.ENOENT])
-    hint = _HINTS.get(cause.errno or 0, _ANOTHER_PLACE)
-    if cause.errno in FULL_DISK and error.exit_code < StoreError.exit_code:
-        error = StoreError
-    return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
-
-
-@contextmanager
-def _replacing(path: Path, mode: int) -> Iterator[BinaryIO]:
-    """Open a file that replaces `path` when the block ends. The next writer overwrites what a killed one left."""
-    scratch = path.with_name(f"{path.name}{SCRATCH}")
-    number = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), mode)
-    try:
-        with open(number, "wb") as file:  # noqa: PTH123 -- a path would have no mode
-            yield file
-            file.flush()
-            os.fsync(number)
-        os.replace(scratch, path)  # noqa: PTH105 -- after the block: Windows moves no open file
-    finally:
-        scratch.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    code, reason = getattr(cause, "errno", None), getattr(cause, "strerror", None) or str(cause)
+    hint = "choose a place that you may write to"
+    if code == errno.ENOENT and not path.parent.exists():
+        reason, hint = f"there is no folder {path.parent}", "make the folder first, or choose another place"
+    elif code in FULL_DISK:
+        hint = "free some space, or choose another disk"
+        error = error if error.exit_code >= StoreError.exit_code else StoreError
+    return error(f"{path} cannot be written: {reason}", hint=hint)
 
 
 def sync_folder(folder: Path) -> None:

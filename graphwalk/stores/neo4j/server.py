@@ -290,4 +290,5 @@ def _failure_output(command: Sequence[str], home: Path | None = None) -> str:
 
 
 def _write_private(file: Path, text: str) -> None:
-    write_whole(file, [text], private=True, parents=True, error=StoreError)
+    make_folder(file.parent, private=True, error=StoreError)
+    write_whole(file, [text], private=True, error=StoreError)
