@@ -4,11 +4,11 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,94 +19,8 @@ from graphwalk.graphs.graph import PropertyColumn, PropertyGraph
 from graphwalk.graphs.values import Point, Temporal, Value, flat, shown
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(.*)", re.DOTALL)
-_SHIFTS = (2_000, 20_000)
-"""Days by which all dates of a graph are moved, forward or back."""
 _GEOGRAPHIC = (4326, 4979)
 """Coordinate systems whose first two coordinates are longitude and latitude in degrees."""
-_FARTHEST = 100.0
-"""Units by which other points are moved."""
-
-
-class Moves:
-    """One shift for all dates and one for all points of a graph, so that differences stay."""
-
-    def __init__(self, rng: np.random.Generator, dates: Iterable[Temporal]) -> None:
-        self._days = int(rng.integers(*_SHIFTS)) * int(rng.choice([-1, 1]))
-        self._degrees = float(rng.integers(20, 340))
-        self._offsets = [round(float(offset), 1) for offset in rng.uniform(-_FARTHEST, _FARTHEST, 3)]
-        if not all(self._moved_day(value.text) for value in dates):
-            self._days = -self._days  # a date would leave the years of four digits
-
-    def temporal(self, value: Temporal) -> Temporal:
-        """Return a date moved; times of day and durations are kept."""
-        moved = self._moved_day(value.text) if "date" in value.kind else None
-        return Temporal(value.kind, moved) if moved else value
-
-    def point(self, value: Point) -> Point:
-        """Return a point turned around the axis of the earth and mirrored at the equator, or moved: distances stay."""
-        if value.srid in _GEOGRAPHIC:
-            longitude, latitude, *height = value.coordinates
-            turned = round((longitude + self._degrees + 180.0) % 360.0 - 180.0, 9)
-            return Point(value.srid, (turned, -latitude, *height))
-        moved = (c + offset for c, offset in zip(value.coordinates, self._offsets, strict=False))
-        return Point(value.srid, tuple(moved))
-
-    def _moved_day(self, text: str) -> str | None:
-        match = _DAY.fullmatch(text)
-        if match is None:
-            return None
-        try:
-            return (date.fromisoformat(match[1]) + timedelta(days=self._days)).isoformat() + match[2]
-        except (ValueError, OverflowError):
-            return None
-
-
-_MOST = 2**53
-"""Whole numbers up to here are the same in every program. Larger ones are drawn closer together."""
-_MOST_DIGITS = 6
-_SMALL_GAP = 4
-
-
-def number_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | float, int | float]:
-    """Return a strictly increasing map of all finite numbers: integers stay integers, others keep their decimals.
-
-    1 and 1.0 are one number. Gaps between neighbours grow or shrink at random by up to half, small ones by some units,
-    so that the shape of the distribution stays and sums and differences mean nothing.
-    """
-    numbers = sorted({v for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)})
-    if not numbers:
-        return {}
-    digits = max(map(_decimals, numbers))
-    shrink = min(1.0, _MOST / max(1.0, 4.0 * max(abs(numbers[0]), abs(numbers[-1]))))
-    span = float(numbers[-1] - numbers[0]) or max(1.0, abs(numbers[0]))
-    new_numbers: dict[int | float, int | float] = {}
-    last: int | float = math.floor(shrink * (numbers[0] + rng.uniform(-0.5, 0.5) * span))
-    before = numbers[0]
-    for number in numbers:
-        gap = number - before
-        gap = gap + float(rng.integers(0, 3)) if gap < _SMALL_GAP else gap * rng.uniform(0.5, 1.5)
-        last = _above(last, gap * shrink, number, digits)
-        new_numbers[number], before = last, number
-    return new_numbers
-
-
-def _above(last: int | float, gap: float, number: int | float, digits: int) -> int | float:
-    """Return a number above `last`; an integer exactly if `number` is one."""
-    if float(number).is_integer():
-        return math.floor(last) + max(1, round(gap))
-    value = round(float(last + gap), digits)
-    while value <= last or value.is_integer():
-        value = (
-            round(value + 10.0**-digits, digits) if value + 10.0**-digits > value else math.nextafter(value, math.inf)
-        )
-    return value
-
-
-def _decimals(number: int | float) -> int:
-    """Return the number of decimals, at least 1."""
-    _, _, decimals = repr(number).partition(".")
-    return min(_MOST_DIGITS, max(1, len(decimals))) if decimals.isdecimal() else _MOST_DIGITS
-
 
 Names = Mapping[str, str]
 
@@ -115,7 +29,7 @@ Names = Mapping[str, str]
 class AnonymisedCopy:
     """A graph, its anonymised copy, and the map of names and keys from the original to the copy.
 
-    Nodes keep their numbers. `texts` are all texts that are values; one that is a node's key becomes that node's key.
+    Nodes keep their numbers. A text that is the key of a node becomes that node's new key.
     """
 
     original: PropertyGraph
@@ -128,33 +42,69 @@ class AnonymisedCopy:
 
 
 class ValueMap:
-    """A map from the values of a graph to those of its copy."""
+    """A map from the values of a graph to those of its copy.
+
+    All dates are moved back by one number of days and all points by one move, so that differences and distances stay.
+    """
 
     def __init__(self, graph: PropertyGraph, texts: Names, rng: np.random.Generator) -> None:
         values_by_name = values_of(graph)
-        self.texts = texts
-        self._numbers = {name: number_map(flat(values), rng) for name, values in values_by_name.items()}
+        self._texts = texts
+        self._sizes = {name: _size_map(flat(values), rng) for name, values in values_by_name.items()}
         self._flipped = {name: bool(rng.integers(0, 2)) for name in values_by_name}
-        self._masks = {name: rng.bytes(64) for name in values_by_name}
-        every = (value for values in values_by_name.values() for value in flat(values))
-        self._moves = Moves(rng, [v for v in every if isinstance(v, Temporal) and "date" in v.kind])
+        self._mask = rng.bytes(64)
+        self._days = timedelta(days=int(rng.integers(2_000, 20_000)))
+        self._degrees = float(rng.integers(20, 340))
+        self._offsets = rng.uniform(-100, 100, 3).round(1).tolist()
 
     def of(self, name: str, value: Value) -> Value:
         """Return the new value of a value of the property `name`."""
         if isinstance(value, tuple):
             return tuple(self.of(name, item) for item in value)
         if isinstance(value, str):
-            return self.texts[value]
+            return self._texts[value]
         if isinstance(value, bool):
             return value != self._flipped[name]
         if isinstance(value, int | float):
-            return type(value)(self._numbers[name].get(value, value))
+            size = self._sizes[name].get(abs(value))
+            return value if size is None else type(value)(-size if value < 0 else size)
         if isinstance(value, Temporal):
-            return self._moves.temporal(value)
+            return self._moved_date(value)
         if isinstance(value, Point):
-            return self._moves.point(value)
-        mask = self._masks[name] * (len(value) // 64 + 1)
-        return bytes(byte ^ other for byte, other in zip(value, mask, strict=False))
+            return self._moved_point(value)
+        return bytes(byte ^ other for byte, other in zip(value, cycle(self._mask), strict=False))
+
+    def _moved_date(self, value: Temporal) -> Temporal:
+        """Return a date moved; times of day, durations and dates before the year 1 are kept."""
+        match = _DAY.fullmatch(value.text) if "date" in value.kind else None
+        if match is None or (day := date.fromisoformat(match[1])) - date.min < self._days:
+            return value
+        return Temporal(value.kind, (day - self._days).isoformat() + match[2])
+
+    def _moved_point(self, value: Point) -> Point:
+        """Return a point turned around the axis of the earth and mirrored at the equator, or moved."""
+        if value.srid in _GEOGRAPHIC:
+            longitude, latitude, *height = value.coordinates
+            turned = round((longitude + self._degrees + 180.0) % 360.0 - 180.0, 9)
+            return Point(value.srid, (turned, -latitude, *height))
+        return Point(value.srid, tuple(c + offset for c, offset in zip(value.coordinates, self._offsets, strict=False)))
+
+
+def _size_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | float, int | float]:
+    """Return a strictly increasing map of the absolute values of all finite numbers.
+
+    Whole numbers stay whole, others get two decimals. Gaps shrink, each by another share, so that 64 bits are enough,
+    and sums and differences mean nothing.
+    """
+    numbers = (v for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v))
+    new_sizes: dict[int | float, int | float] = {}
+    before: int | float = 0
+    whole = 0
+    for size in sorted(set(map(abs, numbers))):
+        whole += round((size - before) * rng.uniform(0.25, 0.75)) + int(rng.integers(1, 4))
+        new_sizes[size] = whole if float(size).is_integer() else whole + int(rng.integers(1, 100)) / 100
+        before = size
+    return new_sizes
 
 
 def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
@@ -178,7 +128,8 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
 
     labels, types = named(old_labels, str.capitalize), named(old_types, str.upper)
     properties = named(old_properties, str.lower)
-    keys = dict(zip(graph.keys, _new_keys(rng, len(graph.keys), old_words), strict=True))
+    new_keys = node_keys(rng, len(graph.keys) + len(old_words))  # enough without those that the graph has already
+    keys = dict(zip(graph.keys, (key for key in new_keys if key not in old_words), strict=False))
     texts = {**named(old_texts - keys.keys() - {""}, str.lower), **keys, "": ""}
     values = ValueMap(graph, texts, rng)
 
@@ -211,19 +162,12 @@ def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
     return values
 
 
-def _new_keys(rng: np.random.Generator, count: int, taken: Set[str]) -> list[str]:
-    """Return `count` distinct keys of one length, none of them in `taken`."""
-    more = 0
-    while True:
-        drawn = [key for key in node_keys(rng, count + more) if key not in taken]
-        if len(drawn) >= count:
-            return drawn[:count]
-        more = 2 * (count + more - len(drawn))
+def save_mapping(copy: AnonymisedCopy, path: Path) -> None:
+    """Write the names, keys and values by property of both graphs as JSON, readable by the owner only.
 
-
-def mapping_of(copy: AnonymisedCopy) -> dict[str, Any]:
-    """Return the map of names and keys, and pairs of values by property, as JSON."""
-    return {
+    Raise ConfigError if it cannot be written.
+    """
+    mapping = {
         "original": copy.original.digest,
         "twin": copy.graph.digest,
         "labels": dict(copy.labels),
@@ -235,8 +179,4 @@ def mapping_of(copy: AnonymisedCopy) -> dict[str, Any]:
             for name, values in sorted(values_of(copy.original).items())
         },
     }
-
-
-def save_mapping(copy: AnonymisedCopy, path: Path) -> None:
-    """Write the mapping, readable by its owner only. Raise ConfigError if it cannot be written."""
-    write_whole(path, [json.dumps(mapping_of(copy), ensure_ascii=False, indent=1), "\n"], private=True)
+    write_whole(path, [json.dumps(mapping, ensure_ascii=False, indent=1), "\n"], private=True)
