@@ -117,11 +117,9 @@ def _is_call(value: Any) -> bool:
     )
 
 
-_THINK_TAG = re.compile(
-    r"<(/?)(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)>"
-    r"|\[(/?)THINK\]|◁(/?)think▷",
-    re.IGNORECASE,
-)
+_THINK_NAME = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)"
+_THINK_END = re.compile(rf"</{_THINK_NAME}>|\[/THINK\]|◁/think▷", re.IGNORECASE)
+_THINK = re.compile(rf"(?:<{_THINK_NAME}>|\[THINK\]|◁think▷).*?(?:{_THINK_END.pattern}|\Z)", re.IGNORECASE | re.DOTALL)
 _CHANNEL = re.compile(r"<\|channel\|>(?:analysis|commentary).*?(?=<\|channel\|>final|\Z)", re.DOTALL)
 _TOOL_BLOCK = re.compile(r"<(tool_call|tool_response|function_call)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_TURN = re.compile(r"<\|(?:im_end|eot_id|endoftext|return)\|>|</s>|<end_of_turn>")
@@ -197,19 +195,32 @@ def extract(reply: str, form: ReplyForm) -> Extraction:
 def _extract(text: str, form: ReplyForm) -> Extraction:
     values, lossy = find_values(text)
     readings = [(value, _fit(value.value, form)) for value in values]
-    answers = [(value, fit) for value, fit in readings if fit is not None and _start(text, value, form) is not None]
+    prefixes = {} if form.prefix is None else {match.end(): match.start() for match in form.prefix.finditer(text)}
+    answers = [
+        (value, fit) for value, fit in readings if fit is not None and (form.prefix is None or value.start in prefixes)
+    ]
     if not answers:
         return Extraction()
     chosen, fit = answers[-1]
+    stage, before, after = chosen.stage, text[: chosen.start], text[chosen.end :]
     if form.prefix is not None:  # lists without it, before the answer, are explanations
         readings = [*answers, *(reading for reading in readings if reading[0].start > chosen.start)]
-    lossy |= chosen.repeats or fit.lossy or _is_doubted(text, chosen)
-    items = _items(fit.answer, form)
+        stage = "embedded" if (text[: prefixes[chosen.start]] + after).strip() else "strict"
+
+    def items(answer: Sequence[Any]) -> frozenset[tuple[str, ...]]:
+        """Return the items of an answer as words; of rows only the fields."""
+        return frozenset(
+            tuple(str(item.get(field)) for field in form.fields) if isinstance(item, dict) else (str(item),)
+            for item in answer
+        )
+
+    sentence = _SENTENCE_END.split(before[-_SENTENCE:].rstrip("\n `"))[-1]
+    lossy |= chosen.repeats or fit.lossy or is_doubtful(sentence) or any(map(str.isalnum, _TAG.sub("", after)))
+    right = items(fit.answer)
     lossy = lossy or any(
-        isinstance(value.value, list) if other is None else _items(other.answer, form) != items
-        for value, other in readings
+        isinstance(value.value, list) if other is None else items(other.answer) != right for value, other in readings
     )
-    return Extraction(fit.answer, fit.stage or _stage(text, chosen, form), lossy)
+    return Extraction(fit.answer, fit.stage or stage, lossy)
 
 
 async def extract_with_model(model: Model, question: str, reply: str, answer_format: str, agent: AgentConfig) -> Reply:
@@ -230,19 +241,7 @@ def visible_text(reply: str) -> str:
 
 def strip_thinking(reply: str) -> str:
     """Return the reply without `<think>…</think>`: a lone end closes a block from the start, a lone begin the rest."""
-    parts: list[str] = []
-    position, inside = 0, False
-    for tag in _THINK_TAG.finditer(reply):
-        if "/" in tag[0][:2]:
-            if not inside:
-                parts.clear()
-            inside, position = False, tag.end()
-        elif not inside:
-            parts.append(reply[position : tag.start()])
-            inside = True
-    if not inside:
-        parts.append(reply[position:])
-    return "".join(parts)
+    return _THINK_END.split(_THINK.sub("", reply))[-1]
 
 
 def is_doubtful(text: str) -> bool:
@@ -266,32 +265,3 @@ def _fit(value: Any, form: ReplyForm) -> Extraction | None:
             if named or not chosen_named:
                 chosen, chosen_named = member if name == form.member else member._replace(stage="wrapped"), named
     return chosen and chosen._replace(lossy=chosen.lossy or lossy)
-
-
-def _start(text: str, value: Value, form: ReplyForm) -> int | None:
-    """Return where the answer in a value begins, with its prefix; None if it lacks the prefix."""
-    if form.prefix is None:
-        return value.start
-    before = form.prefix.finditer(text, max(0, value.start - _SENTENCE), value.start)
-    return next((match.start() for match in before if match.end() == value.start), None)
-
-
-def _stage(text: str, value: Value, form: ReplyForm) -> str:
-    if form.prefix is None:
-        return value.stage
-    return "embedded" if (text[: _start(text, value, form)] + text[value.end :]).strip() else "strict"
-
-
-def _items(answer: Sequence[Any], form: ReplyForm) -> frozenset[tuple[str, ...]]:
-    """Return the items of an answer as words; of rows only the fields."""
-    return frozenset(
-        tuple(str(item.get(field)) for field in form.fields) if isinstance(item, dict) else (str(item),)
-        for item in answer
-    )
-
-
-def _is_doubted(text: str, value: Value) -> bool:
-    """Return True if more text follows the answer, or if its sentence expresses doubt before it."""
-    before = text[max(0, value.start - _SENTENCE) : value.start].rstrip("\n `")
-    follows = any(map(str.isalnum, _TAG.sub("", text[value.end :])))
-    return follows or is_doubtful(_SENTENCE_END.split(before)[-1])

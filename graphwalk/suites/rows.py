@@ -13,7 +13,6 @@ from graphwalk.graphs.graph import value_order
 from graphwalk.graphs.values import Row
 from graphwalk.suites.extraction import Extraction, ReplyForm, is_doubtful
 
-_MOST_NAMES = 20
 _NEAR = 5e-12
 """Largest relative difference of numbers that agree in 12 digits."""
 
@@ -60,17 +59,12 @@ def row_form(fields: Sequence[str]) -> ReplyForm:
         if any(map(is_row, renamed)):
             fit = read(renamed if value is rows else renamed[0])
             return fit and fit._replace(lossy=fit.lossy or any(map(ne, map(len, rows), map(len, renamed))))
-        if value is not rows or len(fields) > 1 or len(other := {tuple(row) for row in rows}) != 1:
+        if value is not rows or len(fields) > 1 or len({tuple(row) for row in rows}) != 1:
             return None
-        (other_names,), items = other, [item for row in rows for item in row.values()]
-        doubtful = is_doubtful(" ".join(other_names).replace("_", " "))
-        if (
-            len(other_names) != 1
-            or doubtful
-            or not all(is_plain(item) and item.__class__ is not bool for item in items)
-        ):
-            return None
-        return Extraction([{fields[0]: item} for item in items])
+        items = [item for row in rows for item in row.values()]
+        plain = len(items) == len(rows) and all(is_plain(item) and not isinstance(item, bool) for item in items)
+        doubtful = is_doubtful(" ".join(rows[0]).replace("_", " "))
+        return Extraction([{fields[0]: item} for item in items]) if plain and not doubtful else None
 
     return ReplyForm(read, fields=tuple(fields), read_other=read_other)
 
@@ -98,12 +92,10 @@ def typed_rows(
     answer: Iterable[Mapping[str, Any]],
     target: Sequence[Mapping[str, Any]],
     fields: Iterable[str],
-    *,
-    near: float = _NEAR,
 ) -> list[dict[str, Any]]:
     """Return the answer with the values of each field in the type that the target has there: "12" as 12, 7 as "7".
 
-    A number becomes one of the target that is not whole and differs by at most `near` (relative).
+    A number becomes one of the target that is not whole and agrees with it in 12 digits.
     """
     rows = [dict(row) for row in answer]
     for field in fields:
@@ -114,18 +106,18 @@ def typed_rows(
             if field in row:
                 forms = list(value_forms(row[field]))
                 same = (form for form in forms if normalise(form) in values)
-                close = (number for form in forms for number in _close_numbers(form, numbers, near))
+                close = (number for form in forms for number in _close_numbers(form, numbers))
                 typed = (form for form in forms if _type(form) in types)
                 row[field] = next(chain(same, close, typed, forms))
     return rows
 
 
-def _close_numbers(value: Any, numbers: Sequence[float], near: float) -> list[float]:
+def _close_numbers(value: Any, numbers: Sequence[float]) -> list[float]:
     """Return the neighbours of a number in a sorted list that are close to it, the closest first."""
     if _type(value) is not float:
         return []
     place = bisect_left(numbers, value)
-    close = [n for n in numbers[max(0, place - 1) : place + 1] if math.isclose(n, value, rel_tol=near)]
+    close = [n for n in numbers[max(0, place - 1) : place + 1] if math.isclose(n, value, rel_tol=_NEAR)]
     return sorted(close, key=lambda number: abs(number - value))
 
 
@@ -169,11 +161,6 @@ def compare_sets(answered: Set[Any], target: Set[Any], *, any_one: bool = False)
         f1=2 * precision * recall / (precision + recall),
         false_positives=len(answered) - right,
     )
-
-
-def unknown_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> tuple[str, ...]:
-    """Return the first 20 unrequested fields of an answer by name; they are ignored in scores."""
-    return tuple(sorted({name for row in rows for name in row} - set(fields))[:_MOST_NAMES])
 
 
 def missing_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import unicodedata
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -17,7 +16,7 @@ from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.config.resources import data_path
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.graphs.schema import Schema
-from graphwalk.graphs.values import Row, read_temporal
+from graphwalk.graphs.values import Row
 from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -40,10 +39,6 @@ from graphwalk.suites.rows import compare_rows, row_form, typed_rows
 from graphwalk.suites.suite import ANY_VALUE, AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, rows_as_answer
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.variables import Variables
-
-NEAR = 1e-9
-"""Largest relative difference of equal numbers; whole ones are equal or not."""
-_MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
 
 
 class OwnQuestionsConfig(SuiteConfig):
@@ -137,8 +132,7 @@ def comparable_rows(
         if isinstance(value, list):
             return repr(sorted(map(text, value)))
         if isinstance(value, str):
-            same = folded(value) if folding else unicodedata.normalize("NFC", value)
-            return f"text {_as_date(value) or same}"
+            return f"text {folded(value) if folding else unicodedata.normalize('NFC', value)}"
         if isinstance(value, int | float) and not isinstance(value, bool):
             return f"number {value if value % 1 else int(value)}"
         return repr(value)
@@ -148,15 +142,7 @@ def comparable_rows(
     def comparable(rows: Iterable[Row]) -> list[Row]:
         return [{field: keys.get(cell := text(row.get(field)), cell) for field in task.fields} for row in rows]
 
-    return comparable(typed_rows(answer, task.target, task.fields, near=NEAR)), comparable(task.target)
-
-
-def _as_date(text: str) -> str | None:
-    """Return a date or time in one form, without a time of zero; None for other texts."""
-    try:
-        return _MIDNIGHT.sub("", read_temporal(text).text) if text[:1].isdigit() else None
-    except ValueError:
-        return None
+    return comparable(typed_rows(answer, task.target, task.fields)), comparable(task.target)
 
 
 def look_up(task: OwnQuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Literal, get_args
@@ -20,11 +21,10 @@ from graphwalk.config.resources import Registry, YamlFile, data_path
 from graphwalk.config.strict import Strict, is_path, validate
 from graphwalk.config.templates import TEXT_FILTERS, TextError, check_text
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.kinds import PythonPart
 
-CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properties_of")
 Category = Literal["retrieval", "traversal", "logic"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 Mode = Literal["set", "any-one", "ties-allowed"]
@@ -106,11 +106,10 @@ class QuestionKind(Strict):
         owners: dict[str, frozenset[str]] = {}
         needed: set[str] = set()
         for name in reversed(self.parameters):
-            names = [self.parameters[name].of, self.parameters[name].differs_from]
-            while names:
-                if (owner := names.pop()) is not None:
+            for owner in (self.parameters[name].of, self.parameters[name].differs_from):
+                while owner is not None:
                     needed.add(owner)
-                    names.append(self.parameters[owner].of)
+                    owner = self.parameters[owner].of
             needed.discard(name)
             owners[name] = frozenset(needed)
         return owners
@@ -123,7 +122,10 @@ class QuestionKind(Strict):
     @cached_property
     def python(self) -> type[PythonPart] | None:
         """Return the class of the Python part, or None. Raise ConfigError if it does not match the parameters."""
-        return python_part(self.name, tuple(self.parameters))
+        part = python_part(self.name)
+        if part is not None and {field.name for field in fields(part)} != {*self.parameters}:  # type: ignore[arg-type]
+            raise self.mistake(f"{part.__module__}.{part.__name__} has other fields", "parameters")
+        return part
 
     def mistake(self, message: str, *field: int | str) -> ConfigError:
         """Return a ConfigError about a field of the file."""
@@ -155,23 +157,25 @@ class QuestionKind(Strict):
         self._check_texts()
 
     def _check_texts(self) -> None:
-        texts: list[tuple[tuple[int | str, ...], str]] = [(("wording",), self.wording), (("cypher",), self.cypher)]
-        texts += [(("other_wordings", name), text) for name, others in self.other_wordings.items() for text in others]
-        texts += [(("drawing", "wider", number), text) for number, text in enumerate(self.drawing.wider)]
-        named = {name: one.role for name, one in self.parameters.items() if one.role in IDENTIFIER_ROLES}
-        samples: dict[str, str | int] = {name: 2 if role == "hops" else "Name" for name, role in named.items()}
-        identifiers: Identifiers = {**samples, "answer_properties": ("name",), "paper": False}
-        for field, text in texts:
+        wordings: list[tuple[tuple[str, ...], str]] = [(("wording",), self.wording)]
+        wordings += [(("other_wordings", name), text) for name, texts in self.other_wordings.items() for text in texts]
+        for field, text in wordings:
             try:
-                if field[0] in ("wording", "other_wordings"):
-                    check_text(text, {*self.parameters, "answer_properties"}, TEXT_FILTERS)
-                else:
-                    check_text(text, {*named, "answer_properties", "any_node", "paper"}, CYPHER_FILTERS)
-                    render_cypher(text, identifiers)
+                check_text(text, {*self.parameters, "answer_properties"}, TEXT_FILTERS)
             except TextError as error:
                 raise self.mistake(error.problem, *field) from error
+        samples: dict[str, str | int] = {
+            name: 2 if parameter.role == "hops" else "Name"
+            for name, parameter in self.parameters.items()
+            if parameter.role in IDENTIFIER_ROLES
+        }
+        queries: list[tuple[tuple[str | int, ...], str]] = [(("cypher",), self.cypher)]
+        queries += [(("drawing", "wider", number), text) for number, text in enumerate(self.drawing.wider)]
+        for (place, text), paper in product(queries, (False, True)):
+            try:
+                render_cypher(text, {**samples, "answer_properties": ("name",), "paper": paper})
             except ConfigError as error:
-                raise self.mistake(error.message, *field) from error
+                raise self.mistake(error.message, *place) from error
 
 
 @cache
@@ -183,23 +187,16 @@ def python_parts() -> Registry:
 
 
 @cache
-def python_part(name: str, parameters: tuple[str, ...] | None = None) -> type[PythonPart] | None:
-    """Return the class of the Python part of a question, or None.
-
-    Raise ConfigError if it is no complete PythonPart, or has other parameters.
-    """
+def python_part(name: str) -> type[PythonPart] | None:
+    """Return the class of the Python part of a question, or None. Raise ConfigError if it is no complete PythonPart."""
     parts = python_parts()
     if name not in parts:
         return None
     part: Any = parts.load(name)
-    complete = inspect.isclass(part) and issubclass(part, PythonPart) and not inspect.isabstract(part)
-    if not complete or (parameters is not None and {field.name for field in fields(part)} != {*parameters}):
-        named = f" and the fields {', '.join(parameters)}" if parameters else ""
-        raise ConfigError(
-            f"{parts.origin(name)} is not a class derived from {PythonPart.__module__}.PythonPart"
-            f" with the method rows{named}"
-        )
-    return part  # type: ignore[no-any-return]
+    if not inspect.isclass(part) or not issubclass(part, PythonPart) or inspect.isabstract(part):
+        base = f"{PythonPart.__module__}.PythonPart"
+        raise ConfigError(f"{parts.origin(name)} is not a class derived from {base} with the method rows")
+    return part
 
 
 def has_plan(name: str) -> bool:

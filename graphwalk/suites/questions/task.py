@@ -12,9 +12,12 @@ from graphwalk.suites.extraction import Extraction, extract
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import Category, Mode, shipped_kinds
-from graphwalk.suites.rows import compare_rows, missing_fields, row_form, unknown_fields
+from graphwalk.suites.rows import compare_rows, missing_fields, row_form
 from graphwalk.suites.suite import ANY_VALUE, AnswerForm, Prompt, Score, Task, rows_as_answer
 from graphwalk.tools.observed import is_key
+
+_MOST_NAMES = 20
+"""Unexpected names that a score lists."""
 
 
 class QuestionScore(Score):
@@ -114,6 +117,6 @@ class QuestionTask(Task):
             all_properties_correct=all_correct,
             keys_correct=keys_correct,
             any_tied_correct=any_tied_correct,
-            extra_fields=unknown_fields(rows or [], fields),
+            extra_fields=tuple(sorted({name for row in rows or [] for name in row} - {*fields})[:_MOST_NAMES]),
             missing_fields=missing_fields(rows or [], fields),
         )

@@ -10,7 +10,7 @@ from graphwalk.config.templates import render_text
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.values import Value
 from graphwalk.suites.questions import kinds
-from graphwalk.suites.questions.catalogue import choose_kinds, load_kind, python_part, python_parts, shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds, load_kind, python_parts, shipped_kinds
 
 
 def test_every_question_that_ships_is_whole() -> None:
@@ -20,9 +20,14 @@ def test_every_question_that_ships_is_whole() -> None:
         assert python.__module__ == f"{kinds.__name__}.{kind.name}"
 
 
-def test_a_python_part_has_the_fields_of_its_yaml_file() -> None:
-    with pytest.raises(ConfigError, match="the method rows and the fields label"):
-        python_part("relationship_count", ("label",))
+def test_a_python_part_has_the_fields_of_its_yaml_file(tmp_path: Path) -> None:
+    path = tmp_path / "relationship_count.yaml"
+    text = (data_path("templates") / "questions" / path.name).read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("  relationship_type:", "  a_type:").replace("{{ relationship_type", "{{ a_type"), encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match="relationship_count.Part has other fields"):
+        _ = load_kind(path).python
 
 
 def test_a_question_named_twice_is_refused() -> None:
@@ -44,7 +49,7 @@ def test_values_are_written_so_that_text_and_numbers_differ(value: Value, text: 
         ("class: retrieval", "class: trivia", ":2: class: must be"),
         ("{role: property, of: label}", "{role: property}", ":7: parameters.property: `of` must name an earlier"),
         ("nodes have the value {{ value", "nodes have the value {{ vale", ":9: wording: there is no vale; known:"),
-        ("{{ label | label }}", "{{ label | label }", "cypher: line 1 of the text"),
+        ("{{ label | label }}", "{{ label | label }", "cypher: the Cypher template cannot be rendered"),
         (
             "answer_fields: [node_key]",
             "answer_fields: [k]\nscored_fields: [q]",

@@ -62,7 +62,11 @@ def test_paths_are_relative_to_the_experiment(place: Path) -> None:
     ("old", "new", "message"),
     [
         ("computed: [total]", "computed: [sum]", "dead_ends.yaml:14: computed: there is no sum; known: total"),
-        ("RETURN count(DISTINCT n) AS size", "RETURN {{ size }}", ":16: drawing.wider.0: there is no size"),
+        (
+            "RETURN count(DISTINCT n) AS size",
+            "RETURN {{ size }}",
+            ":16: drawing.wider.0: the Cypher template cannot be rendered: 'size' is undefined",
+        ),
         ("(n:{{ label | label }})\n", "(n:{{ label }})\n", ":9: cypher: the Cypher template writes 'Name' without"),
     ],
 )
