@@ -44,26 +44,20 @@ def varied(agent: Policy, random: Random) -> Policy:
 
 
 def with_flaws(agent: Policy, random: Random, walk: WalkFlaw | None = None, spoil: AnswerFlaw | None = None) -> Policy:
-    agent = walk(agent) if walk else agent
-    return _relay(agent, say=lambda text: spoil(text, random)) if spoil else agent
+    answer = yield from walk(agent) if walk else agent
+    return spoil(answer, random) if spoil else answer
 
 
-def _as_planned(asks: list[Ask], number: int) -> Turn:
-    return (yield asks)
-
-
-def _relay(
-    agent: Policy, turn: Callable[[list[Ask], int], Turn] = _as_planned, say: Callable[[str], str] = str
-) -> Policy:
-    """Play the agent, with the calls of each of its turns (0, 1, …) made by `turn`, and its answer changed by `say`."""
+def _relay(agent: Policy, turn: Callable[[list[Ask], int], Turn]) -> Policy:
+    """Play the agent, with the calls of each of its turns (0, 1, …) made by `turn`."""
     results: Any = None
     number = 0
     while True:
         try:
-            move = agent.send(results)
+            asks = agent.send(results)
         except StopIteration as end:
-            return say(end.value)
-        results = yield from turn(move, number)
+            return str(end.value)
+        results = yield from turn(asks, number)
         number += 1
 
 

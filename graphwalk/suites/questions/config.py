@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, PositiveInt, Tag, field_validator, model_validator
+from pydantic import Discriminator, Field, PositiveInt, Tag, model_validator
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import MOST, NameOrPath, SuiteConfig
-from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.graph_prompts import query_texts
 from graphwalk.suites.loaded_graph import OwnGraph
@@ -75,19 +74,10 @@ class QuestionsConfig(SuiteConfig):
     """Maximum rows of a right answer, including those of which one is enough. None: no limit on generated graphs, 100
     on your own."""
 
-    @field_validator("questions")
-    @classmethod
-    def _check_questions(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        # Mistakes in questions are reported before anything is generated.
-        try:
-            for kind in choose_kinds(names):
-                _ = kind.python
-        except ConfigError as error:
-            raise ValueError(f"{error.message} ({error.hint})" if error.hint else error.message) from error
-        return names
-
     @model_validator(mode="after")
-    def _check_target(self) -> Self:
+    def _check(self) -> Self:
+        for kind in self.kinds:
+            _ = kind.python  # mistakes are reported before anything is generated
         if self.target == "paper" and self.foreign:
             raise ValueError("target: paper needs generated graphs; for your own set suite.target to graphwalk")
         return self

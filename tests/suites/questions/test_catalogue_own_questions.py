@@ -75,7 +75,6 @@ def test_mistakes_in_its_file_are_found_before_anything_is_made(place: Path, old
     (place / "dead_ends.yaml").write_text(ENDS.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         validate(QuestionsConfig, {"name": "questions", "questions": ["./dead_ends.yaml"]}, "mine.yaml", folder=place)
-    assert str(caught.value).startswith("mine.yaml: questions: ")
     assert str(place / "dead_ends.yaml") in str(caught.value)
     assert message in str(caught.value)
 

@@ -20,8 +20,6 @@ from graphwalk.suites.suite import Player
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import labels_in
 
-PAGE = 1000
-"""Default page size of the tool."""
 MOST_TURNS = 6
 MOST_CALLS = 3
 """Calls of one turn."""
@@ -37,7 +35,7 @@ def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Po
 
 
 def own_cypher(task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
-    """Run the task's Cypher and answer with its rows, page by page if there are too many for one result."""
+    """Run the task's Cypher and answer with its rows."""
 
     def literal(name: re.Match[str]) -> str:
         value = task.cypher_parameters[name[1]]
@@ -47,14 +45,6 @@ def own_cypher(task: QuestionTask, setting: str, schema: Schema | None, random: 
 
     query = re.sub(r"\$(\w+)", literal, task.cypher)
     (rows,) = yield from read([Ask("run_cypher", {"query": query})])
-    if len(rows) >= PAGE:
-        ordered = f"{query} ORDER BY {', '.join(f'`{field}`' for field in task.answer_fields)}"
-        rows = []
-        while len(rows) % PAGE == 0:
-            (page,) = yield from read([Ask("run_cypher", {"query": f"{ordered} SKIP {len(rows)} LIMIT {PAGE}"})])
-            if not page:
-                break
-            rows += page
     answer: list[Row] = [{field: row[field] for field in task.answer_fields} for row in rows]
     return json.dumps(answer, ensure_ascii=False)
 
