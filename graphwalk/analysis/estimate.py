@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, takewhile
-from typing import Any
 
 from graphwalk.agent.loop import CUT_OFF, Episode, run_episode
 from graphwalk.analysis.report.verdict import is_primary
@@ -56,59 +55,20 @@ class ModelEstimate:
     output_tokens: int
     usd: float | None
 
-    @property
-    def input_tokens(self) -> int:
-        return self.new_tokens + self.repeated_tokens
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**vars(self), "input_tokens": self.input_tokens}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Significance:
-    """The smallest p after Holm that a plan allows, in the primary comparison of two `settings` or in all pairs.
-
-    `units_needed` is the number of graphs, or of questions on one graph, with which p can be significant.
-    """
-
-    settings: Sequence[str] | None
-    comparisons: int = 0
-    units: int = 0
-    unit: str = "graph"
-    p_least: float | None = None
-    units_needed: int | None = None
-
-    def __str__(self) -> str:
-        family = f"Primary comparison {' against '.join(self.settings)}" if self.settings else "All pairs of players"
-        if self.p_least is None:
-            return f"{family}: no model plays both settings."
-        number = f" ({counted(self.comparisons, 'comparison')})" if self.comparisons > 1 else ""
-        units = counted(self.units, self.unit) + " of one graph" * (self.unit == "question")
-        holm = f"p ≥ {self.p_least:.2g} after Holm"
-        if self.p_least <= ALPHA:
-            return f"{family}{number}: {units} can show a difference ({holm})."
-        return f"{family}{number}: cannot be significant with {units} ({holm}); it takes {self.units_needed}."
-
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """The estimate of a dry run, a lower bound. `rows` has one entry per model and setting.
-
-    `notes` are the assumptions, one line each. `primary` is what the test of the primary comparison can show, or
-    without one that of all pairs; None for one player.
-    """
+    """The estimate of a dry run, a lower bound. `rows` has one entry per model and setting, `notes` its assumptions."""
 
     experiment: str
     tasks: Mapping[str, int]
     rows: Sequence[ModelEstimate]
     prices: Mapping[str, KnownPrice]
     notes: Sequence[str]
-    primary: Significance | None = None
 
     def as_json(self) -> str:
         prices = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
-        rows, primary = [row.as_dict() for row in self.rows], self.primary and vars(self.primary)
-        return json.dumps({**vars(self), "rows": rows, "prices": prices, "primary": primary}, indent=2)
+        return json.dumps({**vars(self), "rows": [vars(row) for row in self.rows], "prices": prices}, indent=2)
 
 
 class _ExpertModel(Wrapper):
@@ -191,7 +151,7 @@ async def _play_expert(
     target = json.dumps(task.target, ensure_ascii=False, default=str)
     player = await planned.scripted(expert, experiment) if expert else ScriptedModel("target", _answer(target))
     limits, agent = experiment.config.limits, experiment.agent
-    model = _ExpertModel(player, protocol_of(agent), _smallest(window, limits.context_tokens))
+    model = _ExpertModel(player, protocol_of(agent), min(filter(None, (window, limits.context_tokens)), default=None))
     prompt = await planned.prompt(experiment)
     if prompt.toolbox is not None:
         prompt = replace(prompt, toolbox=CachedTools(prompt.toolbox, results))
@@ -205,11 +165,6 @@ async def _play_expert(
         _, score = judge(task, trajectory, None, experiment.config.scoring)
         correct = bool(score and score["correct"])
     return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, expert is not None, correct)
-
-
-def _smallest(*windows: int | None) -> int | None:
-    """Return the smallest of the context windows that are known, None if none is."""
-    return min((window for window in windows if window is not None), default=None)
 
 
 def _answer(text: str) -> Policy:
@@ -261,7 +216,7 @@ async def check_setup(
     `windows`: context window by model, as its server reports it; the smallest holds. `done` is called after each
     episode. Raise StoreError if a tool fails.
     """
-    smallest = dict.fromkeys(experiment.models, _smallest(*windows.values()))
+    smallest = dict.fromkeys(experiment.models, min(windows.values(), default=None))
     _, played = await _play_experts(experiment, smallest, judged=True, done=done)
     return {
         setting: None
@@ -291,7 +246,6 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
             new = counts["new_tokens"] + counts["repeated_tokens"] - counts["cached_tokens"]
             usd = price.price.cost(new, counts["cached_tokens"], counts["output_tokens"])
         rows.append(ModelEstimate(model=model, setting=setting, episodes=number, usd=usd, **counts))
-    primary = _significance(experiment, plan)
     return RunEstimate(
         experiment.config.name,
         Counter(task.template for task, _ in plan.tasks),
@@ -300,15 +254,14 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
         [
             *window_notes(windows),
             *plan.notes(),
-            *([str(primary)] if primary else []),
+            *_significance(experiment, plan),
             *_assumptions(experiment, rows, played, len(plan.tasks)),
         ],
-        primary,
     )
 
 
-def _significance(experiment: Experiment, plan: Plan) -> Significance | None:
-    """Return the smallest p after Holm that the primary comparison can have, or all pairs without one."""
+def _significance(experiment: Experiment, plan: Plan) -> Iterator[str]:
+    """Yield whether the primary comparison, or without one any pair of players, can be significant after Holm."""
     cluster, settings = analysis_of(experiment.suite).report().cluster, experiment.config.primary
     cluster_of = {task.task_id: cluster(task.task_id, task.model_dump(mode="json")) for task, _ in plan.tasks}
     clusters: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
@@ -316,21 +269,23 @@ def _significance(experiment: Experiment, plan: Plan) -> Significance | None:
         clusters[planned.key.model, planned.key.setting].add(cluster_of[planned.key.task_id])
     pairs = [pair for pair in combinations(clusters, 2) if settings is None or is_primary(*pair, settings)]
     units = [_units(common) for first, second in pairs if (common := clusters[first] & clusters[second])]
+    family = f"Primary comparison {' against '.join(settings)}" if settings else "All pairs of players"
     if not units:
-        return Significance(settings=settings) if settings else None
-    number, unit = min(units, key=lambda one: least_p_value(one[0]))
-    return Significance(
-        settings=settings,
-        comparisons=len(units),
-        units=number,
-        unit=unit,
-        p_least=min(1.0, len(units) * least_p_value(number)),
-        units_needed=units_needed(ALPHA / len(units)),
-    )
+        yield from [f"{family}: no model plays both settings."] if settings else []
+        return
+    most, unit = max(units)
+    p_least = min(1.0, len(units) * least_p_value(most))
+    number = f" ({counted(len(units), 'comparison')})" if len(units) > 1 else ""
+    size, holm = f"{counted(most, unit)}{' of one graph' * (unit == 'question')}", f"p ≥ {p_least:.2g} after Holm"
+    if p_least <= ALPHA:
+        yield f"{family}{number}: {size} can show a difference ({holm})."
+    else:
+        needed = units_needed(ALPHA / len(units))
+        yield f"{family}{number}: cannot be significant with {size} ({holm}); it takes {needed}."
 
 
 def _units(clusters: set[tuple[str, str]]) -> tuple[int, str]:
-    """Return the number of graphs, or of questions on one graph."""
+    """Return the number of graphs, or of questions about one graph."""
     graphs, questions = map(set, zip(*clusters, strict=True))
     return (len(graphs), "graph") if len(graphs) > 1 else (len(questions), "question")
 
@@ -357,8 +312,5 @@ def _assumptions(
         yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):
         yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
-    words = experiment.suite.abbreviations
-    if abbreviated := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
-        yield f"{'; '.join(abbreviated)}."
     if experiment.extractor is not None:
         yield f"Calls of the extractor {experiment.extractor} are not included: they depend on the replies."

@@ -4,22 +4,10 @@ import json
 from typing import TYPE_CHECKING
 
 from graphwalk.errors import counted
-from graphwalk.terminal import data, progress_bar, run_async
+from graphwalk.terminal import data, progress_bar, run_async, stdout
 
 if TYPE_CHECKING:
-    from graphwalk.analysis.estimate import ModelEstimate, RunEstimate
     from graphwalk.runs.resolve import Experiment
-
-_WIDTH = 80
-_COLUMNS = {
-    "episodes": "episodes",
-    "model_calls": "calls",
-    "tool_calls": "tool\ncalls",
-    "new_tokens": "new\ninput",
-    "repeated_tokens": "repeated\ninput",
-    "output_tokens": "output\ntokens",
-}
-"""Field of an estimate → head in the table that a dry run prints."""
 
 
 def print_setup(experiment: "Experiment", as_json: bool) -> None:
@@ -44,50 +32,32 @@ def print_setup(experiment: "Experiment", as_json: bool) -> None:
 def print_estimate(experiment: "Experiment", as_json: bool) -> None:
     """Print tasks, calls, tokens and cost of a run."""
     from graphwalk.analysis.estimate import estimate_run
+    from graphwalk.analysis.report.text_table import Column, TextTable, dollars, rendered, short
     from graphwalk.runs.resolve import context_windows
 
     estimate = run_async(estimate_run(experiment, run_async(context_windows(experiment))))
-    data(estimate.as_json() if as_json else dry_run_text(estimate))
-
-
-def dry_run_text(estimate: "RunEstimate") -> str:
-    """Return the text of a dry run: tasks, a table of models and settings, assumptions; at most 80 columns."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(width=_WIDTH, highlight=False, markup=False, emoji=False, color_system=None)
-    table = Table(box=None, pad_edge=False)
-    for title in ("model", "setting"):
-        table.add_column(title, overflow="fold")
-    for title in (*_COLUMNS.values(), "cost"):
-        table.add_column(title, justify="right")
-    lines = [(row.model, row.setting, [row]) for row in estimate.rows]
-    if len(lines) > 1:
-        lines.append(("all", "", [*estimate.rows]))
-    for model, setting, rows in lines:
-        sums = [_short(sum(row.as_dict()[field] for row in rows)) for field in _COLUMNS]
-        table.add_row(Text(model), Text(setting), *sums, _cost(rows))
+    if as_json:
+        data(estimate.as_json())
+        return
+    columns = (
+        Column("model", "model", name=True),
+        Column("setting", "setting", name=True),
+        Column("episodes", "episodes", short),
+        Column("calls", "model_calls", short),
+        Column("tool\ncalls", "tool_calls", short),
+        Column("new\ninput", "new_tokens", short),
+        Column("repeated\ninput", "repeated_tokens", short),
+        Column("output\ntokens", "output_tokens", short),
+        Column("cost", "usd", dollars),
+    )
+    rows = [vars(row) for row in estimate.rows]
+    if len(rows) > 1:
+        fields = [
+            column.field for column in columns if not column.name and all(row[column.field] is not None for row in rows)
+        ]
+        rows.append({"model": "all", "setting": "", **{field: sum(row[field] for row in rows) for field in fields}})
     tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
-    notes = Table.grid(padding=(0, 1))
+    data(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
+    stdout().print(rendered(TextTable("", columns, rows), columns, stdout().width))
     for note in (*(f"Price of {model}: {price}." for model, price in estimate.prices.items()), *estimate.notes):
-        notes.add_row("*", note)
-    with console.capture() as printed:
-        console.print(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
-        console.print(table, "", notes, sep="\n")
-    return "\n".join(line.rstrip() for line in printed.get().splitlines())
-
-
-def _cost(rows: "list[ModelEstimate]") -> str:
-    costs = [row.usd for row in rows if row.usd is not None]
-    if not costs:
-        return "unknown"
-    dollars = f"${sum(costs):,.2f}" if not 0 < sum(costs) < 0.1 else f"${sum(costs):.4f}"
-    return dollars if len(costs) == len(rows) else f"> {dollars}"
-
-
-def _short(number: int) -> str:
-    """Return `1.23M` for 1234567."""
-    if number < 100_000:
-        return f"{number:,}"
-    return f"{number / 1e3:.0f}k" if number < 1_000_000 else f"{number / 1e6:,.2f}M"
+        data(f"* {note}")
