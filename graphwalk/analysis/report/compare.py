@@ -24,14 +24,6 @@ from graphwalk.runs.manifest import differences
 from graphwalk.runs.record import ResultRecord
 from graphwalk.version import SCHEMA_VERSION
 
-_INTERVALS: Mapping[str, str] = {
-    "graph": "The graph is the cluster, since tasks on one graph are dependent.",
-    "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
-}
-_TESTS: Mapping[str, str] = {
-    "graph": "Holm p: sign-flip test over graphs (mid-p), adjusted over all pairs of its table.",
-    "question": f"Holm p: sign-flip test {OVER_QUESTIONS} (mid-p), adjusted over all pairs of its table.",
-}
 _MOST_SIZES = 5
 _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "prices", "reference"}
@@ -131,25 +123,22 @@ def memorisation_test(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) 
     return comparisons_of(both, suite, seed=seed, pairs=[pair for pair in pairs if pair[1] in played])
 
 
-def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def method_notes(rows: Sequence[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield notes on the methods behind intervals and tests, and on the reasons for which intervals are missing."""
-    rows, measures = list(rows), [measure for pair in pairs for measure in pair["measures"].values()]
-    tested = {measure["unit"] for measure in measures}
-    units = tested.union(row["unit"] for row in rows if row["intervals"])
+    measures = [measure for pair in pairs for measure in pair["measures"].values()]
+    yield (
+        "Intervals: 95 %, by t with a cluster-robust standard error; the graph is the cluster, since tasks on one graph"
+        " are dependent. Those of shares have one more graph that is half right."
+    )
+    if measures:
+        yield "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
+        yield "Holm p: sign-flip test over graphs (mid-p), adjusted over all pairs of its table."
+    if "question" in {one["unit"] for one in (*rows, *measures)}:
+        yield f"Where all tasks are on one graph, both are {OVER_QUESTIONS}; they do not hold for other graphs."
     reasons = {one["no_interval"] for one in measures if one["difference"] is not None and one["no_interval"]}
-    reasons = reasons.union(*(row["no_interval"].values() for row in rows))
-    if units:
-        yield (
-            "Intervals: 95 %, by t with a cluster-robust standard error; of shares with one more graph that is half"
-            " right."
-        )
-        yield from (note for unit, note in _INTERVALS.items() if unit in units)
-    if reasons:
+    if reasons := reasons.union(*(row["no_interval"].values() for row in rows)):
         causes = ", or ".join(sorted(reasons))
         yield f"{UNKNOWN} instead of an interval: {causes}; the variance between them is unknown."
-    if tested:
-        yield ("Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points.")
-        yield from (note for unit, note in _TESTS.items() if unit in tested)
 
 
 @dataclass(frozen=True)
@@ -166,7 +155,6 @@ class RunComparison:
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
     incomplete: str | None = None
-    is_scored: bool = True
     split: tuple[Grouping, list[dict[str, Any]]] | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -230,7 +218,6 @@ def compare_runs(
         declared,
         rows_of(compared, declared),
         overall,
-        rows_by_size=rows_of(compared, declared, declared.all_groupings[SIZE]) if by_size else (),
         pairs_by_size=by_size,
         primary=configs[0].get("primary") if len({str(config.get("primary")) for config in configs}) == 1 else None,
     )

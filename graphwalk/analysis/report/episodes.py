@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from graphwalk.analysis.report.suite_report import (
+    ACCURACY,
     BASELINE,
     CONSTANT,
     DIGITS,
@@ -136,43 +137,41 @@ def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | Non
     )
     tasks = tasks_of(episodes, by, medians + means + shares)
     known_sums = (pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in sums)
-    figures = episodes.group_by(by).agg(known_sums).join(tasks.group_by(by).agg(pl.col(medians).median()), on=by)
-    estimates = pl.concat([estimate_means(tasks, by, means), estimate_shares(tasks, by, shares)])
-    estimates_of = estimates.partition_by(by, as_dict=True)
+    figures = [
+        estimate_means(tasks, by, means),
+        estimate_shares(tasks, by, shares),
+        episodes.group_by(by).agg(known_sums).unpivot(index=by, variable_name="measure"),
+        tasks.group_by(by).agg(pl.col(medians).median()).unpivot(index=by, variable_name="measure"),
+    ]
     rows = []
-    for row in figures.iter_rows(named=True):
-        estimate_of = {one["measure"]: one for one in estimates_of[tuple(row[name] for name in by)].to_dicts()}
-        group = {grouping.name: row[grouping.column]} if grouping else {}
-        rows.append({"model": row["model"], "setting": row["setting"], **group, **_figures(row, estimate_of, suite)})
-    return sorted(
-        rows,
-        key=lambda row: (
-            grouping.sort_key(row[grouping.name]) if grouping else (),
-            row["model"],
-            in_order(row["setting"]),
-        ),
-    )
+    for key, part in pl.concat(figures, how="diagonal").partition_by(by, as_dict=True).items():
+        model, setting, *groups = key
+        named = {"model": model, "setting": setting, **({grouping.name: groups[0]} if grouping else {})}
+        rows.append({**named, **_figures({row["measure"]: row for row in part.to_dicts()}, suite, setting)})
+
+    def order(row: ReportRow) -> tuple[Any, ...]:
+        group = grouping.sort_key(row[grouping.name]) if grouping else ()
+        return group, row["model"], in_order(row["setting"])
+
+    return sorted(rows, key=order)
 
 
-def _figures(row: Mapping[str, Any], estimate_of: Mapping[str, Any], suite: SuiteReport) -> ReportRow:
-    """Return the measures of a row with their intervals."""
-    headline = estimate_of[suite.compared[0]]
-    graphs = headline["clusters"] if headline["unit"] == "graph" else min(headline["clusters"], 1)
-    figures: ReportRow = {"tasks": int(headline["n"]), "graphs": int(graphs), "unit": headline["unit"]}
+def _figures(estimates: Mapping[str, Mapping[str, Any]], suite: SuiteReport, setting: str) -> ReportRow:
+    """Return the measures of a row with their intervals, which baselines lack: they are computed, not measured."""
+    accuracy = estimates[ACCURACY]
+    graphs = accuracy["clusters"] if accuracy["unit"] == "graph" else min(accuracy["clusters"], 1)
+    figures: ReportRow = {"tasks": int(accuracy["n"]), "graphs": int(graphs), "unit": accuracy["unit"]}
     intervals, no_interval = {}, {}
     for measure in suite.measures:
-        name, scale = measure.name, PERCENT if measure.kind == "percent" else 1
-        estimate = estimate_of.get(name, {})
-        value = estimate["value"] if estimate else row[name]
+        name, estimate, scale = measure.name, estimates[measure.name], PERCENT if measure.kind == "percent" else 1
+        value, low = estimate["value"], estimate["low"]
         if value is None:
             figures[name] = None
             continue
         figures[name] = round(value) if measure.kind == "count" else round(scale * value, DIGITS)
-        if row["setting"] == BASELINE:  # is computed, not measured
-            continue
-        if estimate.get("reason"):
+        if setting != BASELINE and estimate["reason"]:
             no_interval[name] = estimate["reason"]
-        elif estimate:
-            low = max(estimate["low"], 0.0) if measure.kind == "amount" else estimate["low"]
+        elif setting != BASELINE and low is not None:
+            low = max(low, 0.0) if measure.kind == "amount" else low
             intervals[name] = [round(scale * end, DIGITS) for end in (low, estimate["high"])]
     return {**figures, "intervals": intervals, "no_interval": no_interval}

@@ -17,11 +17,11 @@ from graphwalk.analysis.report.suite_report import (
     ACCURACY,
     BASELINE,
     ESTIMATED,
+    MARK,
     PERCENT,
     PLAYER,
     SIDES,
     Grouping,
-    Reference,
     ReportRow,
     layout,
 )
@@ -45,7 +45,7 @@ Printed = Report | RunComparison
 
 
 def text_tables(report: Printed) -> Iterator[TextTable]:
-    """Yield the tables overall, model against model, and by group; without empty tables."""
+    """Yield the tables overall, model against model, and by group; without empty tables, none if nothing is scored."""
     if isinstance(report, RunComparison):
         if report.overall:
             yield comparison_table(report.overall, report.measures)
@@ -53,23 +53,19 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
             grouping, pairs = report.split
             yield comparison_table(pairs, report.measures, f"Pairwise differences by {grouping.title}", grouping)
         return
+    if all(row[ACCURACY] is None for row in report.rows):
+        return
     suite, reference = report.suite, report.reference
-    published = [_marked(reference, row) for row in reference.rows]
-    note = f"{reference.mark.strip()}: {reference.source}; its number of graphs may be another."
-    rows = [*report.rows, *report.baselines, *published]
-    yield _table(report, "Results", suite.columns, rows, note=" ".join([note, *reference.notes]))
+    note = f"{MARK.strip()}: {reference.source}; its number of graphs may be another."
+    yield _table(report, "Results", suite.columns, report.all_rows(), note=" ".join([note, *reference.notes]))
     if report.comparisons:
         yield comparison_table(report.comparisons, suite.compared)
     if report.memorisation_test:
         yield comparison_table(report.memorisation_test, suite.compared, "Memorisation test (graph − copy)")
     for grouping in suite.groupings:
-        name = grouping.name
-        groups = {row[name] for row in report.groups.get(name, ())}
-        of_paper = [_marked(reference, row) for row in reference.groups.get(name, ()) if row[name] in groups]
-        if len(groups) > 1 or of_paper:
-            rows = [*report.groups[name], *report.baseline_groups.get(name, []), *of_paper]
-            title = f"By {grouping.title}"
-            yield _table(report, title, suite.group_columns, rows, grouping, note=note)
+        rows = report.all_rows(grouping.name)
+        if len({row[grouping.name] for row in rows}) > 1 or any(row.get("published") for row in rows):
+            yield _table(report, f"By {grouping.title}", suite.group_columns, rows, grouping, note=note)
     player_tables = {
         "Wrong answers by cause": suite.causes,
         **suite.player_tables,
@@ -78,11 +74,6 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
     for title, columns in player_tables.items():
         if counts := [column for column in columns if any(row.get(column.field) for row in report.rows)]:
             yield _table(report, title, counts, report.rows)
-
-
-def _marked(reference: Reference, row: ReportRow) -> ReportRow:
-    """Return a published row with a mark behind its model."""
-    return {**row, "model": one_line(row["model"]) + reference.mark, "published": True}
 
 
 def _table(
@@ -197,7 +188,7 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
 
 def to_markdown(report: Printed, *, tables: int | None = None, explain: bool = False) -> str:
     """Return GitHub tables, with intervals in parentheses. `tables` and `explain`: as for `OnTerminal`."""
-    shown = list(islice(text_tables(report), tables)) if report.is_scored else []
+    shown = list(islice(text_tables(report), tables))
     notes = [*legend(column for table in shown for column in table.columns), *report.notes] if explain else []
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
@@ -223,21 +214,15 @@ def _accuracy_table(report: Report, name: str) -> TextTable:
             f"this run has no table {name!r}", hint=f"--table {' or '.join(groupings) or 'is for groups'}"
         )
     grouping = groupings[name]
-    by = grouping.name
-    measure = next(one for one in report.suite.group_columns if one.field == ACCURACY)
-    rows = [*report.groups[by], *report.baseline_groups.get(by, ())]
-    groups = sorted({row[by] for row in rows}, key=grouping.sort_key)
-    rows += [_marked(report.reference, row) for row in report.reference.groups.get(by, ()) if row[by] in groups]
+    rows = report.all_rows(grouping.name)
+    accuracy = next(one for one in report.suite.group_columns if one.field == ACCURACY)
     players: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in (row for row in rows if row.get(measure.field) is not None):
-        names = {"model": row["model"], "setting": row["setting"], "intervals": {}, "no_interval": {}}
-        player, field = players.setdefault((row["model"], row["setting"]), names), f"{measure.field} {row[by]}"
-        player[field] = row[measure.field]
-        for part in ("intervals", "no_interval"):
-            if measure.field in row.get(part, {}):
-                player[part][field] = row[part][measure.field]
-    columns = (replace(measure, title=str(group), field=f"{measure.field} {group}") for group in groups)
-    title = f"{measure.heading} by {grouping.title}, 95 % intervals in parentheses"
+    for row in rows:
+        player = players.setdefault((row["model"], row["setting"]), {"model": row["model"], "setting": row["setting"]})
+        player[f"group {row[grouping.name]}"] = accuracy.line(row)
+    groups = sorted({row[grouping.name] for row in rows}, key=grouping.sort_key)
+    columns = (Column(str(group), f"group {group}") for group in groups)
+    title = f"{accuracy.heading} by {grouping.title}, 95 % intervals in parentheses"
     return TextTable(title, (*PLAYER, *columns), list(players.values()))
 
 
@@ -245,7 +230,7 @@ def _accuracy_table(report: Report, name: str) -> TextTable:
 class OnTerminal:
     """A report that fits the terminal.
 
-    `tables`: at most so many, none if nothing is scored; None: all of them. `explain`: with notes on columns, methods
+    `tables`: at most so many; None: all of them. `explain`: with notes on columns, methods
     and sources.
     """
 
@@ -259,7 +244,7 @@ class OnTerminal:
             yield Text(one_line(report.incomplete, len(report.incomplete)) + "\n", style="bold yellow")
         if report.verdict:
             yield Text("\n".join(one_line(sentence, len(sentence)) for sentence in report.verdict) + "\n")
-        for table in islice(text_tables(report), self.tables) if report.is_scored else ():
+        for table in islice(text_tables(report), self.tables):
             shown = table if self.explain else replace(table, note="", rows=table.rows[: table.most])
             fitting = fitting_columns(shown, options.max_width)
             yield rendered(shown, fitting, options.max_width)

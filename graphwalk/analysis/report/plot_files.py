@@ -18,21 +18,9 @@ from graphwalk.files.writing import make_folder, write_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-_DARK = {
-    "#3f51b5": "#8c9eff",
-    "#c8553d": "#f0876d",
-    "#35a79c": "#5fc7b8",
-    "#e3b23c": "#ecc869",
-    "#a23b72": "#dd7fb8",
-    "#3d9bd1": "#62b8e8",
-    "#7fa33a": "#9dc45a",
-    "#9a6fd0": "#b594e4",
-    "#1c2126": "#e6e8ea",
-    "#697079": "#a2a9b1",
-    "#e3e6ea": "#30363d",
-}
-"""Colours of templates/plots.mplstyle on a light page → those on a dark one."""
+_INK = "#1c2126"
 _PAPER = "#fefefe"
+"""Colours of templates/plots.mplstyle, in place of which a page has those of its reader."""
 _DOTS_PER_INCH = 200
 _INCHES_WIDE = 7.2
 _NAME_CHARACTERS, _LEGEND_CHARACTERS = 44, 100
@@ -49,14 +37,10 @@ def page_svg(plot: Plot) -> str:
     """Return an SVG in the colour scheme of its reader, with text as text."""
     with canvas_of(plot, "none") as canvas:
         text = _image_bytes(canvas, "svg").decode()
-    for colour in _DARK:
-        text = text.replace(colour, f"var(--c{colour[1:]})")
-    text = text.replace(_PAPER, "transparent")
-    light = "".join(f"--c{colour[1:]}:{colour};" for colour in _DARK)
-    dark = "".join(f"--c{colour[1:]}:{other};" for colour, other in _DARK.items())
-    rules = f"svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}text{{font-family:sans-serif}}"
-    head, mark, rest = text.partition("<defs>")
-    return f"{head}<style>{rules}</style>{mark}{rest}"
+    text = text.replace(_INK, "var(--plot-ink)").replace(_PAPER, "transparent")
+    dark = "@media (prefers-color-scheme: dark) {svg {--plot-ink: #e6e8ea}}"
+    style = f"<style>svg {{--plot-ink: {_INK}}} {dark} text {{font-family: sans-serif}}</style>"
+    return text.replace("<defs>", f"{style}<defs>", 1)
 
 
 def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:

@@ -1,16 +1,18 @@
 """The plots of a run as data frames, from the rows of its report."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.suite_report import ACCURACY, GUESSES, PROVEN, SIZE, ReportRow
+from graphwalk.analysis.report.suite_report import ACCURACY, BASELINE, GUESSES, PROVEN, SIZE, ReportRow
 from graphwalk.sanitise import one_line
 
-Points = list[dict[str, Any]]
+_COLUMNS = {
+    **{"player": pl.String, "x": pl.String, "y": pl.Float64, "low": pl.Float64, "high": pl.Float64},
+    "published": pl.Boolean,
+}
 
 
 @dataclass(frozen=True)
@@ -50,74 +52,48 @@ def common_plots(report: Report) -> Iterator[Plot]:
 
 def by_model(report: Report) -> Plot:
     """Plot a line per setting with a dot and interval per model, and with chance and the best constant answer."""
-    rows = [row for row in report.rows if row[ACCURACY] is not None]
-    settings = dict.fromkeys(row["setting"] for row in rows)
-    guesses = [{**row, "setting": one} for row in report.baselines if row["model"] in GUESSES for one in settings]
-    points = [*_ours(rows, "setting"), *_points(guesses, "setting", published=True)]
+    settings = dict.fromkeys(row["setting"] for row in report.rows if row[ACCURACY] is not None)
+    rows = [{**row, "place": row["setting"]} for row in report.rows]
+    rows += [{**row, "place": place} for row in report.baselines if row["model"] in GUESSES for place in settings]
     about = "Lines: 95 % intervals, clustered by graph."
-    return Plot("accuracy-by-model", "Accuracy by model and setting", _frame(points, pl.String), about)
+    return Plot("accuracy-by-model", "Accuracy by model and setting", _points(rows, "place", ("model",)), about)
 
 
 def by_group(report: Report, grouping: str, title: str, measure: str = ACCURACY) -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
-    groups = {row[grouping] for row in report.groups.get(grouping, ())}
-    published = [row for row in report.reference.groups.get(grouping, ()) if row[grouping] in groups]
-    points = _ours_and(published, report, grouping, measure)
     hollow = " Hollow: published results." if report.reference.source else ""
     about = f"Lines: 95 % intervals, clustered by graph.{hollow}"
-    return Plot(f"accuracy-by-{grouping.replace('_', '-')}", title, _frame(points, pl.String), about)
+    name = f"accuracy-by-{grouping.replace('_', '-')}"
+    return Plot(name, title, _points(_rows(report, grouping), grouping, _names(report), measure), about)
 
 
-def against_size(report: Report, x: str, baselines: Iterable[str] = ()) -> Plot:
+def against_size(report: Report, x: str, baselines: Sequence[str] = ()) -> Plot:
     """Plot a line per player against the size of graphs. `baselines` are drawn like published players."""
-    published = report.reference.groups.get(SIZE, ())
-    computed = [row for row in report.baseline_groups.get(SIZE, ()) if row["model"] in baselines]
-    points = [*_ours_and(published, report, SIZE), *_points(computed, SIZE, published=True)]
-    about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
-    about += " Dashed: the scripted expert." if computed else ""
-    return Plot("accuracy-by-size", "Accuracy by size of the graph", _frame(points, pl.Float64), about, x)
+    about = "Bars: 95 % intervals, clustered by graph. Dashed: published results and baselines."
+    points = _points(_rows(report, SIZE, baselines), SIZE, _names(report)).with_columns(pl.col("x").cast(pl.Float64))
+    return Plot("accuracy-by-size", "Accuracy by size of the graph", points, about, x)
 
 
-def _ours_and(published: Iterable[ReportRow], report: Report, grouping: str, measure: str = ACCURACY) -> Points:
-    """Return the players of a run, then published ones, named by model and setting if there are several settings."""
-    names = ("model", "setting") if len({row["setting"] for row in report.rows}) > 1 else ("model",)
-    ours = _ours(report.groups.get(grouping, ()), grouping, measure, names)
-    return [*ours, *_points(published, grouping, measure, names, mark=report.reference.mark, published=True)]
+def _rows(report: Report, grouping: str, baselines: Sequence[str] = ()) -> list[ReportRow]:
+    """Return the rows of players, published ones, and these baselines."""
+    rows = report.all_rows(grouping)
+    return [row for row in rows if row["setting"] != BASELINE or row["model"] in baselines]
 
 
-def _ours(
-    rows: Iterable[ReportRow], x: str, measure: str = ACCURACY, names: Sequence[str] = ("model",)
-) -> Iterator[dict[str, Any]]:
-    """Yield the points of players, with their right and proven answers beside accuracy."""
-    yield from _points(rows, x, measure, names)
-    if measure == ACCURACY:
-        yield from _points(rows, x, PROVEN, names, mark=", right and proven")
+def _names(report: Report) -> tuple[str, ...]:
+    """Return the fields that name a player: the setting too if there are several."""
+    return ("model", "setting") if len({row["setting"] for row in report.rows}) > 1 else ("model",)
 
 
-def _points(
-    rows: Iterable[ReportRow],
-    x: str,
-    measure: str = ACCURACY,
-    names: Sequence[str] = ("model",),
-    *,
-    mark: str = "",
-    published: bool = False,
-) -> Iterator[dict[str, Any]]:
-    """Yield a point per row with a value. `x` and `names`: its fields that place it and name its player."""
-    for row in rows:
-        if row.get(measure) is not None:
-            low, high = row.get("intervals", {}).get(measure, (None, None))
-            player = " · ".join(one_line(row[name]) for name in names) + mark
-            yield {
-                "player": player,
-                "x": one_line(row[x]),
-                "y": row[measure],
-                "low": low,
-                "high": high,
-                "published": published,
-            }
-
-
-def _frame(points: Points, x: type[pl.DataType]) -> pl.DataFrame:
-    columns = {"player": pl.String, "x": pl.String, "y": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-    return pl.DataFrame(points, {**columns, "published": pl.Boolean}, strict=False).with_columns(pl.col("x").cast(x))
+def _points(rows: Sequence[ReportRow], x: str, names: Sequence[str], measure: str = ACCURACY) -> pl.DataFrame:
+    """Return a point per row with a value at its field `x`, with right and proven answers beside accuracy."""
+    points, marks = [], {measure: ""} | ({PROVEN: ", right and proven"} if measure == ACCURACY else {})
+    for of, mark in marks.items():
+        for row in rows:
+            if row.get(of) is not None:
+                is_baseline = row["setting"] == BASELINE
+                player = " · ".join(one_line(row[name]) for name in (names[:1] if is_baseline else names))
+                ends = row.get("intervals", {}).get(of, (None, None))
+                is_published = is_baseline or bool(row.get("published"))
+                points.append((player + mark, one_line(row[x]), row[of], *ends, is_published))
+    return pl.DataFrame(points, _COLUMNS, orient="row", strict=False)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -11,7 +11,7 @@ import polars as pl
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.compare import comparisons_by_size, comparisons_of, memorisation_test, method_notes
 from graphwalk.analysis.report.episodes import Observations, observe, rows_of
-from graphwalk.analysis.report.suite_report import ACCURACY, NOT_PUBLISHED, SIZE, Reference, ReportRow, SuiteReport
+from graphwalk.analysis.report.suite_report import MARK, NOT_PUBLISHED, Reference, ReportRow, SuiteReport
 from graphwalk.analysis.report.verdict import one_call, verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.resources import YamlFile
@@ -26,6 +26,7 @@ from graphwalk.runs.experiment import (
 )
 from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
+from graphwalk.sanitise import one_line
 from graphwalk.suites.suite import setting_of
 from graphwalk.version import SCHEMA_VERSION
 
@@ -40,7 +41,6 @@ class Report:
     """
 
     suite: SuiteReport
-    observed: Observations = field(repr=False)
     rows: list[ReportRow]
     baselines: list[ReportRow]
     groups: dict[str, list[ReportRow]]
@@ -57,24 +57,28 @@ class Report:
     """Sentences on failed episodes, differences, causes of wrong answers, and questions of one call (verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
-    is_scored: bool = True
-    """False if every episode failed, so that tables have nothing to show."""
-    protocol: Mapping[str, Any] = field(default_factory=dict)
+    protocol: Mapping[str, Any] | None = None
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
 
+    def all_rows(self, grouping: str | None = None) -> list[ReportRow]:
+        """Return rows of players and baselines, then published ones of the same groups, marked behind their model."""
+        if grouping is None:
+            rows, published = [*self.rows, *self.baselines], self.reference.rows
+        else:
+            rows = [*self.groups.get(grouping, ()), *self.baseline_groups.get(grouping, ())]
+            groups = {row[grouping] for row in rows}
+            published = tuple(row for row in self.reference.groups.get(grouping, ()) if row[grouping] in groups)
+        marked = ({**row, "model": one_line(row["model"]) + MARK, "published": True} for row in published)
+        return [*rows, *marked]
+
     def as_dict(self) -> dict[str, Any]:
-        always = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "comparisons_by_size")
-        names = (*always, *(["memorisation_test"] if self.memorisation_test else []))
-        fields = {name: getattr(self, name) for name in names}
+        tables = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "comparisons_by_size")
+        names = (*tables, "memorisation_test", "verdict", "notes", "incomplete", "protocol")
         return {
             "schema_version": SCHEMA_VERSION,
             "suite": self.suite.suite,
-            **fields,
+            **{name: getattr(self, name) for name in names},
             "reference": asdict(self.reference) if self.reference.source else None,
-            "verdict": list(self.verdict),
-            "notes": list(self.notes),
-            "incomplete": self.incomplete,
-            "protocol": dict(self.protocol) or None,
         }
 
 
@@ -144,14 +148,12 @@ def report_on(
         declared,
         rows,
         comparisons,
-        rows_by_size=groups.get(SIZE, ()),
         pairs_by_size=by_size,
         baselines=baselines,
         primary=primary,
     )
     return Report(
         suite=declared,
-        observed=observed,
         rows=rows,
         baselines=baselines,
         groups=groups,
@@ -160,9 +162,8 @@ def report_on(
         comparisons_by_size=by_size,
         memorisation_test=memorisation_test(episodes, declared, seed=seed),
         reference=reference,
-        notes=(*declared.notes, *method_notes(chain(rows, *groups.values()), comparisons), *observed.remarks),
+        notes=(*declared.notes, *method_notes(list(chain(rows, *groups.values())), comparisons), *observed.remarks),
         verdict=(*verdict, *one_call(episodes, declared)),
-        is_scored=any(row[ACCURACY] is not None for row in rows),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import itemgetter
 from types import NoneType
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
@@ -107,10 +107,10 @@ class Reference:
     notes: tuple[str, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
     groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
-    mark: ClassVar[str] = " (paper)"
-    """The text behind the model of a published row."""
 
 
+MARK = " (paper)"
+"""The text behind the model of a published row."""
 NOT_PUBLISHED = Reference("")
 """The published results of a run that has none beside it."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from graphwalk.analysis.report.episodes import rows_of
 from graphwalk.analysis.report.suite_report import (
     ACCURACY,
     CALLS,
@@ -45,7 +46,6 @@ def verdict_on(
     rows: Sequence[ReportRow],
     pairs: Sequence[Mapping[str, Any]],
     *,
-    rows_by_size: Sequence[ReportRow],
     pairs_by_size: Sequence[Mapping[str, Any]],
     baselines: Sequence[ReportRow] = (),
     primary: Sequence[str] | None = None,
@@ -68,7 +68,8 @@ def verdict_on(
         yield from _primary(family, name, is_alone=not secondary)
         if secondary:
             yield from _secondary(secondary, family, best, name, guesses)
-        yield from _by_size(suite, rows_by_size, [_in_accuracy(pair) for pair in pairs_by_size], name)
+        if pairs_by_size:
+            yield from _by_size(episodes, suite, [_in_accuracy(pair) for pair in pairs_by_size], name)
     else:
         yield from (f"{name(row)}: {_score(row, guesses)}." for row in scored[:_MOST_PLAYERS])
     if best[0][ACCURACY] and any(row[PROVEN] is not None for row in scored):
@@ -206,7 +207,7 @@ def _secondary(
             yield f"{name(best[0])} has the highest accuracy: {_score(best[0], guesses)}."
         else:
             yield f"{_join(map(name, best))} have the highest accuracy: {one_decimal(best[0][ACCURACY])} %."
-        behind, others = _against(best, pairs, name, family)
+        behind, others = _against(best, pairs, family, name)
         if behind:
             yield f"{'It' if len(best) == 1 else 'Each'} is shown to be better than {_join(behind)}."
         if others:
@@ -245,41 +246,42 @@ def _points(pair: Pair, *, interval: bool = False) -> str:
 
 
 def _against(
-    best: Sequence[ReportRow], pairs: Sequence[Pair], name: Namer, family: Sequence[Pair] = ()
+    best: Sequence[ReportRow], pairs: Sequence[Pair], family: Sequence[Pair], name: Namer
 ) -> tuple[list[str], list[str]]:
     """Return the players that each of the best ones is shown to be better than, and all others, with points and p.
 
     Players whose difference from a best one is in the primary `family` are left out.
     """
-    leaders = [(row["model"], row["setting"]) for row in best]
+    leaders = {(row["model"], row["setting"]) for row in best}
 
-    def pairs_of_others(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
-        """Return the pairs whose first player is one of the best, by the name of the second."""
-        by_name: dict[str, list[Pair]] = {}
-        for pair in (*pairs, *map(_turned, pairs)):
-            first, second = _players(pair)
-            if first in leaders and second not in leaders:
-                by_name.setdefault(name(pair, "second"), []).append(pair)
-        return by_name
+    def with_leaders(pairs: Sequence[Pair]) -> list[Pair]:
+        """Return the pairs of a leader and another player, the leader first."""
+        return [pair for pair in (*pairs, *map(_turned, pairs)) if {*_players(pair)} & leaders == {_players(pair)[0]}]
 
-    behind, others, in_family = list[str](), list[str](), pairs_of_others(family)
-    for other, compared in pairs_of_others(pairs).items():
-        if other not in in_family:
-            weakest = max(compared, key=lambda pair: pair["p_holm"] or 0)
-            players = behind if all(map(_is_shown, compared)) else others
-            players.append(f"{other} ({_points(weakest)})")
+    pairs_of: dict[str, list[Pair]] = {}
+    for pair in with_leaders(pairs):
+        pairs_of.setdefault(name(pair, "second"), []).append(pair)
+    for pair in with_leaders(family):
+        pairs_of.pop(name(pair, "second"), None)
+    behind, others = list[str](), list[str]()
+    for other, compared in pairs_of.items():
+        is_behind = len(compared) == len(best) and all(map(_is_shown, compared))
+        weakest = max(compared, key=lambda pair: pair["p_holm"] or 0)
+        (behind if is_behind else others).append(f"{other} ({_points(weakest)})")
     return behind, others
 
 
-def _by_size(suite: SuiteReport, rows: Sequence[ReportRow], pairs: Sequence[Pair], name: Namer) -> Iterator[str]:
+def _by_size(episodes: pl.DataFrame, suite: SuiteReport, pairs: Sequence[Pair], name: Namer) -> Iterator[str]:
     """Yield for each size of the graph who is best, and better than whom."""
+    grouping = suite.all_groupings[SIZE]
+    rows = rows_of(episodes, suite, grouping)
     for size in dict.fromkeys(pair[SIZE] for pair in pairs):
         best = _best([row for row in rows if row[SIZE] == size and row[ACCURACY] is not None])
-        place = f"{suite.all_groupings[SIZE].title.capitalize()} {size}"
+        place = f"{grouping.title.capitalize()} {size}"
         if not best[0][ACCURACY]:
             yield f"{place}: no answer is correct."
             continue
-        behind, others = _against(best, [pair for pair in pairs if pair[SIZE] == size], name)
+        behind, others = _against(best, [pair for pair in pairs if pair[SIZE] == size], [], name)
         better = f", shown to be better than {_join(behind)}" if behind else ""
         not_better = f"; no difference is shown from {_join(others)}" if others else ""
         yield f"{place}: {_join(map(name, best))} {one_decimal(best[0][ACCURACY])} %{better}{not_better}."
