@@ -88,10 +88,9 @@ class Message:
 
     @cached_property
     def digest(self) -> bytes:
-        """SHA-256 of the fields that are set, as JSON."""
+        """SHA-256 of the fields as JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        present = {name: value for name, value in values.items() if value not in (None, ())}
-        return hashlib.sha256(canonical_json(present)).digest()
+        return hashlib.sha256(canonical_json(values)).digest()
 
 
 def compact_json(value: Any) -> str:

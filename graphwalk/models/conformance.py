@@ -1,8 +1,7 @@
 """Five checks of a model (`graphwalk doctor MODEL`); a weak model may fail what its backend would pass."""
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -56,7 +55,7 @@ async def _plain_text(model: Model) -> Finding:
 
 
 async def _tool_call(model: Model) -> Finding:
-    message = (await _ask(model, "tool_call")).message
+    message = (await _ask(model, "tool_call", (_tool(),))).message
     if not message.tool_calls:
         return "absent", f"no tool call; set tool_protocol to text. It wrote {message.content!r}"
     good = all(
@@ -67,34 +66,23 @@ async def _tool_call(model: Model) -> Finding:
 
 
 async def _tool_result(model: Model) -> Finding:
-    words = _requests()
-    call = ToolCall("call_1", _tool().name, json.dumps({"city": words["tool_result"]["city"]}))
-    called = Message("assistant", None, (call,))
-    result = Message("tool", words["tool_result"]["result"], tool_call_id=call.id)
-    conversation = [Message("user", words["tool_call"]["user"]), called, result]
-    content = (await model.complete(conversation, (_tool(),), CallOptions())).message.content or ""
+    call, result = ToolCall("call_1", _tool().name, _requests()["arguments"]), _requests()["result"]
+    called = Message("assistant", None, (call,)), Message("tool", result, tool_call_id=call.id)
+    content = (await _ask(model, "tool_call", (_tool(),), *called)).message.content or ""
     digits = "".join(filter(str.isdigit, content))  # models write 493817 as 493,817
-    return (
-        "ok" if words["tool_result"]["result"] in digits else "failed"
-    ), f"expected {result.content!r}, got {content!r}"
+    return ("ok" if result in digits else "failed"), f"expected {result!r}, got {content!r}"
 
 
 async def _response_format(model: Model) -> Finding:
-    allowed = _requests()["response_format"]["allowed"]
-    answer = {"type": "string", "enum": allowed}
-    schema = {
-        "type": "object",
-        "properties": {"answer": answer},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
+    schema = _requests()["schema"]
+    options = CallOptions(response_schema=schema)
     try:
-        content = (await _ask(model, "response_format", response_schema=schema)).message.content or ""
+        content = (await _ask(model, "response_format", options=options)).message.content or ""
     except ModelError as error:
         if error.retryable:
             raise
         return "absent", f"refused; use tool_protocol native or text: {error.message}"
-    if (json_object(content) or {}).get("answer") in allowed:
+    if (json_object(content) or {}).get("answer") in schema["properties"]["answer"]["enum"]:
         return "ok", content
     return "absent", f"a JSON schema was ignored: {content!r}"
 
@@ -114,16 +102,13 @@ def _requests() -> dict[str, Any]:
 
 
 def _tool() -> ToolSpec:
-    words = _requests()["tool"]
-    city = {"type": "string", "description": words["argument"]}
-    parameters = {"type": "object", "properties": {"city": city}, "required": ["city"]}
-    return ToolSpec(words["name"], words["description"], parameters)
+    return ToolSpec(**_requests()["tool"])
 
 
-async def _ask(model: Model, request: str, **options: Any) -> Reply:
-    words = _requests()[request]
-    tools = (_tool(),) if words.get("tool") else ()
-    return await model.complete([Message("user", words["user"])], tools, CallOptions(**options))
+async def _ask(
+    model: Model, request: str, tools: Sequence[ToolSpec] = (), *more: Message, options: CallOptions = CallOptions()
+) -> Reply:
+    return await model.complete([Message("user", _requests()[request]), *more], tools, options)
 
 
 _CHECKS: dict[str, Callable[[Model], Awaitable[Finding]]] = {

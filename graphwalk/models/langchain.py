@@ -48,24 +48,48 @@ OURS = "graphwalk"
 
 def to_langchain(message: Message) -> "BaseMessage":
     """Convert a message for a request: names and arguments are made acceptable to all providers."""
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 
-    content = message.content or ""
+    # Half a surrogate pair, which a model may have written, cannot be encoded.
+    content = (message.content or "").encode("utf-8", "replace").decode()
     if message.role == "tool":
         return ToolMessage(content, tool_call_id=message.tool_call_id or "")
-    if message.role != "assistant":
-        return SystemMessage(content) if message.role == "system" else HumanMessage(content)
-    reply = _kept_whole(message)
-    if reply is None:
-        return AIMessage(content, tool_calls=_sendable_calls(message))
-    if any(sendable_arguments(call.arguments) != call.arguments for call in message.tool_calls):
-        reply = reply.model_copy(update={"tool_calls": _sendable_calls(message), "invalid_tool_calls": []})
-    return reply
+    if message.role == "assistant":
+        return _ai_message(message if content == message.content else replace(message, content=content), sendable=True)
+    return SystemMessage(content) if message.role == "system" else HumanMessage(content)
+
+
+def _ai_message(message: Message, *, sendable: bool = False) -> "AIMessage":
+    """Return a message of the model, whole as LangChain's model wrote it, unless text or tool calls have changed.
+
+    `sendable`: with calls that all providers accept, in place of those that the model wrote.
+    """
+    from langchain_core.messages import AIMessage
+
+    valid: list[Any] = []
+    invalid: list[Any] = []
+    changed = False
+    for call in message.tool_calls:
+        name, arguments = call.name, call.arguments
+        if sendable:
+            name, arguments = sendable_name(name), sendable_arguments(arguments)
+            changed = changed or arguments != call.arguments
+        if (value := json_object(arguments)) is not None:
+            valid.append({"id": call.id, "name": name, "args": value})
+        else:
+            invalid.append({"id": call.id, "name": name, "args": arguments, "error": "no JSON object"})
+    state = message.provider_state or {}
+    if state.get("format") == FORMAT:
+        whole = AIMessage(**state["message"])
+        ids = [call["id"] for call in (*whole.tool_calls, *whole.invalid_tool_calls)]
+        if (text(whole.content), ids) == (message.content or "", [call.id for call in message.tool_calls]):
+            return whole.model_copy(update={"tool_calls": valid, "invalid_tool_calls": []}) if changed else whole
+    return AIMessage(message.content or "", tool_calls=valid, invalid_tool_calls=invalid)
 
 
 def to_ai_message(reply: Reply) -> "AIMessage":
     """Convert a reply with its calls as the model wrote them, and with finish reason and usage."""
-    message = _unchanged(reply.message)
+    message = _ai_message(reply.message)
     message.response_metadata.setdefault("finish_reason", reply.finish_reason)
     if reply.usage.total_tokens and message.usage_metadata is None:
         total, sent = reply.usage.total_tokens, reply.usage.input_tokens or 0
@@ -114,7 +138,7 @@ def from_langchain(message: "BaseMessage") -> Message:
     if not facts:
         return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=_whole(message))
     original = from_dict(Message, facts["message"])
-    sent: Any = _unchanged(original)
+    sent: Any = _ai_message(original)
     if all(getattr(sent, name) == getattr(message, name) for name in ("content", "tool_calls", "invalid_tool_calls")):
         return original
     whole = (original.provider_state or {}).get("format") == FORMAT
@@ -130,14 +154,7 @@ def langchain(name: str, variables: Variables, **arguments: Any) -> "LangchainMo
     spec = f"langchain/{name}"
     if not (module and model):
         raise ConfigError(f"{spec!r} names no class", hint="langchain/langchain_anthropic.ChatAnthropic/MODEL")
-    try:
-        chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
-    except Exception as error:
-        cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
-        hint = f"look at {path}, and at the variables that it reads"
-        if isinstance(error, ModuleNotFoundError):
-            hint = f"pip install {module.partition('.')[0].replace('_', '-')}"
-        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
+    chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
     return LangchainModel(chat_model, spec)
 
 
@@ -163,7 +180,7 @@ class LangchainModel(Model):
                 if options.tool_choice is not None:
                     binding["tool_choice"] = "any"  # LangChain's word for required
                 runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **binding)
-            reply = await _ask(runnable, [to_langchain(_encodable(message)) for message in messages], options)
+            reply = await _ask(runnable, [*map(to_langchain, messages)], options)
         except NotImplementedError:
             raise ModelError(f"{self.name} cannot call tools by itself", hint=TEXT_HINT) from None
         except Exception as error:
@@ -198,35 +215,6 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
     return message_chunk_to_message(whole)  # type: ignore[return-value]
 
 
-def _kept_whole(message: Message) -> "AIMessage | None":
-    """Return the AIMessage in a message's state; None without one, or if text or tool calls have changed."""
-    from langchain_core.messages import AIMessage
-
-    state = message.provider_state or {}
-    if state.get("format") != FORMAT:
-        return None
-    reply = AIMessage(**state["message"])
-    calls = [call["id"] for call in (*reply.tool_calls, *reply.invalid_tool_calls)]
-    unchanged = (text(reply.content), calls) == (message.content or "", [call.id for call in message.tool_calls])
-    return reply if unchanged else None
-
-
-def _unchanged(message: Message) -> "AIMessage":
-    """Return a message of the model with its calls as they were written."""
-    from langchain_core.messages import AIMessage
-
-    if (reply := _kept_whole(message)) is not None:
-        return reply
-    valid: list[Any] = []
-    invalid: list[Any] = []
-    for call in message.tool_calls:
-        if (arguments := json_object(call.arguments)) is not None:
-            valid.append({"id": call.id, "name": call.name, "args": arguments})
-        else:
-            invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
-    return AIMessage(message.content or "", tool_calls=valid, invalid_tool_calls=invalid)
-
-
 def _whole(message: "BaseMessage") -> dict[str, Any] | None:
     """Return a message as provider state, without our own fields; None if it cannot be written as JSON."""
     try:
@@ -252,18 +240,10 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
 
 def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
     calls = tool_calls(((call.id, call.name, call.arguments) for call in _calls_of(reply)), f"call_{sent}")
-    facts, usage_metadata = mapping(reply.response_metadata), mapping(reply.usage_metadata)
-    input_details = mapping(usage_metadata.get("input_token_details"))
-    output_details = mapping(usage_metadata.get("output_token_details"))
+    facts = mapping(reply.response_metadata)
     return Reply(
         Message("assistant", text(reply.content), calls, reasoning=_reasoning(reply), provider_state=_whole(reply)),
-        usage(
-            {
-                **usage_metadata,
-                "input_tokens_details": {"cached_tokens": input_details.get("cache_read")},
-                "output_tokens_details": {"reasoning_tokens": output_details.get("reasoning")},
-            }
-        ),
+        usage(reply.usage_metadata),
         str(facts.get("finish_reason") or facts.get("stop_reason") or ""),
         seconds,
         str(facts.get("model_name") or facts.get("model") or ""),
@@ -276,24 +256,6 @@ def _reasoning(reply: Any) -> str | None:
     blocks = reply.content if isinstance(reply.content, list) else []
     parts = [mapping(block).get("thinking") or mapping(block).get("reasoning") for block in blocks]
     return field or "\n\n".join(part for part in parts if isinstance(part, str)) or None
-
-
-def _encodable(message: Message) -> Message:
-    """Return a message without half a surrogate pair, which a model may have written and UTF-8 cannot encode."""
-    content = (message.content or "").encode("utf-8", "replace").decode()
-    return message if content == message.content else replace(message, content=content)
-
-
-def _sendable_calls(message: Message) -> list[Any]:
-    """Return the tool calls of a message for a request, with names and arguments that all providers accept."""
-    return [
-        {
-            "id": call.id,
-            "name": sendable_name(call.name),
-            "args": json.loads(sendable_arguments(call.arguments)),
-        }
-        for call in message.tool_calls
-    ]
 
 
 def _failure(error: Exception, name: str) -> ModelError:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeGuard
+from typing import Any
 
 from graphwalk.errors import ModelError
 from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec, Usage
@@ -32,20 +32,13 @@ _OVERFLOW = re.compile(
 )
 """Messages of vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock and xAI, most of
 which have no error code for it. They count only with a status that blames the request."""
-_NO_TOOLS = re.compile(
-    r"\b(?:tools?|functions?|grammar)\b|(?:tool|function).?(?:choice|call|use)|response.?format|json.?schema"
-    r"|text\.format|structured.?output",
-    re.IGNORECASE,
-)
+_NO_TOOLS = re.compile(r"tool|function|grammar|response.?format|schema|structured.?output", re.IGNORECASE)
 """In the message of a server that refuses tools, or the schema of a reply."""
 _UNREADABLE_CALL = re.compile(
     r"error parsing tool call: raw='(.*)', err=|Failed to parse input at pos \d+: (.*)", re.DOTALL
 )
 """Messages of Ollama and llama.cpp, with what the model wrote."""
-_DURATION = re.compile(r"(\d+(?:\.\d*)?) ?(ms|s|m|h|)(?![a-z])", re.IGNORECASE)
-_SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
-_WAIT = re.compile(r"(?:retry|try again) (?:in|after) ((?:\d+(?:\.\d*)? ?(?:ms|s|m|h)(?![a-z]))+)", re.IGNORECASE)
-"""In the message of a server that has no header for it."""
+_DURATION = re.compile(r"(\d+(?:\.\d*)?)(ms|s|)", re.IGNORECASE)
 TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_protocol=text"
 """For a server or model without native tool calls, or without JSON schemas."""
 
@@ -90,23 +83,19 @@ def status_error(
     if unreadable or code == "tool_use_failed" or "failed_generation" in error:
         written = (unreadable[1] or unreadable[2]) if unreadable else text(error.get("failed_generation"))
         return UnreadableCallError(cause, written or "")
-    # An overflow is scored as the agent's failure, so the message alone does not decide.
-    overflow = (
-        code.startswith(_OVERFLOW_CODES)
-        or (status == 413 and code not in _RATE_CODES)
-        or (status in (400, 422) and bool(_OVERFLOW.search(message)))
-    )
     if status == 413 and code in _RATE_CODES:
         status = 429
+    # An overflow is scored as the agent's failure, so the message alone does not decide.
+    by_words = status in (400, 422) and bool(_OVERFLOW.search(message))
+    overflow = by_words or status == 413 or code.startswith(_OVERFLOW_CODES)
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
-    of_key = "api key not valid" in message.lower()  # Gemini's status is 400
-    hint = _HINTS.get(401 if of_key else status, "").format(key=key)
+    hint = _HINTS.get(status, "").format(key=key)
     if 400 <= status < 500 and not (retryable or overflow) and _NO_TOOLS.search(message):
         hint = TEXT_HINT
     wait = None
     if retryable:
         delays = [mapping(detail).get("retryDelay") for detail in sequence(error.get("details"))]
-        wait = retry_after(headers, [*delays, *_WAIT.findall(message)])
+        wait = retry_after(headers, delays)
     return ModelError(cause, hint=hint, retryable=retryable, retry_after=wait, context_overflow=overflow)
 
 
@@ -122,15 +111,13 @@ def reported_error(body: Any, source: str) -> ModelError:
 def retry_after(headers: Mapping[str, str], durations: Iterable[Any] = ()) -> float | None:
     """Return the longest wait in seconds that a server asks for; None without one.
 
-    It is in `retry-after-ms`, else in `Retry-After` as seconds, a duration ("1m30s") or an HTTP date, or among the
-    `durations` of the body.
+    It is in `retry-after-ms`, else in `Retry-After` as seconds ("30", "30s") or an HTTP date, or among the `durations`
+    of the body ("20.5s").
     """
     milliseconds, header = headers.get("retry-after-ms"), headers.get("retry-after", "")
-    waits = []
-    for duration in (f"{milliseconds}ms" if milliseconds else header, *durations):
-        parts = _DURATION.findall(duration) if isinstance(duration, str) else []
-        if parts and not _DURATION.sub("", duration).strip():
-            waits.append(sum(float(number) * _SECONDS[unit.lower()] for number, unit in parts))
+    texts = (f"{milliseconds}ms" if milliseconds else header, *durations)
+    matches = [match for duration in texts if (match := _DURATION.fullmatch(str(duration)))]
+    waits = [float(match[1]) / (1000 if match[2].lower() == "ms" else 1) for match in matches]
     with suppress(ValueError, OverflowError):
         waits.append(max(0.0, parsedate_to_datetime(header).timestamp() - time.time()))
     return max(waits, default=None)
@@ -168,20 +155,19 @@ def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[Too
 
 
 def usage(wire: Any) -> Usage:
-    """Return the usage of a reply of Chat Completions or Responses; `cost` if the provider reports it."""
+    """Return the usage of a reply of Chat Completions, Responses or LangChain; `cost` if the provider reports it."""
     fields = mapping(wire)
-    input_details = mapping(fields.get("prompt_tokens_details") or fields.get("input_tokens_details"))
-    output_details = mapping(fields.get("completion_tokens_details") or fields.get("output_tokens_details"))
-    wire_counts = (
-        fields.get("prompt_tokens", fields.get("input_tokens")),
-        fields.get("completion_tokens", fields.get("output_tokens")),
-        output_details.get("reasoning_tokens"),
-        input_details.get("cached_tokens"),
+    details = map(mapping, fields.values())
+    amounts = {name: n for part in (*details, fields) for name, n in part.items() if type(n) in (int, float)}
+    amounts = {name: n for name, n in amounts.items() if 0 <= n <= _LARGEST_COUNT}
+
+    def count(*names: str) -> int | None:
+        return next((int(amounts[name]) for name in names if name in amounts), None)
+
+    return Usage(
+        count("prompt_tokens", "input_tokens"),
+        count("completion_tokens", "output_tokens"),
+        count("reasoning_tokens", "reasoning"),
+        count("cached_tokens", "cache_read"),
+        amounts.get("cost"),
     )
-    sent, written, reasoning, cached = (int(number) if _is_amount(number) else None for number in wire_counts)
-    cost = fields.get("cost")
-    return Usage(sent, written, reasoning, cached, float(cost) if _is_amount(cost) else None)
-
-
-def _is_amount(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT

@@ -102,7 +102,7 @@ def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | N
     provider, _, name = spec.partition("/")
     if provider == SCRIPTED:
         raise ConfigError(f"{spec} plays single episodes; it is not a model of its own", hint="graphwalk run …")
-    keywords = dict(arguments or {})
+    keywords = arguments or {}
     try:
         if provider in SERVERS:
             model: Any = open_server(spec, variables, **keywords)
@@ -111,15 +111,10 @@ def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | N
         return Guarded(model, variables, spec)
     except GraphwalkError:
         raise
-    except TypeError as error:
-        if not keywords:
-            raise
-        cause = str(error).replace(".__init__() got an unexpected keyword argument", " takes no argument")
-        hint = "model_arguments are arguments of the constructor; fields of the request: -o options.extra.NAME=VALUE"
-        raise ConfigError(f"{spec} cannot be opened with {', '.join(keywords)}: {cause}", hint=hint) from error
     except Exception as error:
         cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
-        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=f"look at {PROVIDERS.origin(provider)}") from error
+        hint = f"check the package behind {provider}/, and model_arguments, which its constructor takes"
+        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
 
 
 class Guarded(Wrapper):

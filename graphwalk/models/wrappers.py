@@ -221,7 +221,7 @@ class ReplyCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._places: dict[bytes, tuple[int, int]] = {}
+        self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
         try:
             path.touch()
@@ -232,8 +232,8 @@ class ReplyCache:
             if not line.endswith(b"\n"):
                 break
             try:
-                self._places[bytes.fromhex(decode_line(line)["key"])] = (self._end, len(line))
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                self._places[decode_line(line)["key"]] = (self._end, len(line))
+            except (ValueError, KeyError) as error:
                 self._reader.close()
                 hint = "restore the file from a copy, or remove it: its replies are then asked for again"
                 raise RunLogError(f"{path}:{number}: the line is damaged ({error})", hint=hint) from error
@@ -244,7 +244,7 @@ class ReplyCache:
         return len(self._places)
 
     def get(self, key: str) -> Reply | None:
-        place = self._places.get(bytes.fromhex(key))
+        place = self._places.get(key)
         if place is None:
             return None
         self._reader.seek(place[0])
@@ -254,7 +254,7 @@ class ReplyCache:
         """Write a reply to the file, before it is used."""
         line = encode_line({"key": key, "reply": to_dict(reply)})
         self._writer.write(line)
-        self._places[bytes.fromhex(key)] = (self._end, len(line))
+        self._places[key] = (self._end, len(line))
         self._end += len(line)
 
     def close(self) -> None:
@@ -274,13 +274,18 @@ class Cached(Wrapper):
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(canonical_json([inner.name, episode_key]))
         self._calls = 0
-        self._tools: tuple[Sequence[ToolSpec] | None, bytes] = (None, b"")
-        """The tools of the last request, and their digest."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         if self._cache is None:
             return await self.inner.complete(messages, tools, options)
-        key = self.next_key(messages, tools, options)
+        sha = self._episode.copy()
+        sha.update(b"[%d,%s]" % (self._calls, options.canonical))
+        for tool in tools:
+            sha.update(tool.json.encode("utf-8", "surrogatepass"))
+        for message in messages:
+            sha.update(message.digest)
+        self._calls += 1
+        key = sha.hexdigest()
         if (reply := self._cache.get(key)) is not None:
             self._budget.charge(reply.usage)
             return reply
@@ -290,18 +295,6 @@ class Cached(Wrapper):
 
     async def close(self) -> None:
         return None
-
-    def next_key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
-        """Return the key of the next request, SHA-256 in hexadecimal."""
-        sha = self._episode.copy()
-        sha.update(b"[%d,%s]" % (self._calls, options.canonical))
-        self._calls += 1
-        if self._tools[0] is not tools:
-            self._tools = (tools, hashlib.sha256(canonical_json([tool.as_openai() for tool in tools])).digest())
-        sha.update(self._tools[1])
-        for message in messages:
-            sha.update(message.digest)
-        return sha.hexdigest()
 
 
 def wrap(

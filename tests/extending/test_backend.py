@@ -8,7 +8,10 @@ from tests.extending.packages import EXAMPLES, Place
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (("doctor", "constant/m", "-o", "model_arguments.constant/m.nothing=1"), "takes no argument 'nothing'"),
+        (
+            ("doctor", "constant/m", "-o", "model_arguments.constant/m.nothing=1"),
+            "unexpected keyword argument 'nothing'",
+        ),
         (
             ("run", "quickstart", "-m", "constant/m", "-o", "model_arguments={constant/m: {api_key: x}}"),
             "named like a secret",

@@ -65,7 +65,6 @@ def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
         ({"retry-after": "30s"}, 30.0),
-        ({"retry-after": "1m30.5s"}, 90.5),
         ({"retry-after": "Tue, 99 Xyz 0 0:0:0"}, None),
         ({"retry-after": "-1"}, None),
         ({"retry-after": formatdate(10_000, usegmt=True)}, 0.0),
@@ -82,8 +81,6 @@ GEMINI = {"code": 429, "message": "Quota exceeded.", "details": [{"@type": "x"},
     ("body", "seconds"),
     [
         ([{"error": GEMINI}], 20.5),
-        ({"error": {"message": "Rate limit reached. Please try again in 1m2.5s. Visit our page."}}, 62.5),
-        ({"error": {"message": "Please retry in 859ms."}}, 0.859),
         ({"error": {"message": "Try again in 5 minutes"}}, None),
     ],
 )
