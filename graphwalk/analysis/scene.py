@@ -217,7 +217,7 @@ def _turn_of(turn: Turn) -> SceneTurn:
 def call_of(result: ToolResult, text: str | None = None) -> SceneCall:
     """Return the call of a tool result; `text` is the text of the message with the call."""
     arguments = _arguments(result.call.arguments)
-    beside = find_calls(text, [result.call.name]).rest.strip() if text else ""
+    beside = find_calls(text, [result.call.name]).before if text else ""
     thought = beside or (result.content if result.is_note else None)
     rows = [] if result.error is not None or result.is_note else read_rows(result.content) or []
     return SceneCall(

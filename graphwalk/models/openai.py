@@ -261,8 +261,7 @@ class ChatModel(OpenAIModel):
             state_fields.pop("content", None)
         wire |= state_fields
         for call in wire.get("tool_calls", ()):
-            more = mapping(mapping(state.get("tool_calls")).get(call["id"]))
-            call |= {**more, "function": {**mapping(more.get("function")), **call["function"]}}
+            call |= mapping(state.get("tool_calls")).get(call["id"], {})
         return compact_json(wire)
 
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
@@ -289,13 +288,9 @@ class ChatModel(OpenAIModel):
         """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
         read = {"role", "tool_calls", *(["content"] if isinstance(fields.get("content"), str) else [])}
         rest = {name: value for name, value in fields.items() if name not in read and value is not None}
-        of_calls: dict[str, dict[str, Any]] = {}
+        of_calls = {}
         for call_id, call in calls.items():
-            more = {name: call[name] for name in call if name not in ("id", "type", "function", "index")}
-            function = mapping(call.get("function"))
-            if of_function := {name: function[name] for name in function if name not in ("name", "arguments")}:
-                more["function"] = of_function
-            if more:
+            if more := {name: call[name] for name in call if name not in ("id", "type", "function", "index")}:
                 of_calls[call_id] = more
         if not rest and not of_calls:
             return None
@@ -434,38 +429,34 @@ def _add_piece(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
     function, index, call_id = mapping(piece.get("function")), piece.get("index"), piece.get("id")
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, str):
-        function = {**function, "arguments": compact_json(arguments)}
-        piece = {**piece, "function": function}
+        arguments = compact_json(arguments)
+        piece = {**piece, "function": {**function, "arguments": arguments}}
     of_index = [call for call in calls if index is None or call.get("index") == index]
-    if of_index:
-        of_id = [call for call in of_index if call_id and call.get("id") == call_id]
-        call = (of_id or of_index)[-1]
-        another = call_id and call.get("id") and call_id != call["id"]
+    of_id = [call for call in of_index if call_id and call.get("id") == call_id]
+    for call in (of_id or of_index)[-1:]:
+        another = call_id and call.get("id", call_id) != call_id
         whole = json_object(mapping(call.get("function")).get("arguments") or "") is not None
-        if not (function.get("name") and (another or (whole and function.get("arguments")))):
-            if another:  # some servers draw an id for each piece
-                piece = {**piece, "id": call["id"]}
-            call |= _joined(call, piece)
+        if not (function.get("name") and (another or (whole and arguments))):
+            # Some servers draw an id for each piece.
+            call |= _joined(call, {**piece, "id": call.get("id") or call_id})
             return
     calls.append(piece)
 
 
 def _joined(whole: Any, piece: Any, name: str = "") -> Any:
     """Return a field of a streamed message with one more piece: texts and lists are joined, objects by field."""
-    if whole is None or piece is None:
-        return piece if whole is None else whole
-    if isinstance(whole, str) and isinstance(piece, str):
-        return whole if name in ("id", "type", "name", "format", "signature") and whole == piece else whole + piece
     if isinstance(whole, dict) and isinstance(piece, dict):
         return whole | {key: _joined(whole.get(key), value, key) for key, value in piece.items()}
+    if isinstance(whole, str) and isinstance(piece, str):
+        return whole if name in ("id", "type", "name", "format", "signature") and whole == piece else whole + piece
     if not (isinstance(whole, list) and isinstance(piece, list)):
-        return piece
+        return whole if piece is None else piece
     joined = list(whole)
     for item in piece:
         index = mapping(item).get("index")
-        same = [n for n, one in enumerate(joined) if index is not None and mapping(one).get("index", n) == index]
-        if same:
-            joined[same[0]] = _joined(joined[same[0]], item)
+        places = [n for n, one in enumerate(joined) if index is not None and mapping(one).get("index", n) == index]
+        if places:
+            joined[places[0]] = _joined(joined[places[0]], item)
         else:
             joined.append(item)
     return joined

@@ -12,7 +12,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.templates import Prompts
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
-from graphwalk.models.text_calls import find_calls, first_calls, visible
+from graphwalk.models.text_calls import find_calls, visible
 
 CALL_PREFIX = "text_call_"
 """Beginning of the ids of calls that were found in a text."""
@@ -35,31 +35,29 @@ class TextProtocol:
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
+        heading = prompts.render("text_protocol_results.j2", results=[{"name": "\0", "content": ""}]).partition("\0")[0]
+        self._stop = (f"\n{heading.strip()}",) if heading.strip() else ()
+        """The heading of a result, at which a reply ends: small models invent one."""
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         """Return the request in the form of this protocol."""
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
-        stop = (f"\n{self._stop()}",) if tools else ()
+        stop = self._stop if tools else ()
         return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=stop)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
         """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids.
 
-        It is cut after its first block of calls: small models invent a result.
+        It is cut at the heading of a result, also where the server does not.
         """
         content = reply.message.content
         if not tools or reply.message.tool_calls or not content:
             return reply
-        names = [tool.name for tool in tools]
-        content = first_calls(content, names)
-        calls = find_calls(content, names).calls
+        for heading in self._stop:
+            content = content.partition(heading)[0].rstrip()
+        calls = find_calls(content, [tool.name for tool in tools]).calls
         tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
         return replace(reply, message=replace(reply.message, content=content, tool_calls=tool_calls))
-
-    def _stop(self) -> str:
-        """Return the heading of a result, at which a reply ends: small models invent one."""
-        text = self._prompts.render("text_protocol_results.j2", results=[{"name": "\0", "content": ""}])
-        return text.partition("\0")[0].strip()
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""

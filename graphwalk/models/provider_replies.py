@@ -58,9 +58,9 @@ class UnreadableCallError(ModelError):
         names = [tool.name for tool in tools]
         if not names:
             return Reply(Message("assistant", self.text))
-        calls, rest = find_calls(self.text, names)
+        calls, before = find_calls(self.text, names)
         called = tuple(ToolCall.of_model(f"call_{sent}_{i}", *call) for i, call in enumerate(calls))
-        return Reply(Message("assistant", rest or None, called))
+        return Reply(Message("assistant", before or None, called))
 
 
 def status_error(

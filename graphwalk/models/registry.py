@@ -18,7 +18,7 @@ from urllib.request import getproxies
 
 from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
-from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Wrapper
 from graphwalk.models.openai import OPENAI_HOST, ChatModel, OpenAIModel, ResponsesModel, is_local
 from graphwalk.models.provider_replies import UnreadableCallError
 from graphwalk.variables import Variables, server_variable
@@ -54,31 +54,16 @@ PROVIDERS = Registry(
     {**dict.fromkeys(SERVERS, f"{__name__}:open_server"), "langchain": "graphwalk.models.langchain:langchain"},
 )
 """Name → function that makes a model from its name, the environment variables, and keyword arguments."""
+_LANGCHAIN = "langchain/langchain_anthropic.ChatAnthropic"
 SCRIPTED = "scripted"
 """The provider of models that play one episode each, made by the run."""
-_DESCRIPTIONS = {
-    "openai": "OpenAI: Responses for reasoning models, Chat Completions for others",
-    "openai-chat": "the same, always by Chat Completions",
-    "openai-responses": "the same, always by Responses",
-    "azure": "azure/DEPLOYMENT, by AZURE_BASE_URL (https://RESOURCE.openai.azure.com/openai/v1) and AZURE_API_KEY",
-    "openai-api": "openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY",
-    "langchain": "langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's",
-}
-_LANGCHAIN = {
-    "anthropic": "langchain_anthropic.ChatAnthropic",
-    "bedrock": "langchain_aws.ChatBedrockConverse",
-    "cohere": "langchain_cohere.ChatCohere",
-    "xai": "langchain_xai.ChatXAI",
-}
-"""Provider without a server above → its class of LangChain's, for errors."""
 
 
 def list_providers() -> dict[str, str]:
-    """Return name → description of all providers, built-in ones first."""
-    servers = {name: f"{name}/MODEL, by {server_variable(name)}_API_KEY" for name in SERVERS}
-    others = {name: f"from {PROVIDERS.origin(name)}" for name in PROVIDERS.names() if name not in PROVIDERS.built_in}
-    players = "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed"
-    return servers | _DESCRIPTIONS | others | {SCRIPTED: players}
+    """Return name → server or package of all providers, built-in ones first."""
+    servers = {name: url or "the server at NAME_BASE_URL" for name, url in SERVERS.items()}
+    others = {name: f"from {PROVIDERS.origin(name)}" for name in PROVIDERS.names() if name not in SERVERS}
+    return {**servers, **others, SCRIPTED: "players that ship with GraphWalk: scripted/expert, scripted/random, …"}
 
 
 def check_name(spec: str) -> None:
@@ -92,11 +77,11 @@ def check_name(spec: str) -> None:
         names = (*PROVIDERS.names(), SCRIPTED)
         close, hint = did_you_mean(provider, names), f"known: {', '.join(names)}"
         if not close:
-            hint = f"openrouter/{spec}, or langchain/{_LANGCHAIN.get(provider, 'PACKAGE.CLASS')}/{name}; {hint}"
+            hint = f"openrouter/{spec}, or a class of LangChain's: {_LANGCHAIN}/{name}; {hint}"
         raise ConfigError(f"unknown provider {provider!r} in {spec!r}{close}", hint=hint)
 
 
-def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> Model:
+def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> "Guarded":
     """Open `provider/model`. ConfigError as `check_name`, for a missing key, wrong `arguments` or a broken plug-in."""
     check_name(spec)
     provider, _, name = spec.partition("/")
@@ -232,8 +217,7 @@ async def context_tokens(spec: str, variables: Variables, arguments: Mapping[str
     except GraphwalkError:
         return None
     try:
-        inner = model.inner if isinstance(model, Guarded) else None
-        return await inner.context_tokens() if isinstance(inner, OpenAIModel) else None
+        return await model.inner.context_tokens() if isinstance(model.inner, OpenAIModel) else None
     finally:
         await model.close()
 

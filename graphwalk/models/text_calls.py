@@ -17,27 +17,16 @@ _FUNCTION_TAG = re.compile(r"<function=([\w.-]+)[>(]?\s*\Z")
 """Llama also writes `<function=NAME{…}` and `<function=NAME({…})`."""
 _BROKEN = re.compile(r'\{\s*"name"\s*:\s*"([^"]{1,64})"\s*,\s*"(?:arguments|parameters)"\s*:\s*')
 _BROKEN_END = re.compile(r"```|</?tool_call>|\Z")
-_EMPTY_SHELL = re.compile(r"```[\w-]*\s*```|<tool_call>\s*</tool_call>|<function=[\w.-]+[>(]?\s*\)?\s*</function>")
-_BETWEEN = re.compile(r"(?:\s|[;,]|`{3}[\w-]*|</?[\w=.-]{1,60}>)*")
-"""Text between two calls of one block."""
-_CLOSERS = re.compile(r"(?:\s*(?:`{3}(?!\w)|</\w{1,60}>))*")
-"""Fences and tags that close a call after its JSON."""
+_OPENING = re.compile(r"(?:`{3}[\w-]*|<[\w=.-]+[>(]?)\s*\Z")
+"""The fence or tag before a call."""
 _DECODER = json.JSONDecoder()
 
 
 class CallsInText(NamedTuple):
-    """Calls as (name, arguments as text) in the order of the text, and the text without them."""
+    """Calls as (name, arguments as text) in their order, and the text before them: all of it if there are none."""
 
     calls: tuple[tuple[str, str], ...]
-    rest: str
-
-
-class _Span(NamedTuple):
-    """Calls, each name and arguments, and their place in a text."""
-
-    start: int
-    end: int
-    calls: list[tuple[str, str]]
+    before: str
 
 
 def visible(text: str) -> str:
@@ -48,29 +37,16 @@ def visible(text: str) -> str:
 def find_calls(text: str, tools: Collection[str]) -> CallsInText:
     """Find the calls in a reply. Calls to unknown tools and broken calls count, so that the model gets an error."""
     values = list(_json_values(text))
-    spans = _spans(text, values, tools)
-    if broken := _broken_call(text, values, tools):
-        spans.append(broken)
-    if not spans:
+    calls = []
+    for start, _, value in values:
+        tag = _FUNCTION_TAG.search(text, max(0, start - 100), start)
+        call = {"name": tag[1], "arguments": value} if tag is not None and isinstance(value, dict) else value
+        calls += [(start, *one) for one in _calls_in(call, tools)]
+    calls += _broken_calls(text, values, tools)
+    if not calls:
         return CallsInText((), text)
-    ends = [0, *(end for _, end, _ in sorted(spans))]
-    starts = [*(start for start, _, _ in sorted(spans)), len(text)]
-    rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-    return CallsInText(tuple(call for span in spans for call in span.calls), _EMPTY_SHELL.sub("", rest).strip())
-
-
-def first_calls(text: str, tools: Collection[str]) -> str:
-    """Return a reply up to the end of its first calls, with nothing but fences and tags between these."""
-    spans = _spans(text, list(_json_values(text)), tools)
-    if not spans:
-        return text
-    end = spans[0].end
-    for span in spans[1:]:
-        if not _BETWEEN.fullmatch(text, end, span.start):
-            break
-        end = span.end
-    closers = _CLOSERS.match(text, end)
-    return text[: end if closers is None else closers.end()].rstrip()
+    before = _OPENING.sub("", text[: min(start for start, _, _ in calls)])
+    return CallsInText(tuple((name, arguments) for _, name, arguments in calls), before.strip())
 
 
 def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
@@ -88,25 +64,16 @@ def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
             yield start, position, value
 
 
-def _spans(text: str, values: list[tuple[int, int, Any]], tools: Collection[str]) -> list[_Span]:
-    spans = []
-    for start, end, value in values:
-        tag = _FUNCTION_TAG.search(text, max(0, start - 100), start)
-        call = {"name": tag[1], "arguments": value} if tag is not None and isinstance(value, dict) else value
-        if calls := _calls_in(call, tools):
-            spans.append(_Span(start, end, calls))
-    return spans
-
-
-def _broken_call(text: str, values: list[tuple[int, int, Any]], tools: Collection[str]) -> _Span | None:
-    """Return the first call to a known tool whose arguments are malformed JSON, None without one."""
+def _broken_calls(
+    text: str, values: list[tuple[int, int, Any]], tools: Collection[str]
+) -> Iterator[tuple[int, str, str]]:
+    """Yield start, name and arguments of the first call to a known tool whose arguments are malformed JSON."""
     begin = text.rfind("</think>") + 1
     for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT):
         if match[1] in tools and not any(start <= match.start() < end for start, end, _ in values):
             ending = _BROKEN_END.search(text, match.end())
-            end = ending.start() if ending is not None else len(text)
-            return _Span(match.start(), end, [(match[1], text[match.end() : end].strip())])
-    return None
+            yield match.start(), match[1], text[match.end() : ending.start() if ending else len(text)].strip()
+            return
 
 
 def _calls_in(value: Any, tools: Collection[str]) -> list[tuple[str, str]]:

@@ -77,11 +77,10 @@ async def test_a_reply_ends_where_it_would_invent_a_result(server: ModelServer, 
     """A server that knows no stop strings sends it all; the conversation keeps what was called."""
     invented = f'{CALL}\n\nResult of look:\n[{{}}]\n\n```json\n{{"name": "walk", "arguments": {{}}}}\n```'
 
-    server.respond = in_turn(invented, f"{CALL}\nThe result is b.")
+    server.respond = in_turn(invented)
     speaker = speaking(model)
-    for _ in range(2):
-        reply = await speaker.complete(PROMPT, (LOOK,), CallOptions())
-        assert [call.name for call in reply.message.tool_calls] == ["look"]
-        assert reply.message.content == CALL
+    reply = await speaker.complete(PROMPT, (LOOK,), CallOptions())
+    assert [call.name for call in reply.message.tool_calls] == ["look"]
+    assert reply.message.content == CALL
     await speaker.complete(PROMPT, (), CallOptions())
-    assert [request.body.get("stop") for request in server.requests] == [["\nResult of"]] * 2 + [None]
+    assert [request.body.get("stop") for request in server.requests] == [["\nResult of"], None]

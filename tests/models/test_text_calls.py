@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.models.text_calls import find_calls, first_calls
+from graphwalk.models.text_calls import find_calls
 
 KNOWN = ("look", "think")
 LOOK_A = ("look", '{"key": "a"}')
@@ -37,23 +37,23 @@ ANSWERS = {
 
 @pytest.mark.parametrize("text", CALLS.values(), ids=CALLS.keys())
 def test_calls(text: str) -> None:
-    calls, rest = find_calls(text, KNOWN)
+    calls, before = find_calls(text, KNOWN)
     assert calls == (LOOK_A,)
-    assert "function" not in rest
+    assert before in ("", "I will look {now}.", '<think>{"name": "look", "arguments": {}}</think>')
 
 
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS.keys())
 def test_answers(text: str) -> None:
     reply = find_calls(text, KNOWN)
     assert reply.calls == ()
-    assert reply.rest == text
+    assert reply.before == text
 
 
-def test_several_calls_in_order_and_what_remains() -> None:
+def test_several_calls_in_order_and_the_text_before_them() -> None:
     text = f"First this.\n{CALLS['fenced']}\nThen that.\n{CALLS['tool_call tag']}\n{CALLS['bare']}"
     reply = find_calls(text, KNOWN)
     assert reply.calls == (LOOK_A,) * 3
-    assert reply.rest == "First this.\n\nThen that."
+    assert reply.before == "First this."
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,6 @@ def test_several_calls_in_order_and_what_remains() -> None:
 )
 def test_a_broken_call_is_returned(text: str, arguments: str) -> None:
     assert find_calls(text, KNOWN).calls == (("look", arguments),)
-
-
-def test_a_reply_is_cut_after_its_first_block_of_calls() -> None:
-    block = f"I need both.\n{CALLS['fenced']}\n\n{CALLS['tool_call tag']}"
-    invented = f"\n\nResult of look:\n[{{}}]\n\n{CALLS['fenced']}"
-    assert first_calls(block + invented, KNOWN) == block
-    assert first_calls(block, KNOWN) == block
-    assert first_calls("The answer is\n[1]", KNOWN) == "The answer is\n[1]"
 
 
 @settings(deadline=None)
