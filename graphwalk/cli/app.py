@@ -119,10 +119,6 @@ def _as_graphwalk_error(error: Exception) -> GraphwalkError:
     if isinstance(error, GraphwalkError):
         return error
     if isinstance(error, typer.TyperException):
-        if (wrong := getattr(error.__cause__, "errors", None)) is not None:
-            from graphwalk.config.strict import in_words
-
-            error.message = in_words(wrong()[0])
         context = getattr(error, "ctx", None)
         return ConfigError(error.format_message(), hint="" if context is None else f"{context.command_path} --help")
     if isinstance(error, OSError) and error.errno in FULL_DISK:

@@ -26,10 +26,9 @@ def doctor(
     if model is not None:
         raise typer.Exit(0 if _print_capabilities(model, override or ()) else 4)
     variables = read_variables()
-    checks = list(_checks(variables))
-    for state, name, detail in checks:
-        print_columns([(f"{state:<6}", f"{name:<15}", variables.secrets.redact(detail))])
-    raise typer.Exit(3 if any(state == "broken" for state, _, _ in checks) else 0)
+    rows = [(state, name, variables.secrets.redact(detail)) for state, name, detail in _checks(variables)]
+    print_columns(rows)
+    raise typer.Exit(3 if any(state == "broken" for state, _, _ in rows) else 0)
 
 
 def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
@@ -40,8 +39,8 @@ def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
     yield "ok", "python", sys.version.split()[0]
     yield _check("embedded store", _use_embedded_store())
     server = local_server(variables)
-    if variables.get("NEO4J_URI") or server:
-        yield _check("neo4j", _look_at_neo4j(variables, variables.get("NEO4J_URI") or (server or ("",))[0]))
+    if address := variables.get("NEO4J_URI") or (server and server[0]):
+        yield _check("neo4j", _look_at_neo4j(variables, address))
     else:
         yield "off", "neo4j", "none known (not needed by the embedded store)\n→ graphwalk db up"
     if docker_answers():
@@ -73,11 +72,11 @@ async def _use_embedded_store() -> str:
     return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
 
 
-async def _look_at_neo4j(variables: Variables, place: str) -> str:
+async def _look_at_neo4j(variables: Variables, address: str) -> str:
     from graphwalk.stores.neo4j.loaded import db_list
 
     loads = await db_list(variables)
-    return f"{place} is running with {counted(len(loads), 'graph')} of GraphWalk"
+    return f"{address} is running with {counted(len(loads), 'graph')} of GraphWalk"
 
 
 def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:

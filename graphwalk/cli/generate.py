@@ -41,8 +41,6 @@ def twin(
     from graphwalk.stores.sources import read_source
 
     graph_format(out)
-    if out.resolve() == mapping.resolve():
-        raise ConfigError("--out and --mapping are the same file", hint="pass two file names")
     copy = make_anonymised_copy(run_async(read_source(options.chosen_source(graph, database), read_variables())), seed)
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
@@ -82,20 +80,17 @@ def graph(
     }
     fields = {name: value for name, value in fields.items() if value is not None}
     spec = validate(GraphSpec, {**fields, **dict(map(parse_override, override or ()))}, "generate graph")
-    if out is not None and (count > 1 or out.suffix.lower() in ROW_FORMATS):
+    if count > 1 or (out is not None and out.suffix.lower() in ROW_FORMATS):
         rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
-        _write(rows, out, _GRAPH, "graph", count)
+        _write(rows, out or Path("graphs"), _GRAPH, "graph", count)
         return
-    if count > 1:
-        raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
     if out is not None:
         graph_format(out)
     with progress_bar("generating"):
         property_graph = generate_graph(spec, seed, index)
-    if out is not None:
-        with progress_bar("writing"):
+        if out is not None:
             save_graph(property_graph, out)
-        say(f"written to {out}")
+            say(f"written to {out}")
     print_size(property_graph)
     data(f"digest         {property_graph.digest}")
 

@@ -1,12 +1,13 @@
 """`graphwalk report`, `graphwalk compare` and `graphwalk rescore`."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
+from graphwalk.cli.options import Json, Models, Run, RunOrFile, SettingNames
 from graphwalk.errors import counted
 from graphwalk.terminal import data, print_tables, progress_bar, say
 
@@ -21,12 +22,11 @@ Format = Literal["terminal", "csv", "markdown", "latex"]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Add notes on columns, intervals, tests and sources; not in JSON, CSV, LaTeX.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def report(
     folder: RunOrFile,
-    json: AsJson = False,
+    json: Json = False,
     format: Annotated[Format, typer.Option(help="Output format; graphwalk view writes a page.")] = "terminal",
     table: Annotated[
         str | None,
@@ -42,22 +42,26 @@ def report(
 
     They show scores with confidence intervals, by category and graph size, and the published results.
     """
+    from graphwalk.analysis.report.formats import to_latex
+    from graphwalk.analysis.report.report import origin_of, report_of
     from graphwalk.runs.folder import RunFolder
 
     if table and (json or plots or format != "latex"):
         raise typer.BadParameter("--table needs --format latex")
     run = RunFolder.open(folder)
-    if plots is None:
-        print_report(run, "json" if json else format, table=table, explain=explain)
-        return
-    from graphwalk.analysis.report.plot_files import save_plots
-    from graphwalk.analysis.report.plots import plots_of
-    from graphwalk.analysis.report.report import report_of
+    report = report_of(run)
+    if plots is not None:
+        from graphwalk.analysis.report.plot_files import save_plots
+        from graphwalk.analysis.report.plots import plots_of
 
-    written = save_plots(plots_of(report_of(run)), plots)
-    for path in written:
-        data(str(path))
-    say(f"{counted(len(written), 'file')} written to {plots}")
+        written = save_plots(plots_of(report), plots)
+        for path in written:
+            data(str(path))
+        say(f"{counted(len(written), 'file')} written to {plots}")
+    elif format == "latex" and not json:
+        data(to_latex(report, origin_of(run), table))
+    else:
+        _print(report, "json" if json else format, explain=explain)
 
 
 def compare(
@@ -72,7 +76,7 @@ def compare(
         typer.Option(help="Split each difference by kind of question, or by the calls that the expert needs."),
     ] = None,
     explain: Explain = False,
-    json: AsJson = False,
+    json: Json = False,
 ) -> None:
     """Compare models and settings on identical tasks.
 
@@ -97,43 +101,30 @@ def rescore(folder: Run) -> None:
     with progress_bar("scoring", run.planned_episodes()) as done:
         changed, total = rescore_run(run, done)
     say(f"{counted(total, 'result')} rescored, {counted(changed, 'score')} changed")
-    print_report(run, "terminal", tables=OVERVIEW)
+    print_overview(run)
 
 
-def print_report(
-    run: "RunFolder",
-    format: Format | Literal["json"],
-    *,
-    tables: int | None = None,
-    table: str | None = None,
-    explain: bool = False,
-) -> float | None:
-    """Print a report; `tables`: the overview of so many tables, without explanations, which take longer.
+def print_overview(run: "RunFolder", *, json: bool = False) -> float | None:
+    """Print the overview of a run, without explanations, which take longer, or its report as JSON.
 
-    `table`: the LaTeX table of this name alone. Return the lowest accuracy in percent, None if nothing is scored.
+    Return the lowest accuracy in percent, None if nothing is scored.
     """
-    from graphwalk.analysis.report.formats import to_latex
-    from graphwalk.analysis.report.report import origin_of, report_of
+    from graphwalk.analysis.report.report import report_of
 
-    overview = format == "terminal" and tables is not None
-    report = report_of(run, run.records()) if overview else report_of(run)
-    if format == "latex":
-        data(to_latex(report, origin_of(run), table))
-        return None
-    _print(report, format, tables=tables, explain=explain)
-    accuracies = [row["accuracy"] for row in report.rows if row["accuracy"] is not None]
-    return min(accuracies, default=None)
+    report = report_of(run) if json else report_of(run, run.records())
+    _print(report, "json" if json else "terminal", tables=OVERVIEW)
+    return min((row["accuracy"] for row in report.rows if row["accuracy"] is not None), default=None)
 
 
-def _print(
-    report: "Printed", format: Format | Literal["json"], *, tables: int | None = None, explain: bool = False
-) -> None:
+def _print(report: "Printed", format: str, *, tables: int | None = None, explain: bool = False) -> None:
     from graphwalk.analysis.report.formats import OnTerminal, to_csv, to_json, to_markdown
 
     if format == "terminal":
         print_tables(OnTerminal(report, tables, explain))
-    elif format == "markdown":
-        data(to_markdown(report, explain=explain).rstrip("\n"))
-    else:
-        written: dict[str, Callable[[Any], str]] = {"json": to_json, "csv": to_csv}
-        data(written[format](report).rstrip("\n"))
+        return
+    forms: dict[str, Callable[[Any], str]] = {
+        "json": to_json,
+        "csv": to_csv,
+        "markdown": partial(to_markdown, explain=explain),
+    }
+    data(forms[format](report).rstrip("\n"))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.cli.options import Run, RunOrFile
-from graphwalk.cli.report import OVERVIEW, print_report
+from graphwalk.cli.report import print_overview
 from graphwalk.errors import ConfigError, counted
 from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
@@ -28,7 +28,7 @@ def merge(
     folders = [RunFolder.open(shard) for shard in shards]
     new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
     episodes = merge_runs(folders, new)
-    print_report(new.folder, "terminal", tables=OVERVIEW)
+    print_overview(new.folder)
     say(f"merged {counted(episodes, 'episode')} of {counted(len(folders), 'shard')} into {new.folder.path}")
 
 

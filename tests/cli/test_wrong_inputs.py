@@ -108,7 +108,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], int, str, str]] =
         "lab: 'host:80' is not the address",
         "write it as https://host/v1",
     ),
-    ({}, ("run", "quickstart", "--budget-usd", "-1"), 2, "must be a finite number greater than 0", "run --help"),
+    ({}, ("run", "quickstart", "--budget-usd", "-1"), 2, "limits.budget_usd: must be greater than 0", ""),
     ({}, ("run", "quickstart", "-m", "openai/gpt-4.1-mini"), 2, "OPENAI_API_KEY", "export OPENAI_API_KEY"),
     ({}, ("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j server is configured", "graphwalk db up"),
     ({}, ("ask", "Who?", "-m", "scripted/look"), 2, "no graph given, and no Neo4j is known", "--graph FILE"),
