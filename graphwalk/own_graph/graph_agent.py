@@ -19,7 +19,7 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import CallOptions, Message, Model, ToolCall
 from graphwalk.models.prices import published_price
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.registry import SCRIPTED, Guarded, open_model
+from graphwalk.models.registry import Guarded, open_model
 from graphwalk.models.scripted import ScriptedChatModel
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
 from graphwalk.models.wrappers import Budget, wrap
@@ -107,11 +107,7 @@ def _name_of(model: Any) -> str:
             'or graphwalk.openai_model(client, "NAME")',
         )
     name = getattr(model, "name", None)
-    if not isinstance(name, str) or not name:
-        return f"python/{type(model).__name__}"
-    if name.partition("/")[0] == SCRIPTED:
-        raise ConfigError(f"model name {name} is reserved")
-    return name
+    return name if isinstance(name, str) and name else f"python/{type(model).__name__}"
 
 
 async def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:

@@ -21,7 +21,7 @@ from graphwalk.models.langchain import (
 )
 from graphwalk.models.trajectory import ToolResult, Turn
 from graphwalk.own_graph.graph_agent import AnyModel, GraphAgent, ask_config
-from graphwalk.own_graph.stores import AnyGraph, Store, open_store
+from graphwalk.own_graph.stores import AnyGraph, open_store
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def build_agent(
     *,
     prompt: str | None = None,
     checkpointer: Any = None,
-    interrupt_before: Sequence[str] | None = None,
+    interrupt_before: Any = None,
     name: str = "graphwalk",
     callbacks: Iterable[Any] | None = None,
     **agent: Any,
@@ -58,16 +58,6 @@ def build_agent(
 
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
-    opened, config = open_store(store), ask_config(agent)
-    start = GraphAgent.open(model, opened.inner, config, read_variables(), instructions=prompt)
-    episode = replace(opened.wait_for(start).episode, raises=True)
-    opened.close_first(episode.model.close)
-    compiled = compile_agent(episode, opened, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
-    return compiled.with_config(callbacks=list(callbacks)) if callbacks else compiled
-
-
-def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
-    """Compile the graph of an agent, whose nodes work with and without `await`; `compiling` as `StateGraph.compile`."""
     from typing import Annotated, NotRequired
 
     from langchain_core.messages import AnyMessage
@@ -76,6 +66,11 @@ def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compiled
     from langgraph.graph.message import add_messages
     from langgraph.managed import RemainingSteps
     from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+
+    opened, config = open_store(store), ask_config(agent)
+    start = GraphAgent.open(model, opened.inner, config, read_variables(), instructions=prompt)
+    episode = replace(opened.wait_for(start).episode, raises=True)
+    opened.close_first(episode.model.close)
 
     class AgentInput(TypedDict):
         messages: Annotated[list[AnyMessage], add_messages]
@@ -87,10 +82,10 @@ def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compiled
 
     def node(turn: Callable[[Episode, dict[str, Any], "RunnableConfig"], Coroutine[Any, Any, Any]]) -> Any:
         async def acall(state: dict[str, Any], config: "RunnableConfig") -> Any:
-            return await store.await_for(turn(episode, state, config))
+            return await opened.await_for(turn(episode, state, config))
 
         def call(state: dict[str, Any], config: "RunnableConfig") -> Any:
-            return store.wait_for(turn(episode, state, config))
+            return opened.wait_for(turn(episode, state, config))
 
         return RunnableLambda(call, acall)
 
@@ -109,7 +104,8 @@ def compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compiled
     graph.add_conditional_edges("model", after_model, ["model", "tools", END])
     graph.add_conditional_edges("tools", after_tools, ["model", END])
     steps = 2 * (episode.config.turn_limit or 0) + 3  # two for each turn, and the answer
-    return graph.compile(**compiling).with_config(recursion_limit=steps)
+    compiled = graph.compile(checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    return compiled.with_config(recursion_limit=steps, callbacks=list(callbacks) if callbacks else None)
 
 
 async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
