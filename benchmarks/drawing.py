@@ -6,8 +6,8 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.parameters import ParameterSearch, is_worth_asking
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.parameters import ParameterSearch, is_worth_asking
 
 GRAPHS, CHOICES = 10, 40
 

@@ -23,7 +23,7 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system, whole_graph
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.tasks.make_tasks import tasks_on
+from graphwalk.suites.questions.make_tasks import tasks_on
 from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 

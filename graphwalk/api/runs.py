@@ -21,8 +21,8 @@ from graphwalk.runs.play import play_task, resume_run, start_run
 from graphwalk.runs.progress import Progress, run_progress
 from graphwalk.runs.record import Result, episode_row
 from graphwalk.runs.resolve import resolve
+from graphwalk.suites.questions.make_tasks import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.suite import Task
 from graphwalk.variables import read_variables
 

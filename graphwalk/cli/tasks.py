@@ -29,7 +29,7 @@ def tasks(
     without usable parameters on this graph are listed as skipped.
     """
     from graphwalk.stores.sources import read_source
-    from graphwalk.suites.questions.tasks.make_tasks import tasks_on
+    from graphwalk.suites.questions.make_tasks import tasks_on
 
     source = options.chosen_source(graph, database, edges=edges, undirected=undirected)
     content = run_async(read_source(source, read_variables()))

@@ -15,7 +15,7 @@ from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Row
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.questions.catalogue import python_part
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.rows import row_set
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 

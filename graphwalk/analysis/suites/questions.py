@@ -31,8 +31,8 @@ from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.questions.agents.scripted import EXPERT
 from graphwalk.suites.questions.catalogue import CATEGORIES, has_plan, python_part, shipped_kinds
+from graphwalk.suites.questions.scripted import EXPERT
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.suites.rows import missing_fields, row_set, typed_rows

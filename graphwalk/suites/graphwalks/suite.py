@@ -30,8 +30,8 @@ from graphwalk.suites.extraction import Extraction, visible_text
 from graphwalk.suites.flawed import flawed
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.agents.walker import Steps, neighborhood, read
-from graphwalk.suites.questions.tasks.graph_index import distances
+from graphwalk.suites.questions.graph_index import distances
+from graphwalk.suites.questions.walker import Steps, neighborhood, read
 from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.suites.suite import AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, keys_as_answer
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS

@@ -28,7 +28,7 @@ from graphwalk.suites.magma.traces import (
     make_traces,
     stored_graph,
 )
-from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
+from graphwalk.suites.questions.walker import neighborhood, read, unique_values
 from graphwalk.suites.suite import Player, Prompt, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 

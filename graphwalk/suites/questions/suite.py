@@ -17,10 +17,10 @@ from graphwalk.suites.loaded_graph import (
     queries_left_out,
     settings_left_out,
 )
-from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionedGraph, QuestionsConfig
+from graphwalk.suites.questions.make_tasks import copy_tasks, in_other_words, make_tasks
+from graphwalk.suites.questions.scripted import PLAYERS
 from graphwalk.suites.questions.task import QuestionScore, QuestionTask
-from graphwalk.suites.questions.tasks.make_tasks import copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import Suite, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.variables import Variables

@@ -13,7 +13,7 @@ from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.tasks.make_tasks import make_tasks
+from graphwalk.suites.questions.make_tasks import make_tasks
 from tests.suites.questions.episodes import Stage
 from tests.suites.questions.evidence_graph import LISTED, WALKED, near, nodes, place, task, values
 

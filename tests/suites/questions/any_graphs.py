@@ -6,8 +6,8 @@ from random import Random
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Point, Temporal, Value
 from graphwalk.suites.questions.catalogue import QuestionKind
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.question import Question
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.question import Question
 
 LABELS = ("Person", "Film critic", "Ärztin", "2nd")
 TYPES = ("KNOWS", "worked with")

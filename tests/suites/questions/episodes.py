@@ -12,11 +12,11 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.make_tasks import make_tasks
+from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionScore, QuestionTask
-from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from tests.suites.players import played, policy_of
 
 

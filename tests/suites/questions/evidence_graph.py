@@ -15,9 +15,9 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.question import Question
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.question import Question
 from graphwalk.suites.rows import distinct
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from tests.explained import explained_score

@@ -12,7 +12,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.values import Row
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.tasks.make_tasks import make_tasks
+from graphwalk.suites.questions.make_tasks import make_tasks
 from tests.cli.test_commands import graphwalk
 from tests.extending.packages import EXAMPLES
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, dataclass_transform
 
 from graphwalk.graphs.graph import KEY
 from graphwalk.graphs.values import Row, Value
-from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, end_keys, node_keys, nodes, read
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs, distances, equal
+from graphwalk.suites.questions.graph_index import GraphIndex, differs, distances, equal
+from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, end_keys, node_keys, nodes, read
 from graphwalk.tools.observed import RelationshipRow
 
 __all__ = ["KEY", "GraphIndex", "PythonPart", "Row", "Rows", "Value", "differs", "distances", "equal"]

@@ -1,7 +1,7 @@
 """Nodes with a value and a relationship to a label, whose property differs from an excluded value."""
 
-from graphwalk.suites.questions.agents.walker import Centre, Walker, node_keys
 from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Value, differs
+from graphwalk.suites.questions.walker import Centre, Walker, node_keys
 
 
 class Part(PythonPart):

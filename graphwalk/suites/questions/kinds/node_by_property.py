@@ -1,7 +1,7 @@
 """Nodes of a label with a property value."""
 
-from graphwalk.suites.questions.agents.walker import Walker, node_keys, nodes, read
 from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Value, equal
+from graphwalk.suites.questions.walker import Walker, node_keys, nodes, read
 
 
 class Part(PythonPart):

@@ -16,13 +16,13 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.agents.scripted import EXPERT
 from graphwalk.suites.questions.catalogue import QuestionKind, Wording, has_plan, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.parameters import ParameterSearch, owner_of
+from graphwalk.suites.questions.question import CannotHost, Question, agreed_rows, cypher_rows
+from graphwalk.suites.questions.scripted import EXPERT
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.parameters import ParameterSearch, owner_of
-from graphwalk.suites.questions.tasks.question import CannotHost, Question, agreed_rows, cypher_rows
 from graphwalk.suites.reference import expert_walk
 from graphwalk.suites.rows import distinct
 from graphwalk.suites.suite import Tasks

@@ -13,12 +13,12 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.agents.scripted import EXPERT
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.make_tasks import make_tasks, tasks_on
+from graphwalk.suites.questions.scripted import EXPERT
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks.make_tasks import make_tasks, tasks_on
 from graphwalk.suites.reference import expert_walk
 from graphwalk.suites.rows import same_rows
 from tests.runs.runs import records, start

@@ -14,13 +14,13 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.agents.scripted import EXPERT
+from graphwalk.suites.questions import graph_index as compared
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.tasks import graph_index as compared
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks
-from graphwalk.suites.questions.tasks.question import Question, agree, agreed_rows
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.make_tasks import OWN_ROWS, make_tasks
+from graphwalk.suites.questions.question import Question, agree, agreed_rows
+from graphwalk.suites.questions.scripted import EXPERT
 from graphwalk.suites.reference import expert_walk
 from graphwalk.suites.rows import compare_rows
 from tests.suites.questions.any_graphs import any_graph, any_question

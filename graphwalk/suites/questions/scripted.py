@@ -13,9 +13,9 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row, Value
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.flawed import flawed, varied
-from graphwalk.suites.questions.agents.walker import Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import has_plan, python_part
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.walker import Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.suite import Player
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import labels_in

@@ -12,8 +12,8 @@ from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Value, read_temporal
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
-from graphwalk.suites.questions.tasks.question import Question, cypher_rows
+from graphwalk.suites.questions.graph_index import GraphIndex, equal
+from graphwalk.suites.questions.question import Question, cypher_rows
 from graphwalk.suites.rows import distinct, same_rows
 
 GRAPH = PropertyGraph.from_rows(

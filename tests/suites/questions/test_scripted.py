@@ -15,15 +15,15 @@ from graphwalk.graphs.values import Value
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.questions.agents.scripted import MOST_TURNS, expert
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.scripted import MOST_TURNS, expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from tests.suites.questions.episodes import Stage, stage
 
-FILMS = Path(__file__).parents[3] / "data" / "films.json"
+FILMS = Path(__file__).parents[2] / "data" / "films.json"
 SEEDS = range(2)
 
 

@@ -10,9 +10,9 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.tasks.make_tasks import make_tasks
+from graphwalk.suites.questions.make_tasks import make_tasks
 from graphwalk.variables import Variables
-from tests.suites.questions.tasks.test_oracles import count_agreements
+from tests.suites.questions.test_oracles import count_agreements
 
 pytestmark = pytest.mark.neo4j
 

@@ -13,8 +13,8 @@ from graphwalk.graphs.values import Row, Temporal, TemporalKind, Value, shown
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.config import Drawing
-from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.tasks.question import CannotHost, Question, correct_rows
+from graphwalk.suites.questions.graph_index import EntityType, GraphIndex
+from graphwalk.suites.questions.question import CannotHost, Question, correct_rows
 
 MAX_HOPS = 3
 """Maximum number of hops; a generated graph may have another one."""

@@ -9,7 +9,7 @@ from graphwalk.graphs.graph import KEY, value_order
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import SCALARS, Row, Value
 from graphwalk.models.scripted import Ask
-from graphwalk.suites.questions.tasks.graph_index import distances
+from graphwalk.suites.questions.graph_index import distances
 from graphwalk.tools.encodings import next_pages, read_rows
 from graphwalk.tools.observed import RelationshipRow, relationship_in
 

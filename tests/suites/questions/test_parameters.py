@@ -14,16 +14,16 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.suites.questions.tasks.parameters import (
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.make_tasks import make_tasks
+from graphwalk.suites.questions.parameters import (
     ParameterSearch,
     ParameterSpace,
     correct_rows,
     has_answer,
     is_worth_asking,
 )
-from graphwalk.suites.questions.tasks.question import Question
+from graphwalk.suites.questions.question import Question
 
 
 async def test_all_parameters_worth_asking_about_are_equally_likely() -> None:

@@ -16,8 +16,8 @@ from graphwalk.graphs.values import Row, Scalar, Value, shown, shown_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions.catalogue import IDENTIFIER_ROLES, QuestionKind
+from graphwalk.suites.questions.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
 from graphwalk.suites.rows import distinct, row_key, same_rows
 
 _LOGGER = logging.getLogger("graphwalk")

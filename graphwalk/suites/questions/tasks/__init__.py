@@ -1,1 +1,0 @@
-"""Tasks of a graph: parameters are drawn, and two oracles agree on each target."""
