@@ -75,8 +75,7 @@ def traces(
     Each line is readable by `datasets`, TRL and chat templates: {"messages", "tools", "task_id", …}.
     """
     from graphwalk.runs.folder import RunFolder
-    from graphwalk.training.splits import manifest_path
-    from graphwalk.training.traces import TraceOptions, export_traces, read_run
+    from graphwalk.training.traces import TraceOptions, export_traces, manifest_path, read_run
 
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
     manifest = export_traces(opened, out, TraceOptions(correct, grounded, tuple(model or ()), protocol))
@@ -124,9 +123,9 @@ def check_splits(
 
     Exit with code 2 if they do.
     """
-    from graphwalk.training import splits
+    from graphwalk.training import traces
 
-    for path, numbers in zip(files, splits.check_splits(files), strict=True):
+    for path, numbers in zip(files, traces.check_splits(files), strict=True):
         data(f"{path}  {counted(numbers['chat'], 'chat')}, {counted(numbers['graph'], 'graph')}")
     say("verified: no two files share a graph or a chat")
 

@@ -176,8 +176,7 @@ def traces(
     The lines are those that `graphwalk export traces --correct` writes after a run.
     """
     from graphwalk.runs.experiment import load_experiment
-    from graphwalk.training.splits import manifest_path
-    from graphwalk.training.traces import TraceOptions, write_traces
+    from graphwalk.training.traces import TraceOptions, manifest_path, write_traces
 
     fields: dict[str, Any] = {
         "models": model or ["scripted/expert"],

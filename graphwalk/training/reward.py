@@ -68,17 +68,18 @@ def reward(
     answer, score = judge(task, trajectory)
     if score is None:
         return None
-    grounded = _grounded(task, setting, trajectory, answer, score)
-    parts = {
+    parts: dict[str, float | None] = {
         "exact": float(score["correct"]),
         "f1": float(score["f1"]),
-        "evidence": _evidence(task, setting, trajectory, answer, score, grounded),
+        "evidence": _evidence(task, setting, trajectory, answer, score),
         "waste": None,
         "calls": None,
         "format": _form(score),
     }
     if setting_of(setting) in ("tools", "write_cypher") or trajectory.results:
-        parts |= {"waste": _waste(trajectory), "calls": _calls(task, trajectory)}
+        calls = sum(not result.is_note for result in trajectory.results)
+        parts["waste"] = max(0.0, 1 - sum(wasted_calls(trajectory)) / calls) if calls else 1.0
+        parts["calls"] = min(1.0, task.reference_calls / max(1, calls)) if task.reference_calls else None
     return Reward(total=_total(parts, chosen), **parts)  # type: ignore[arg-type]
 
 
@@ -99,22 +100,15 @@ def _grounded(task: Task, setting: str, trajectory: Trajectory, answer: Any, sco
     return grounded
 
 
-def _evidence(
-    task: Task,
-    setting: str,
-    trajectory: Trajectory,
-    answer: Any,
-    score: Mapping[str, Any],
-    grounded: float | None,
-) -> float | None:
+def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> float | None:
     """Return the share of correct rows that are supported; None without tools, or if unknown."""
     if not score["f1"]:
         return 0.0
-    if grounded is not None:
+    if (grounded := _grounded(task, setting, trajectory, answer, score)) is not None:
         return float(score["f1"] * grounded)
     turns = (replace(turn, results=tuple(one for one in turn.results if one.final)) for turn in trajectory.turns)
     without_calls = replace(trajectory, turns=tuple(turns))
-    unproven = _grounded(task, setting, without_calls, answer, dict(score)) is None
+    unproven = _grounded(task, setting, without_calls, answer, score) is None
     if unproven and (setting_of(setting) != "tools" or not isinstance(answer, list)):
         return None
     rows = [[item.get(name) for name in task.target[0]] if isinstance(item, dict) else [item] for item in answer]
@@ -122,19 +116,6 @@ def _evidence(
     values = (value for value in cells if (isinstance(value, str) if unproven else value is not None))
     looked = any(result.error is None and not result.is_note and not result.final for result in trajectory.results)
     return None if looked and all(map(tool_evidence(trajectory).holds, values)) else 0.0
-
-
-def _waste(trajectory: Trajectory) -> float:
-    """Return the share of calls without waste."""
-    calls = sum(not result.is_note for result in trajectory.results)
-    if not calls:
-        return 1.0
-    return max(0.0, 1 - sum(wasted_calls(trajectory)) / calls)
-
-
-def _calls(task: Task, trajectory: Trajectory) -> float | None:
-    calls = sum(not result.is_note for result in trajectory.results)
-    return min(1.0, task.reference_calls / max(1, calls)) if task.reference_calls else None
 
 
 def _form(score: Mapping[str, Any]) -> float:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +16,9 @@ from graphwalk.agent.loop import answer_now, messages_to_send
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.files.bulk import Rows, write_rows
+from graphwalk.files.bulk import Row, Rows, usable_rows, write_rows
+from graphwalk.files.writing import write_whole
+from graphwalk.graphs.answers import parse_json, parse_object
 from graphwalk.models.chat import CallOptions, Message, ToolSpec
 from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
@@ -28,19 +31,13 @@ from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, r
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.suite import setting_of, suite_named
-from graphwalk.training.splits import manifest_path, write_chats, write_manifest
 from graphwalk.variables import Variables
 from graphwalk.version import SCHEMA_VERSION, __version__
 
+Line = dict[str, Any]
 WireMessage = dict[str, Any]
-
-
 ChatProtocol = Literal["native", "text", "json"]
 """How chats have calls: in the message's own field, or in its text."""
-
-
-class NoObjectError(ValueError):
-    """Arguments of a call that are no JSON object, and cannot be written as one."""
 
 
 def chats_of(
@@ -49,20 +46,30 @@ def chats_of(
     """Yield the messages of each chat, and the index of its first reply that is in no earlier chat.
 
     These are the fewest chats that contain every reply in its context: one, unless the context was rewritten
-    (compaction, reminders of the text protocol). Raise NoObjectError if arguments of a native call are no object.
+    (compaction, reminders of the text protocol).
     """
-    trajectory = replace(trajectory, turns=tuple(map(_with_reasoning, trajectory.turns)))
+    writer: TextProtocol | None = None
+    if protocol != "native":
+        writer = (
+            TextProtocol(agent.texts) if protocol == "text" else JsonProtocol(agent.texts, agent.max_calls_per_turn)
+        )
+    options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls, answer_schema=ANY_TEXT)
+    turns = tuple(map(_with_reasoning, trajectory.turns))
     waiting: list[WireMessage] = []
     first_new = 0
-    for number, turn in enumerate(trajectory.turns):
-        sent = _sent(trajectory, number, tools, agent, protocol)
+    for number, turn in enumerate(turns):
+        message, offered = turn.message, tools
+        messages: Sequence[Message] = messages_to_send(trajectory.prompt, turns[:number], agent)
+        if turn.forced:
+            messages, offered = [*messages, answer_now(agent)], ()
+        if writer is not None:
+            messages, _, _ = writer.outgoing(messages, offered, options)
+            message = writer.written(message, agent.parallel_tool_calls)
+        sent = [_message(one, protocol) for one in messages]
         if sent[: len(waiting)] != waiting:
             yield waiting, first_new
             waiting = []
         first_new = first_new if waiting else len(sent)
-        message, writer = turn.message, _writer(protocol, agent)
-        if writer is not None:
-            message = writer.written(message, agent.parallel_tool_calls)
         waiting = [*sent, _message(message, protocol)]
     if waiting:
         yield waiting, first_new
@@ -75,45 +82,15 @@ def _with_reasoning(turn: Turn) -> Turn:
     return replace(turn, message=replace(turn.message, content=content, reasoning=None))
 
 
-def _sent(
-    trajectory: Trajectory, number: int, tools: Sequence[ToolSpec], agent: AgentConfig, protocol: ChatProtocol
-) -> list[WireMessage]:
-    """Return the messages that a turn was asked with (`graphwalk.agent`)."""
-    turn = trajectory.turns[number]
-    messages: Sequence[Message] = messages_to_send(trajectory.prompt, trajectory.turns[:number], agent)
-    if turn.forced:
-        messages, tools = [*messages, answer_now(agent)], ()
-    if (writer := _writer(protocol, agent)) is not None:
-        options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls, answer_schema=ANY_TEXT)
-        messages, _, _ = writer.outgoing(messages, tools, options)
-    return [_message(message, protocol) for message in messages]
-
-
-def _writer(protocol: ChatProtocol, agent: AgentConfig) -> TextProtocol | None:
-    """Return what writes calls into texts; None for native calls."""
-    if protocol == "json":
-        return JsonProtocol(agent.texts, agent.max_calls_per_turn)
-    return TextProtocol(agent.texts) if protocol == "text" else None
-
-
 def _message(message: Message, protocol: ChatProtocol) -> WireMessage:
+    """Return a message as chat templates read it: the arguments of a call are an object, not its text."""
     wire = message.as_openai()
     wire["content"] = message.content or ""
     if protocol != "native":
         return {"role": message.role, "content": wire["content"]}
     for call, sent in zip(message.tool_calls, wire.get("tool_calls", ()), strict=True):
-        sent["function"]["arguments"] = _object(call.arguments)
+        sent["function"]["arguments"] = parse_object(call.arguments)
     return wire
-
-
-def _object(arguments: str) -> dict[str, Any]:
-    try:
-        read = json.loads(arguments or "{}")
-    except (ValueError, RecursionError) as error:
-        raise NoObjectError(arguments[:80]) from error
-    if not isinstance(read, dict):
-        raise NoObjectError(arguments[:80])
-    return read
 
 
 @dataclass(frozen=True)
@@ -166,9 +143,6 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
     return TraceEpisodes(experiment, results, tools, folder.read_manifest())
 
 
-Line = dict[str, Any]
-
-
 @dataclass(frozen=True)
 class TraceOptions:
     """Selection and format of episodes.
@@ -206,24 +180,36 @@ def export_traces(runs: Sequence[TraceEpisodes], out: Path, options: TraceOption
             why = ", ".join(f"{number} {reason}" for reason, number in counts.left_out.items()) or "the runs are empty"
             raise ConfigError(f"no episode was selected: {why}", hint="graphwalk run … --model scripted/expert")
 
-    digest = write_chats(out, lines())
     sources = [
         {name: run.manifest[name] for name in ("name", "run_id", "graphwalk_version")}
         | {"seed": run.experiment.config.seed, "tasks": run.manifest["fingerprint"]["tasks"]}
         for run in runs
     ]
-    manifest = {
-        "schema_version": SCHEMA_VERSION,
-        "file": out.name,
-        "sha256": digest,
-        "lines": counts.lines.total(),
-        "kinds": dict(sorted(counts.lines.items())),
-        "episodes": counts.episodes,
-        "left_out": dict(counts.left_out),
-        "options": asdict(options),
-        "runs": sources,
-    }
-    write_manifest(manifest_path(out), manifest)
+    return _write(
+        lines(),
+        out,
+        lambda: {
+            "kinds": dict(sorted(counts.lines.items())),
+            "episodes": counts.episodes,
+            "left_out": dict(counts.left_out),
+            "options": asdict(options),
+            "runs": sources,
+        },
+    )
+
+
+def manifest_path(out: Path) -> Path:
+    """Return the path of the manifest beside a file of chats."""
+    return out.with_name(out.name.removesuffix(".jsonl") + ".manifest.json")
+
+
+def _write(lines: Iterable[Row], out: Path, facts: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """Write the lines and their manifest, with `facts` once all lines are written. Return the manifest."""
+    number = write_rows(lines, out, COLUMNS)
+    with out.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    manifest = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number, **facts()}
+    write_whole(manifest_path(out), [json.dumps(manifest, indent=2, ensure_ascii=False), "\n"])
     return manifest
 
 
@@ -234,12 +220,7 @@ def lines_of(run: TraceEpisodes, options: TraceOptions, counts: Counts) -> Itera
         if (reason := _left_out(result, options)) is not None:
             counts.left_out[reason] += 1
             continue
-        try:
-            lines = list(_of_episode(run, result, options))
-        except NoObjectError:
-            counts.left_out["arguments of a call are no JSON object"] += 1
-            continue
-        for line in lines:
+        for line in _of_episode(run, result, options):
             counts.lines[f"{line['suite']}/{line['template']}"] += 1
             yield line
 
@@ -255,6 +236,9 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
         return "not correct"
     if options.grounded and explain_result(result)["grounded"] != 1:
         return "not grounded"
+    calls = (call for turn in result.trajectory.turns for call in turn.message.tool_calls)
+    if options.protocol == "native" and not all(isinstance(parse_json(one.arguments or "{}"), dict) for one in calls):
+        return "arguments of a call are no JSON object"
     return None
 
 
@@ -301,12 +285,8 @@ def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, worker
     data = config.model_dump(mode="json")
     graphs = suite_named(config.suite.name).graphs(config.suite, config.seed)
     rows = Rows(partial(_lines, data, options), graphs, name="graphs", total=config.suite.graph_count)
-    number = write_rows(rows.made(workers), out, COLUMNS)
-    with out.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number}
     inputs = {"graphwalk_version": __version__, "experiment": data, "options": asdict(options)}
-    write_manifest(manifest_path(out), {**facts, **inputs})
+    number: int = _write(rows.made(workers), out, lambda: inputs)["lines"]
     return number
 
 
@@ -342,3 +322,30 @@ async def _play(experiment: Experiment, players: RunModels, instance: GraphInsta
     finally:
         await database.close()
     return TraceEpisodes(experiment, lambda: results, tools)
+
+
+def check_splits(paths: Sequence[Path]) -> list[Counter[str]]:
+    """Return the numbers of chats and graphs of each trace file. Raise ConfigError if two files share one."""
+    splits = [_contents(path) for path in paths]
+    for one, other in combinations(splits, 2):
+        if shared := sorted((one[item], other[item], item[0]) for item in one.keys() & other.keys()):
+            first, second, thing = shared[0]
+            raise ConfigError(
+                f"{first} and {second} share a {thing}",
+                hint="use different seeds; for questions `names: train` in one and `names: held_out` in the other",
+            )
+    return [Counter(thing for thing, _ in split) for split in splits]
+
+
+def _contents(path: Path) -> dict[tuple[str, str], str]:
+    """Return ("chat" or "graph", digest) → file:line where it is first."""
+    places: dict[tuple[str, str], str] = {}
+
+    def read(row: Row, number: int) -> str:
+        digest = hashlib.sha256(json.dumps(row["messages"], sort_keys=True).encode()).hexdigest()
+        places.setdefault(("chat", digest), f"{path}:{number}")
+        return places.setdefault(("graph", row["graph_digest"]), f"{path}:{number}")
+
+    for _ in usable_rows(path, ("messages", "graph_digest"), read):
+        pass
+    return places

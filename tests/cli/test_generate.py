@@ -18,8 +18,7 @@ from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
-from graphwalk.training.splits import check_splits
-from graphwalk.training.traces import TraceOptions, export_traces
+from graphwalk.training.traces import TraceOptions, check_splits, export_traces
 from tests.commands import graphwalk
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
 

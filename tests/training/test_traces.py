@@ -12,8 +12,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.chat import Reply
 from graphwalk.suites.flawed import WALK_FLAWS, with_flaws
 from graphwalk.suites.questions.scripted import PLAYERS
-from graphwalk.training.splits import check_splits, manifest_path
-from graphwalk.training.traces import TraceOptions, export_traces
+from graphwalk.training.traces import TraceOptions, check_splits, export_traces, manifest_path
 from tests.training.recorded_runs import MAZES, QUESTIONS, lines, recorded
 
 

@@ -2,6 +2,7 @@
 
 import atexit
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -35,44 +36,21 @@ _LACKS = ("tool_protocol", "strict_tools")
 """Fields of `agent` that inspect_ai has no counterpart for."""
 
 
-@task
-def questions(
-    experiment: str = "paper-table-2", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
-) -> Task:
-    """Questions about generated graphs."""
-    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+def _task_of(suite: str, experiment: str, about: str) -> Callable[..., Task]:
+    def of_suite(
+        experiment: str = experiment, setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
+    ) -> Task:
+        return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+
+    of_suite.__doc__ = about
+    return task(name=suite)(of_suite)
 
 
-@task
-def mazes(
-    experiment: str = "paper-table-1", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
-) -> Task:
-    """Ways through mazes."""
-    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
-
-
-@task
-def magma(
-    experiment: str = "magma", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
-) -> Task:
-    """Graph algorithms, step by step."""
-    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
-
-
-@task
-def graphwalks(
-    experiment: str = "graphwalks", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
-) -> Task:
-    """The benchmark GraphWalks."""
-    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
-
-
-@task
-def own_questions(
-    experiment: str = "own-questions", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
-) -> Task:
-    """Your own questions about your own graph."""
-    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+questions = _task_of("questions", "paper-table-2", "Questions about generated graphs.")
+mazes = _task_of("mazes", "paper-table-1", "Ways through mazes.")
+magma = _task_of("magma", "magma", "Graph algorithms, step by step.")
+graphwalks = _task_of("graphwalks", "graphwalks", "The benchmark GraphWalks.")
+own_questions = _task_of("own_questions", "own-questions", "Your own questions about your own graph.")
 
 
 def _task(**arguments: Any) -> Task:

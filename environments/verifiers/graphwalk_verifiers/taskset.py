@@ -2,17 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import verifiers.v1 as vf
 from mcp.types import CallToolResult, TextContent, Tool
 
 from graphwalk.models.chat import Message
-from graphwalk.runs.background import run_in_background
+from graphwalk.runs.background import await_in_background, run_in_background
 from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 
-T = TypeVar("T")
 _LACKS = (*LOOP_OF_ANOTHER, "nudges")
 _MOST_EPISODES = 4096
 """Largest number of episodes at once in the server of the tools."""
@@ -65,7 +64,7 @@ class GraphwalkTools(vf.Toolset[GraphwalkToolsConfig, GraphwalkState]):
 
     async def _call(self, name: str, arguments: dict[str, Any], context: Any = None) -> CallToolResult:
         episode = await self._episode()
-        (result,) = await _in_background(episode.call((name, arguments)))
+        (result,) = await await_in_background(episode.call((name, arguments)))
         return CallToolResult(content=[TextContent(type="text", text=result.content)])
 
     async def _episode(self) -> OpenEpisode:
@@ -75,7 +74,7 @@ class GraphwalkTools(vf.Toolset[GraphwalkToolsConfig, GraphwalkState]):
                 if len(self._episodes) == _MOST_EPISODES:
                     del self._episodes[next(iter(self._episodes))]  # the oldest
                 begun = self._stage.begin(self._stage.number_of(state.task_id, state.setting))
-                self._episodes[state.rollout] = await _in_background(begun)
+                self._episodes[state.rollout] = await await_in_background(begun)
             return self._episodes[state.rollout]
 
 
@@ -89,7 +88,7 @@ class GraphwalkTask(vf.Task[GraphwalkData, GraphwalkState, vf.TaskConfig]):
     async def validate(self, runtime: Any) -> bool:
         """The expert plays it, through the loop of a run: its answer must be right."""
         stage, number = await self._stage()
-        return (await _in_background(stage.expert(number))).exact == 1
+        return (await await_in_background(stage.expert(number))).exact == 1
 
     @vf.reward
     async def graphwalk(self, trace: Any) -> float:
@@ -106,13 +105,13 @@ class GraphwalkTask(vf.Task[GraphwalkData, GraphwalkState, vf.TaskConfig]):
     async def _replayed(self, trace: Any) -> OpenEpisode:
         """The calls of the trace made once more, since it has their texts alone; tools give the same again."""
         stage, number = await self._stage()
-        episode = await _in_background(stage.begin(number))
+        episode = await await_in_background(stage.begin(number))
         for message in trace.assistant_messages:
             if episode.ended:  # `agent.answer: tool`; the loop asks for a text all the same
                 break
             calls = [(call.name, call.arguments) for call in message.tool_calls or ()]
             if calls and episode.tools:
-                await _in_background(episode.call(*calls, said=_text(message.content)))
+                await await_in_background(episode.call(*calls, said=_text(message.content)))
             else:
                 episode.reply(_text(message.content) or "")
         return episode
@@ -150,11 +149,6 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
 def _as_verifiers(message: Message) -> dict[str, Any]:
     """Return a message of the prompt."""
     return {**message.as_openai(), "content": message.content or ""}
-
-
-async def _in_background(work: Coroutine[Any, Any, T]) -> T:
-    """Stores belong to GraphWalk's own loop, which a rollout's loop waits for without standing still."""
-    return await asyncio.to_thread(run_in_background, work)
 
 
 def _text(content: Any) -> str | None:
