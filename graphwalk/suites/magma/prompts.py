@@ -46,15 +46,6 @@ def read_problem(text: str, n: int) -> Instance | None:
     return Instance(n, tuple((i, j) for i, j, *_ in rows), weights, None)
 
 
-def turn(
-    trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), *, explain: bool = True
-) -> str:
-    """Return the user message that asks for the state after `step`, with the hint if the strategy has hints."""
-    names = {**_names(trace.algorithm), "first": step == min(trace.states), "explain": explain}
-    hint = _hint(trace.states[step]) if setting == "ish" else None
-    return agent.render("magma_turn.j2", **names, step=step, hint=hint).strip()
-
-
 def conversation(
     trace: MagmaTrace,
     setting: str,
@@ -71,11 +62,11 @@ def conversation(
     """
     system = Message("system", agent.render("magma_system.j2").strip())
     statement = problem(trace, agent, edges_shown=setting != "tools")
+    names = {**_names(trace.algorithm), "explain": explain}
     if setting not in STEPWISE:
         if step == trace.last:
             request = agent.render("magma_final.j2", setting=setting)
         else:
-            names = {**_names(trace.algorithm), "explain": explain}
             request = agent.render("magma_state.j2", **names, setting=setting, step=step)
         return (system, Message("user", f"{statement}\n\n{request.strip()}"))
     if setting == "tools":
@@ -83,8 +74,9 @@ def conversation(
         statement += "\n\n" + agent.render("magma_tools.j2", schema=rows).strip()
     messages = [system]
     for number in range(min(trace.states), step + 1):
-        question = turn(trace, setting, number, agent, explain=explain)
         first = len(messages) == 1
+        hint = _hint(trace.states[number]) if setting == "ish" else None
+        question = agent.render("magma_turn.j2", **names, first=first, step=number, hint=hint).strip()
         messages += [] if first else [Message("assistant", trace.written[number - 1])]
         messages.append(Message("user", f"{statement}\n\n{question}" if first else question))
     return tuple(messages)

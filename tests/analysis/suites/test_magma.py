@@ -1,6 +1,5 @@
 """The report of MAGMA: from scripted results to means over traces, by size and step, beside the paper's figures."""
 
-import asyncio
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -8,34 +7,57 @@ from typing import Any
 
 import pytest
 
+import graphwalk
 from graphwalk.analysis.report.episodes import observe
 from graphwalk.analysis.report.formats import text_tables
-from graphwalk.analysis.report.report import Report, report_of
-from graphwalk.analysis.report.suite_report import ReportRow
+from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.magma import case, trace_records
+from graphwalk.runs.background import run_in_background
 from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.analysis.report.results import build_report
-from tests.suites.magma.logged_runs import logged as episodes
-from tests.suites.magma.logged_runs import results
 
 DECLARED = analysis_of(MagmaSuite()).report()
 PAPER = DECLARED.references["magma-paper"]()
+TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
+
+
+def results(folder: Path, **suite: Any) -> list[dict[str, Any]]:
+    """Return a run of the expert as it is logged."""
+    suite = {"name": "magma", "traces": TRACES, **suite}
+    experiment = {"name": "t", "suite": suite, "settings": ["io", "is"], "models": ["scripted/expert"], "seed": 3}
+    run_in_background(graphwalk.arun(experiment, out=folder))
+    return list(RunFolder.open(folder).records())
 
 
 @pytest.fixture(scope="module")
-def logged() -> list[dict[str, Any]]:
-    return asyncio.run(results("expert", "random", "hallucination"))
+def logged(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    return results(tmp_path_factory.mktemp("magma") / "run")
 
 
-@pytest.fixture(scope="module")
-def report(logged: list[dict[str, Any]]) -> Report:
-    return build_report(logged, DECLARED, reference=PAPER)
+def episodes(states: dict[str, list[bool]], setting: str = "io_reasoning") -> list[dict[str, Any]]:
+    """Return the results of traces "ALGORITHM SIZE NUMBER", one per step: is the state right?"""
+    return [
+        _result(trace, step, len(listed), right, setting)
+        for trace, listed in states.items()
+        for step, right in enumerate(listed, 1)
+    ]
 
 
-def row(rows: list[ReportRow], model: str, setting: str, **group: Any) -> ReportRow:
-    return next(r for r in rows if (r["model"], r["setting"]) == (model, setting) and group.items() <= r.items())
+def _result(trace: str, step: int, total: int, right: bool, setting: str) -> dict[str, Any]:
+    algorithm, n, number = trace.split()
+    errors = dict.fromkeys(("missing_prefix", "false_negatives", "hallucinations", "invalid_items"), 0)
+    return {
+        **{"task_id": f"{trace} {step}", "model": "us/gpt-4o", "setting": setting, "repeat": 0},
+        **{"exit_status": "answered", "turns": 1, "tool_calls": 0, "usage": {}, "seconds": None},
+        "score": {"correct": right, "precision": 1, "recall": 1, "f1": 1, **errors},
+        "task": {
+            **{"algorithm": algorithm, "n": int(n), "template": algorithm, "graph_digest": trace},
+            **{"question": f"Edges: [({number}, {n})]", "gold": [step]},
+            **{"trace_id": trace, "step": step, "total_steps": total},
+        },
+    }
 
 
 def test_means_are_over_traces() -> None:
@@ -69,7 +91,7 @@ def test_a_published_run_of_the_protocol_paper_weighs_its_states_equally() -> No
 
 
 def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
-    expert = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
+    expert = [r for r in logged if r["setting"] == "is"]
     broken = [{**expert[0], "score": None, "exit_status": "model_error"}, *expert[1:]]
     total = build_report(broken, DECLARED).rows[0]
     assert (total["scored"], total["infrastructure_failures"], total["replies"]) == (12, 1, len(expert) - 1)
@@ -80,7 +102,7 @@ def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
 
 
 def test_an_overflow_in_any_step_of_a_trace_is_counted(logged: list[dict[str, Any]]) -> None:
-    expert = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
+    expert = [r for r in logged if r["setting"] == "is"]
     overflowed = [expert[0], {**expert[1], "exit_status": "context_overflow"}, *expert[2:]]
     total = build_report(overflowed, DECLARED).rows[0]
     assert (total["scored"], total["context_overflows"], total["infrastructure_failures"]) == (12, 1, 0)
@@ -99,8 +121,8 @@ def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> No
     assert digests == {r["task"]["graph_digest"] for r in logged}
 
 
-def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states() -> None:
-    run = asyncio.run(results("expert", settings=("io", "is"), first_state="paper"))
+def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states(tmp_path: Path) -> None:
+    run = results(tmp_path / "run", first_state="paper")
     declared = build_report(run, DECLARED)
     for algorithm in ("bfs", "mst_prim"):
         states: dict[str, list[Any]] = {}
@@ -118,7 +140,8 @@ def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states() -> 
 def test_the_table_by_size_has_the_papers_rows_below_ours() -> None:
     states = {"bfs 5 0": [True, False], "bfs 5 1": [True, True, True, True], "bfs 50 2": [False, True]}
     report = build_report(episodes(states), DECLARED, reference=PAPER)
-    small, large = (row(report.groups["case"], "us/gpt-4o", "io_reasoning", case=case("bfs", n)) for n in (5, 50))
+    ours = {row["case"]: row for row in report.groups["case"] if row["model"] == "us/gpt-4o"}
+    small, large = (ours[case("bfs", n)] for n in (5, 50))
     assert (small["accuracy"], small["intermediate_exact"], small["scored"]) == (50, 100, 2)
     assert (large["accuracy"], large["intermediate_exact"]) == (100, 0)
     (table,) = (table for table in text_tables(report) if "algorithm and size" in table.title)

@@ -10,10 +10,9 @@ from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.algorithms import ALGORITHMS, Instance, check_states, run_algorithm
 from graphwalk.suites.magma.traces import MagmaSpec, MagmaTrace, make_traces
 from tests.accepted import MAGMA, differences
-from tests.suites.magma.test_suite import experiment, played, tasks
+from tests.suites.magma.test_suite import PAPER, experiment, tasks
 
 TEXTS = yaml.safe_load(MAGMA.read_text("utf-8"))
-PAPER = {"first_state": "paper", "explain": False}
 PAPER_AGENT = AgentConfig(prompts="paper")
 
 
@@ -66,19 +65,12 @@ CASES: dict[str, Callable[[], str]] = {
     "paper io dfs": lambda: chat(trace("dfs"), "io", 4, PAPER_AGENT, explain=False),
     "before the first step, io": lambda: last_part(chat(from_the_start("mst_prim"), "io", 0)),
     "before the first step, io_reasoning": lambda: last_part(chat(from_the_start("mst_prim"), "io_reasoning", 0)),
-    "before the first step, is": lambda: prompts.turn(from_the_start("mst_prim"), "is", 0).splitlines()[-1],
+    "before the first step, is": lambda: chat(from_the_start("mst_prim"), "is", 0).splitlines()[-1],
 }
 
 
 def test_prompts_are_these_word_for_word() -> None:
     assert not differences({name: case() for name, case in CASES.items()}, TEXTS, "Prompts of MAGMA")
-
-
-def test_the_expert_is_right_under_the_papers_switches() -> None:
-    for setting in ("io", "ish"):
-        scores = [score for _, _, score in played("expert", setting, experiment(**PAPER, io_steps=True))]
-        assert scores
-        assert all(score.correct for score in scores)
 
 
 def test_networkx_finds_every_state_also_the_first_one() -> None:

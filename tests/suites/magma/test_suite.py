@@ -10,7 +10,6 @@ from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.answers import MagmaScore
-from graphwalk.suites.magma.prompts import STRATEGIES
 from graphwalk.suites.magma.suite import MagmaSuite, MagmaTask
 from graphwalk.training.stage import Stage
 from tests.suites.players import played as played_by
@@ -18,6 +17,7 @@ from tests.suites.players import policy_of
 
 ALL = ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 SUITE = MagmaSuite()
+PAPER = {"first_state": "paper", "explain": False}
 
 
 def experiment(**suite: Any) -> AnyExperiment:
@@ -41,9 +41,9 @@ def played(agent: str, setting: str, config: AnyExperiment) -> Iterator[tuple[Ma
             yield task, trajectory, score
 
 
-@pytest.mark.parametrize("setting", STRATEGIES)
-def test_the_expert_is_right_everywhere(setting: str) -> None:
-    for _, trajectory, score in played("expert", setting, experiment(io_steps=True)):
+@pytest.mark.parametrize(("setting", "switches"), [("io_reasoning", {}), ("is", {}), ("io", PAPER), ("ish", PAPER)])
+def test_the_expert_is_right_everywhere(setting: str, switches: dict[str, Any]) -> None:
+    for _, trajectory, score in played("expert", setting, experiment(io_steps=True, **switches)):
         assert trajectory.exit_status is ExitStatus.ANSWERED
         assert (score.correct, score.f1, score.extraction_stage) == (True, 1, "strict")
 
@@ -60,27 +60,13 @@ def test_input_output_is_asked_for_every_state() -> None:
     assert all(every[task_id][1] == prompt for task_id, prompt in final.items())
 
 
-def walking(**suite: object) -> dict[str, object]:
-    return {
-        "name": "walking",
-        "suite": {"name": "magma", "traces": [{"algorithm": ALL, "nodes": 6, "count": 1}], **suite},
-        "settings": ["tools"],
-    }
-
-
-async def test_the_tools_suffice_for_every_algorithm() -> None:
-    stage = await Stage.open(walking(in_store=True))
+async def test_the_tools_suffice_for_every_algorithm_and_nothing_else_shows_an_edge() -> None:
+    suite = {"name": "magma", "traces": [{"algorithm": ALL, "nodes": 6, "count": 1}], "in_store": True}
+    stage = await Stage.open({"name": "walking", "suite": suite, "settings": ["tools"]})
     assert {planned.task.template for planned in stage.planned} == set(ALL)
-    for number in range(len(stage)):
-        earned = await stage.expert(number)
-        assert (earned.exact, earned.f1) == (1, 1), stage.planned[number].task.task_id
-    await stage.close()
-
-
-async def test_no_edge_is_shown_but_by_a_tool() -> None:
-    stage = await Stage.open(walking(in_store=True))
     for number, planned in enumerate(stage.planned):
-        episode = await stage.begin(number)
         assert "\nEdges: [" in planned.task.question
-        assert "\nEdges: [" not in (episode.prompt[1].content or "")
+        assert "\nEdges: [" not in ((await stage.begin(number)).prompt[1].content or "")
+        earned = await stage.expert(number)
+        assert (earned.exact, earned.f1) == (1, 1), planned.task.task_id
     await stage.close()
