@@ -164,16 +164,15 @@ def fitting_columns(table: TextTable, width: int) -> tuple[Column, ...]:
 
 def rendered(table: TextTable, columns: Sequence[Column], width: int) -> Table:
     """Return a table as a rich object. Names are wrapped at spaces; figures are not, if the table fits."""
-    rooms = {column: _room(column, table) for column in columns}
-    fits = sum(rooms.values()) <= width + _SPACE
+    rooms = [_room(column, table) for column in columns]
+    fits = sum(rooms) <= width + _SPACE
     grid = plain_grid(title=Text(table.title, style="bold"), title_justify="left")
-    for column in columns:
+    for column, room in zip(columns, rooms, strict=True):
         grid.add_column(
             Text(column.title),
             justify="left" if column.name else "right",
             overflow="fold",
-            min_width=rooms[column] - _SPACE if fits else None,
-            no_wrap=fits and not column.name,
+            min_width=room - _SPACE if fits else None,
         )
     for row in table.rows:
         style = "dim" if row.get("published") else ""

@@ -65,7 +65,8 @@ def verdict_on(
         yield f"No answer is correct: 0 of {answers} by {_join(map(name, scored))}."
     elif pairs:
         secondary = [pair for pair in accuracies if pair not in family]
-        yield from _primary(family, name, is_alone=not secondary)
+        if family:
+            yield from _primary(family, name, is_alone=not secondary)
         if secondary:
             yield from _secondary(secondary, family, best, name, guesses)
         if pairs_by_size:
@@ -91,22 +92,6 @@ def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
         number = int((tasks == "one").sum())
         questions = counted(total, report_file(suite.suite).get("task", "question"))
         yield f"One call of the expert answers {number} of {questions} ({one_decimal(100 * number / total)} %)."
-
-
-def no_significance(pairs: Sequence[Mapping[str, Any]], measure: str, what: str = "difference") -> str | None:
-    """Return the reason why no pair can be significant, whatever the outcomes are, or None."""
-    every = [pair["measures"][measure] for pair in pairs]
-    if not (tested := [one for one in every if one["p_value"] is not None]):
-        return f"No {what} can be tested: each comparison has only one {every[0]['unit']}." if every else None
-    strongest = min(tested, key=lambda one: one["p_least"])
-    least, unit = min(1.0, len(tested) * strongest["p_least"]), strongest["unit"]
-    if least <= ALPHA:
-        return None
-    most = max(one["graphs" if unit == "graph" else "tasks"] for one in tested if one["unit"] == unit)
-    return (
-        f"No {what} can be significant: in {counted(len(tested), 'comparison')} on at most {counted(most, unit)},"
-        f" Holm p is at least {least:.2g}. It takes {counted(units_needed(ALPHA / len(tested)), unit)}."
-    )
 
 
 def _in_accuracy(pair: Mapping[str, Any]) -> Pair:
@@ -141,6 +126,23 @@ def _namer(rows: Sequence[ReportRow]) -> Namer:
 def _best(rows: Sequence[ReportRow]) -> list[ReportRow]:
     highest = max(row[ACCURACY] for row in rows)
     return [row for row in rows if row[ACCURACY] == highest]
+
+
+def _no_significance(pairs: Sequence[Pair], what: str) -> Iterator[str]:
+    """Yield the reason why no pair can be significant, whatever the outcomes are, if there is one."""
+    tested = [pair for pair in pairs if pair["p_value"] is not None]
+    if not tested:
+        yield f"No {what} can be tested: each comparison has only one {pairs[0]['unit']}."
+        return
+    strongest = min(tested, key=lambda pair: pair["p_least"])
+    least, unit = min(1.0, len(tested) * strongest["p_least"]), strongest["unit"]
+    if least > ALPHA:
+        most = counted(strongest["graphs" if unit == "graph" else "tasks"], unit)
+        needed = counted(units_needed(ALPHA / len(tested)), unit)
+        yield (
+            f"No {what} can be significant: in {counted(len(tested), 'comparison')} on at most {most},"
+            f" Holm p is at least {least:.2g}. It takes {needed}."
+        )
 
 
 def _failures(episodes: pl.DataFrame) -> Iterator[str]:
@@ -181,9 +183,8 @@ def _primary(family: Sequence[Pair], name: Namer, *, is_alone: bool) -> Iterator
     """Yield a sentence on each pair of the primary comparison, with p adjusted over these alone."""
     for pair, p_holm in zip(family, holm([pair["p_value"] for pair in family]), strict=True):
         yield f"Primary comparison: {_difference({**pair, 'p_holm': p_holm}, name)}"
-    if reason := no_significance(family, ACCURACY, "primary difference"):
-        yield reason
-    if family and not is_alone:
+    yield from _no_significance(family, "primary difference")
+    if not is_alone:
         yield (
             f"The primary p is adjusted by Holm over {counted(len(family), 'primary comparison')} alone. All other"
             " comparisons are secondary: Holm over all pairs of their table."
@@ -212,8 +213,7 @@ def _secondary(
             yield f"{'It' if len(best) == 1 else 'Each'} is shown to be better than {_join(behind)}."
         if others:
             yield f"No difference is shown from {_join(others)}."
-    if reason := no_significance([*pairs, *family], ACCURACY, "secondary difference" if family else "difference"):
-        yield reason
+    yield from _no_significance([*pairs, *family], "secondary difference" if family else "difference")
 
 
 def _is_of_walking(first: Player, second: Player) -> bool:
