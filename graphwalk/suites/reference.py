@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from graphwalk.config.agent import AgentConfig
@@ -29,18 +29,13 @@ class ReferenceWalk:
     answer: str
     turns: int
     calls: int
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int
+    output_tokens: int
 
     @property
     def figures(self) -> dict[str, int]:
         """The figures by their fields in a task."""
-        return {
-            "reference_turns": self.turns,
-            "reference_calls": self.calls,
-            "reference_input_tokens": self.input_tokens,
-            "reference_output_tokens": self.output_tokens,
-        }
+        return {f"reference_{name}": value for name, value in asdict(self).items() if name != "answer"}
 
 
 class CachedTools(ToolboxWrapper):

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import unicodedata
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Literal
@@ -35,7 +36,7 @@ from graphwalk.suites.loaded_graph import (
 )
 from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import VALUE, find_targets
-from graphwalk.suites.rows import compare_rows, row_form, typed_rows
+from graphwalk.suites.rows import compare_rows, row_form
 from graphwalk.suites.suite import ANY_VALUE, AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, rows_as_answer
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.variables import Variables
@@ -109,7 +110,20 @@ class OwnQuestionTask(Task):
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> OwnQuestionScore:
         answer: list[Row] = extraction.answer or []
-        rows, target = comparable_rows(self, answer, folding=scoring.text == "folded")
+        write = folded if scoring.text == "folded" else partial(unicodedata.normalize, "NFC")
+        keys = {write(name): write(key) for key, names in self.names.items() for name in names}
+
+        def comparable(value: Any) -> Any:
+            """Return a value so that texts are equal that mean the same, and lists in any order."""
+            if isinstance(value, list):
+                return sorted(map(comparable, value), key=repr)
+            text = write(str(value))
+            return keys.get(text, text if isinstance(value, str) else value)
+
+        rows, target = (
+            [{field: comparable(row.get(field)) for field in self.fields} for row in rows]
+            for rows in (answer, self.target)
+        )
         return OwnQuestionScore(
             **asdict(compare_rows(None if extraction.answer is None else rows, target, self.fields)),
             extraction_stage=extraction.stage,
@@ -118,31 +132,6 @@ class OwnQuestionTask(Task):
             abstained=extraction.answer == [] if target else None,
             invented=None if target else bool(answer),
         )
-
-
-def comparable_rows(
-    task: OwnQuestionTask, answer: Iterable[Row], *, folding: bool = False
-) -> tuple[list[Row], list[Row]]:
-    """Return the rows of answer and target, with values as texts that are equal where the values are.
-
-    `folding`: texts are equal without differences of case, accents and spaces.
-    """
-
-    def text(value: Any) -> str:
-        if isinstance(value, list):
-            return repr(sorted(map(text, value)))
-        if isinstance(value, str):
-            return f"text {folded(value) if folding else unicodedata.normalize('NFC', value)}"
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return f"number {value if value % 1 else int(value)}"
-        return repr(value)
-
-    keys = {text(name): text(key) for key, names in task.names.items() for name in names}
-
-    def comparable(rows: Iterable[Row]) -> list[Row]:
-        return [{field: keys.get(cell := text(row.get(field)), cell) for field in task.fields} for row in rows]
-
-    return comparable(typed_rows(answer, task.target, task.fields)), comparable(task.target)
 
 
 def look_up(task: OwnQuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:

@@ -2,14 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
-from graphwalk.config.strict import Strict, in_words
+from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError, StoreError, ToolMistake, counted
 from graphwalk.files.bulk import usable_rows
 from graphwalk.graphs.graph import KEY, PropertyGraph
@@ -49,24 +49,16 @@ class OwnQuestion(Strict):
 
 
 def read_questions(path: Path) -> dict[int, OwnQuestion]:
-    """Return the questions by line. Raise ConfigError for another ending, or with the lines that cannot be used."""
+    """Return the questions by line. Raise ConfigError for another ending, or a line that cannot be used."""
     if path.suffix.lower() != ".jsonl":
         raise ConfigError(f"{path.name}: expected a .jsonl file")
     questions, lines = dict[int, OwnQuestion](), dict[str, int]()
-    for line, question in usable_rows(path, ("question",), _read_question):
+    for line, row in usable_rows(path, ("question",), lambda row, line: (line, row)):
+        question = validate(OwnQuestion, row, f"{path}: row {line}")
         if (first := lines.setdefault(question.id or question.question, line)) != line:
             raise ConfigError(f"{path}: line {line} repeats the id or question of line {first}")
         questions[line] = question
     return questions
-
-
-def _read_question(row: Mapping[str, Any], line: int) -> tuple[int, OwnQuestion]:
-    try:
-        return line, OwnQuestion.model_validate(row)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = "".join(f"{part}: " for part in first["loc"][:1])
-        raise ValueError(f"{field}{in_words(first, OwnQuestion)}") from error
 
 
 class Target(NamedTuple):

@@ -10,14 +10,14 @@ from graphwalk.analysis.estimate import estimate_run
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.verify import verify_run
-from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.errors import ConfigError
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat
-from tests.runs.runs import records, resume, start
+from tests.runs.runs import records, start
 
 LOCAL = "openai-api/local"
 REPLIES = {
@@ -131,17 +131,3 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
             for n, text in enumerate(MISTAKES.values(), 1):
                 assert f"line {n}: {text}" in str(caught.value)
         assert not server.requests
-
-
-async def test_run_folder_has_the_questions(tmp_path: Path) -> None:
-    dataset = write(tmp_path, QUESTIONS)
-    await start(tmp_path / "run", config(dataset, models=["scripted/look"], limit=2))
-    dataset.unlink()
-    folder = RunFolder.open(tmp_path / "run")
-    assert (await verify_run(folder, Variables())).holds
-    assert rescore_run(folder) == (0, 2)
-    write(tmp_path, QUESTIONS)
-    assert (await resume(tmp_path / "run")).finished == 2
-    write(tmp_path, QUESTIONS[:1])
-    with pytest.raises(RunLogError, match=r"texts\.dataset/qa\.jsonl: "):
-        await resume(tmp_path / "run")

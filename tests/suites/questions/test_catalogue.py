@@ -49,6 +49,7 @@ def test_values_are_written_so_that_text_and_numbers_differ(value: Value, text: 
         ("class: retrieval", "class: trivia", ":2: class: must be"),
         ("{role: property, of: label}", "{role: property}", ":7: parameters.property: `of` must name an earlier"),
         ("nodes have the value {{ value", "nodes have the value {{ vale", ":9: wording: there is no vale; known:"),
+        ("{{ label | label }}", "{{ label }}", ": cypher: the Cypher template writes 'Name' without a filter"),
         ("{{ label | label }}", "{{ label | label }", "cypher: the Cypher template cannot be rendered"),
         (
             "answer_fields: [node_key]",

@@ -61,27 +61,6 @@ def test_paths_are_relative_to_the_experiment(place: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("computed: [total]", "computed: [sum]", "dead_ends.yaml:14: computed: there is no sum; known: total"),
-        (
-            "RETURN count(DISTINCT n) AS size",
-            "RETURN {{ size }}",
-            ":16: drawing.wider.0: the Cypher template cannot be rendered: 'size' is undefined",
-        ),
-        ("(n:{{ label | label }})\n", "(n:{{ label }})\n", ":9: cypher: the Cypher template writes 'Name' without"),
-    ],
-)
-def test_mistakes_in_its_file_are_found_before_anything_is_made(place: Path, old: str, new: str, message: str) -> None:
-    assert old in ENDS
-    (place / "dead_ends.yaml").write_text(ENDS.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(ConfigError) as caught:
-        validate(QuestionsConfig, {"name": "questions", "questions": ["./dead_ends.yaml"]}, "mine.yaml", folder=place)
-    assert str(place / "dead_ends.yaml") in str(caught.value)
-    assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
         ("WHERE NOT", "WHEN NOT", "dead_ends.yaml:9: cypher: the embedded engine refused a query"),
         ("AS total", "AS sum", "dead_ends.yaml:9: cypher: the query returns sum, expected total"),
         ("many {{ label }}", "many {{ label + 1 }}", "dead_ends.yaml:5: wording: cannot be rendered for"),

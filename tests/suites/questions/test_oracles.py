@@ -14,7 +14,6 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions import graph_index as compared
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.graph_index import GraphIndex
@@ -113,18 +112,3 @@ async def test_one_tied_node_is_enough_and_a_wrong_one_is_not() -> None:
     assert not agree(question, [{"node_key": "c", "rel_count": 1}], tied)
     assert not agree(question, [], tied)
     assert not agree(question, tied[:1], [])
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "equal", "differs"),
-    [
-        (1, 1.0, True, False),
-        (1, True, False, True),
-        ("1", 1, False, True),
-        ("a", "b", False, True),
-        (None, 1, False, False),
-        (None, None, False, False),
-    ],
-)
-def test_comparison_follows_cypher(left: Value | None, right: Value | None, equal: bool, differs: bool) -> None:
-    assert (compared.equal(left, right), compared.differs(left, right)) == (equal, differs)

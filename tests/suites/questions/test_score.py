@@ -3,7 +3,6 @@ import json
 import pytest
 
 from graphwalk.models.trajectory import ExitStatus
-from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.questions.task import QuestionTask
 from tests.explained import explained_score
 from tests.suites.episodes import call, episode, seen, tool_turn
@@ -93,12 +92,6 @@ def test_an_answer_without_tools_or_evaluator_cannot_be_verified(changes, settin
     assert (result.grounded, result.error_class) == (None, "extra_rows")
 
 
-def test_the_score_has_stage_and_loss_of_the_extraction():
-    extraction = Extraction(keys("a"), "model", lossy=True)
-    result = task(keys("a")).score(episode(answer="it is a"), extraction)
-    assert (result.correct, result.extraction_stage, result.lossy) == (True, "model", True)
-
-
 def test_an_answer_forced_by_a_limit_is_none_strictly():
     for how in ({"forced": True}, *({"status": ExitStatus(f"{limit}_limit")} for limit in ("turn", "call"))):
         result = score(task(keys("a")), keys("a"), keys("a"), **how)
@@ -144,8 +137,3 @@ def test_a_node_whose_key_looks_like_the_right_one_is_wrong(right, wrong):
     assert score(task(keys(right)), keys(wrong), keys(right)).error_class == "invented"
     assert score(task(keys(right)), keys(right), keys(right)).correct
     assert score(task(keys(right)), f"It is {wrong}.", keys(right)).error_class == "unreadable"
-
-
-def test_a_key_without_quotes_is_its_text():
-    assert score(task(keys("7", "1.10")), '[{"node_key": 7}, {"node_key": 1.10}]', keys("7", "1.10")).grounded == 1.0
-    assert not score(task(keys("1.1")), '[{"node_key": 1.10}]', keys("1.1", "1.10")).correct

@@ -1,29 +1,22 @@
 """The expert answers every question with the four tools; other agents are right as often as expected of them."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 import graphwalk
-from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Value
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.scripted import MOST_TURNS, expert
-from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from tests.suites.questions.episodes import Stage, stage
 
-FILMS = Path(__file__).parents[2] / "data" / "films.json"
 SEEDS = range(2)
 
 
@@ -81,18 +74,3 @@ def test_cypher_answers_every_question_by_its_own_query() -> None:
         result = graphwalk.play(task, graph, model="scripted/cypher", setting="write_cypher")
         assert result.score is not None
         assert result.score["correct"], task.template
-
-
-async def test_pages_that_the_agent_reads_are_counted() -> None:
-    agent = AgentConfig(result_tokens=400)
-    suite, config = QuestionsSuite(), QuestionsConfig.model_validate({"graphs": [{"file": str(FILMS)}]})
-    (instance,) = suite.graphs(config, 1)
-    assert instance.graph is not None
-    store = await EmbeddedDatabase().load(instance.graph)
-    toolbox = GraphToolbox(store, await store.schema(), agent=agent)
-    about = LoadedGraph(instance, store)
-    for task in (await suite.tasks(about, config, 1, agent)).asked:
-        walk = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
-        reference = await analysis_of(suite).reference(task, about, agent)
-        assert reference is not None
-        assert (reference.turns, reference.calls) == (walk.turns, walk.calls), task.template
