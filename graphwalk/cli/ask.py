@@ -38,6 +38,7 @@ def ask(
     small: Annotated[bool, typer.Option("--small", help="Short prompts and results, for a small context.")] = False,
     json: options.Json = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
+    no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
     override: options.Override = None,
 ) -> None:
     """Ask a question about your own graph.
@@ -65,12 +66,14 @@ def ask(
             earlier: tuple[Exchange, ...] = ()
             try:
                 async for line in _questions(question):
-                    folder = folder or ConversationFolder(out, source, agent)
-                    teller.log = folder.folder
-                    folder.begin(line)
+                    if not no_log:
+                        folder = folder or ConversationFolder(out, source, agent)
+                        teller.log = folder.folder
+                        folder.begin(line)
                     with teller.waiting(name):
                         answer = await agent.ask(line, earlier)
-                    folder.add(answer)
+                    if folder is not None:
+                        folder.add(answer)
                     teller.tell(answer, opened.name)
                     earlier = answer.conversation
             finally:
@@ -81,28 +84,31 @@ def ask(
     finally:
         if teller.log is not None and not json:
             say(f"run folder: {teller.log.path}   (graphwalk view {teller.log.quoted})")
-    if teller.log is None:
-        raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
     if teller.exit_code:
         raise typer.Exit(teller.exit_code)
 
 
 async def _questions(only: str | None) -> AsyncIterator[str]:
-    """Yield the only question, or each line typed until Ctrl-D. Empty ones are ignored."""
+    """Yield the only question, or each line of stdin that is not empty. Raise ConfigError without a question."""
+    none = ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
     if only is not None:
-        if only.strip():
-            yield only
+        if not only.strip():
+            raise none
+        yield only
         return
-    lines, typed = _lines_of_stdin(), sys.stdin.isatty()
+    lines, typed, number = _lines_of_stdin(), sys.stdin.isatty(), 0
     if typed:
         say("Ask a question; Ctrl-D ends.")
     while True:
         if typed:
             stderr().print("> ", end="")
         line = await lines.get()
+        if line is None and not typed and not number:
+            raise none
         if line is None:
             return
         if line.strip():
+            number += 1
             yield line
 
 
