@@ -8,7 +8,6 @@ import json
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -39,11 +38,6 @@ class StatefulServer:
         self.http = ModelServer(self.respond)
         self._expected: dict[int, list[Any]] = defaultdict(list)
         """By turn, what has to come back."""
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """Keyword arguments of the model's constructor."""
-        return {}
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[Variables]:
@@ -143,45 +137,9 @@ class ResponsesServer(StatefulServer):
         return body, expected
 
 
-class AnthropicServer(StatefulServer):
-    """Anthropic's own API, called by `langchain_anthropic.ChatAnthropic`. All messages have the same id."""
-
-    spec = "langchain/langchain_anthropic.ChatAnthropic/claude-of-the-tests"
-    variable = "ANTHROPIC_BASE_URL"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        address = self.http.url.removesuffix("/v1")
-        thinking = {"type": "enabled", "budget_tokens": 1024}
-        return {"base_url": address, "max_retries": 0, "max_tokens": 4096, "thinking": thinking}
-
-    def respond(self, request: Request) -> Answer:
-        """Return an answer after which the client, which LangChain never closes, leaves no connection open."""
-        answer = super().respond(request)
-        return replace(answer, headers={**answer.headers, "connection": "close"})
-
-    def messages_of_model(self, body: dict[str, Any]) -> list[Any]:
-        contents = [message["content"] for message in body["messages"] if message["role"] == "assistant"]
-        return [[{"type": "text", "text": one}] if isinstance(one, str) else one for one in contents]
-
-    def reply(self, text: str, calls: list[tuple[str, str]]) -> tuple[dict[str, Any], Any]:
-        content: list[dict[str, Any]] = [
-            {"type": "thinking", "thinking": "Hm.", "signature": self.signature()},
-            {"type": "redacted_thinking", "data": self.signature("redacted")},
-            {"type": "text", "text": text},
-        ]
-        for call_id, arguments in calls:
-            content.append({"type": "tool_use", "id": call_id, "name": "think", "input": json.loads(arguments)})
-        message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content}
-        usage = {"input_tokens": 10, "output_tokens": 5}
-        reason = "tool_use" if calls else "end_turn"
-        return {**message, "usage": usage, "stop_reason": reason, "stop_sequence": None}, content
-
-
 SERVERS: dict[str, type[StatefulServer]] = {
     "Chat": ChatServer,
     "Responses": ResponsesServer,
-    "Anthropic": AnthropicServer,
 }
 
 

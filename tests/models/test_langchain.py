@@ -1,6 +1,6 @@
 """LangChain chat models behind our protocol; no type of LangChain's comes out."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -14,7 +14,7 @@ from pydantic import Field
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.models.langchain import LangchainModel, from_langchain, to_state
-from graphwalk.models.registry import Guarded, open_model
+from graphwalk.models.registry import open_model
 from graphwalk.variables import Variables
 from tests.models.player import ASK, LOOK
 
@@ -34,9 +34,9 @@ class ToolChat(GenericFakeChatModel):
 
 def calling() -> AIMessage:
     return AIMessage(
-        [{"type": "text", "text": "let me "}, {"type": "text", "text": "see"}],
+        [{"type": "thinking", "thinking": "hm", "signature": "s1"}, {"type": "text", "text": "let me see"}],
         tool_calls=[{"id": "1", "name": "look", "args": {"key": "a"}}],
-        invalid_tool_calls=[{"id": None, "name": "look", "args": "{", "error": "x", "type": "invalid_tool_call"}],
+        invalid_tool_calls=[{"id": "2", "name": "look", "args": "{", "error": "x", "type": "invalid_tool_call"}],
         usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10},
         response_metadata={"finish_reason": "tool_calls", "model_name": "m-1"},
     )
@@ -46,8 +46,8 @@ async def test_a_conversation_with_tools() -> None:
     chat = ToolChat(messages=iter([calling(), AIMessage("done")]))
     model = LangchainModel(chat)
     reply = await model.complete(ASK, (LOOK,), CallOptions(temperature=0.5, parallel_tool_calls=False))
-    calls = (ToolCall("1", "look", '{"key": "a"}'), ToolCall("call_1_1", "look", "{"))
-    message = Message("assistant", "let me see", calls, provider_state=reply.message.provider_state)
+    calls = (ToolCall("1", "look", '{"key": "a"}'), ToolCall("2", "look", "{"))
+    message = Message("assistant", "let me see", calls, reasoning="hm", provider_state=reply.message.provider_state)
     assert reply == Reply(message, Usage(7, 3), "tool_calls", reply.seconds, "m-1")
     assert from_langchain(to_state(reply)) == message, "the tools see the arguments as the model wrote them"
     kwargs = chat.seen[0][1]
@@ -55,6 +55,7 @@ async def test_a_conversation_with_tools() -> None:
     history = [Message("system", "s"), *ASK, reply.message, Message("tool", "seen", tool_call_id="1")]
     assert (await model.complete(history, (), CallOptions())).message.content == "done"
     assert [message.type for message in chat.seen[1][0]] == ["system", "human", "ai", "tool"]
+    assert chat.seen[1][0][2].content == calling().content, "content blocks are state, and sent back as they came"
     await model.close()
 
 
@@ -86,22 +87,6 @@ async def test_failures() -> None:
         with pytest.raises(ModelError) as failure:
             await LangchainModel(Failing(responses=["x"])).complete(ASK, (), CallOptions())
         assert (failure.value.retryable, failure.value.retry_after) == (retryable, after)
-
-
-async def test_a_call_that_the_server_could_not_read_is_the_reply_of_the_model() -> None:
-    class RefusedError(RuntimeError):
-        status_code = 400
-        body: ClassVar[Any] = {
-            "error": {"code": "tool_use_failed", "failed_generation": '<function=look>{"key": "a"}</function>'}
-        }
-
-    class Failing(ToolChat):
-        def _generate(self, *args: Any, **kwargs: Any) -> Any:
-            raise RefusedError("Failed to call a function.")
-
-    model = Guarded(LangchainModel(Failing(messages=iter([]))), Variables(), "langchain/groq")
-    (call,) = (await model.complete(ASK, (LOOK,), CallOptions())).message.tool_calls
-    assert (call.name, call.arguments) == ("look", '{"key": "a"}')
 
 
 async def test_model_without_tools_is_an_error() -> None:

@@ -20,7 +20,7 @@ TOOLS = (ToolSpec("think", "Thinks.", {"type": "object", "properties": {}}),)
 @asynccontextmanager
 async def opened(server: StatefulServer) -> AsyncIterator[Model]:
     async with server.serving() as variables:
-        model = open_model(server.spec, variables, server.arguments)
+        model = open_model(server.spec, variables)
         yield model
         await model.close()
 
@@ -35,9 +35,8 @@ async def converse(model: Model) -> list[Message]:
     return messages
 
 
-@pytest.mark.parametrize("name", ["Chat", "Responses", pytest.param("Anthropic", marks=pytest.mark.extended)])
-async def test_state_is_sent_back_unchanged_also_from_a_file(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+@pytest.mark.parametrize("name", SERVERS)
+async def test_state_is_sent_back_unchanged_also_from_a_file(name: str) -> None:
     server = SERVERS[name]()
     async with opened(server) as model:
         messages = await converse(model)
@@ -52,15 +51,10 @@ async def test_state_is_sent_back_unchanged_also_from_a_file(name: str, monkeypa
     assert server.refusals == []
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("Chat", "Responses"), pytest.param("Anthropic", "Chat", marks=pytest.mark.extended)],
-)
-async def test_state_of_another_api_is_not_sent(first: str, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
-    async with opened(SERVERS[first]()) as model:
+async def test_state_of_another_api_is_not_sent() -> None:
+    async with opened(SERVERS["Chat"]()) as model:
         messages = await converse(model)
-    server = SERVERS[second]()
+    server = SERVERS["Responses"]()
     async with opened(server) as model:
         with pytest.raises(ModelError, match=re.escape(server.words)):
             await model.complete(messages, TOOLS, CallOptions())

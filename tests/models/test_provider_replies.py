@@ -123,3 +123,18 @@ def test_a_call_that_the_server_cannot_read_is_no_failure_of_the_server(status: 
 )
 def test_errors_inside_of_a_good_status(body: object, retryable: bool) -> None:
     assert reported_error(body, "host").retryable == retryable
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "m does not support tools",
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+        "This response_format type is unavailable now",
+        "This model does not support response format `json_schema`. See supported models",
+        "Failed to parse grammar",
+    ],
+    ids=["Ollama", "vLLM", "DeepSeek", "Groq", "llama.cpp"],
+)
+def test_the_error_of_a_server_without_tools_or_schemas_names_the_text_protocol(message: str) -> None:
+    assert "-o agent.tool_protocol=text" in status_error(400, {}, {"error": {"message": message}}, "host").hint

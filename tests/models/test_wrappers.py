@@ -3,16 +3,15 @@
 import asyncio
 import itertools
 import json
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig, Limits, Price
+from graphwalk.config.agent import Limits, Price
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, Usage
 from graphwalk.models.openai import OpenAIModel
@@ -59,23 +58,12 @@ async def test_the_first_failure_is_noted() -> None:
     assert notes == [f"{player.name}: busy; retry 1 of 2"]
 
 
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        error(429, "slow down", retry_after="0.3"),
-        error(503, "not yet", retry_after_ms="300"),
-        error(429, "slow down", retry_after="0.3s"),
-        Answer([{"error": {"code": 429, "message": "quota", "details": [{"retryDelay": "0.3s"}]}}], 429),
-    ],
-    ids=["seconds", "milliseconds", "duration", "Gemini"],
-)
-async def test_no_call_is_earlier_than_the_server_allows(
-    model: OpenAIModel, server: ModelServer, refusal: Answer
-) -> None:
+async def test_no_call_is_earlier_than_the_server_allows(model: OpenAIModel, server: ModelServer) -> None:
+    refusal = error(429, "slow down", retry_after="0.2s")
     server.respond = in_turn(refusal, refusal, "ok")
     await in_run(model, Limits(retries=5)).complete(ASK, (), CallOptions())
     times = [request.time for request in server.requests]
-    assert all(later - earlier >= 0.3 - CLOCK for earlier, later in itertools.pairwise(times))
+    assert all(later - earlier >= 0.2 - CLOCK for earlier, later in itertools.pairwise(times))
 
 
 async def test_all_calls_wait_if_the_server_asks_one() -> None:
@@ -110,7 +98,6 @@ async def test_calls_are_spaced_by_a_rate_limit(limits: dict[str, float]) -> Non
 
 HANGING = {
     "silence": Answer(chat("late"), delay=60),
-    "half a body": Answer(b'{"choices": [', then="hang"),
     "endless": Answer(b"{", then="endless"),
 }
 
@@ -118,7 +105,7 @@ HANGING = {
 @pytest.mark.parametrize("answer", HANGING.values(), ids=HANGING.keys())
 async def test_the_deadline_is_kept(model: OpenAIModel, server: ModelServer, answer: Answer) -> None:
     server.respond = lambda _: answer
-    caller = in_run(model, Limits(call_seconds=0.4, retries=0))
+    caller = in_run(model, Limits(call_seconds=0.2, retries=0))
     calls = [caller.complete(ASK, (), CallOptions()) for _ in range(4)]
     failures: Sequence[object] = await asyncio.gather(*calls, return_exceptions=True)
     assert all(isinstance(f, ModelError) and f.retryable for f in failures)
@@ -288,23 +275,3 @@ async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
     assert used.message.provider_state == {"format": "x", "message": {"signature": "signed ***"}}
     assert used == await cached(Player(), cache, "e").complete(ASK, (), CallOptions())
     cache.close()
-
-
-REFUSALS: list[tuple[Literal["native", "json"], str]] = [
-    ("native", "m does not support tools"),
-    ("native", '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
-    ("json", "This response_format type is unavailable now"),
-    ("json", "This model does not support response format `json_schema`. See supported models"),
-    ("json", "Failed to parse grammar"),
-]
-
-
-@pytest.mark.parametrize(("protocol", "message"), REFUSALS, ids=["Ollama", "vLLM", "DeepSeek", "Groq", "llama.cpp"])
-async def test_the_error_of_a_server_without_tools_or_schemas_names_the_text_protocol(
-    model: OpenAIModel, server: ModelServer, protocol: Literal["native", "json"], message: str
-) -> None:
-    server.respond = in_turn(error(400, message))
-    with pytest.raises(ModelError, match=re.escape(message)) as failure:
-        await in_run(model, agent=AgentConfig(tool_protocol=protocol)).complete(ASK, (LOOK,), CallOptions())
-    assert "-o agent.tool_protocol=text" in failure.value.hint
-    assert len(server.requests) == 1

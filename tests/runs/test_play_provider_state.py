@@ -22,22 +22,16 @@ EPISODES = 3
 FAST = {"limits.retries": 0, "limits.max_concurrency": 2}
 
 
-@pytest.fixture(
-    params=["Chat", *(pytest.param(name, marks=pytest.mark.extended) for name in ("Responses", "Anthropic"))]
-)
-def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StatefulServer:
+@pytest.fixture(params=["Chat", pytest.param("Responses", marks=pytest.mark.extended)])
+def server(request: pytest.FixtureRequest) -> StatefulServer:
     """One server for each API."""
-    if request.param == "Anthropic":
-        pytest.importorskip("langchain_anthropic")
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     return SERVERS[request.param]()
 
 
 def asked(server: StatefulServer, **flags: Any) -> AnyExperiment:
     """One task, so that the plan is made fast, and several episodes of it."""
     one = {"suite.questions": ["node_count"], "repeats": EPISODES}
-    arguments = {server.spec: server.arguments} if server.arguments else {}
-    return experiment(models=[server.spec], model_arguments=arguments, **{**FAST, **one, **flags})
+    return experiment(models=[server.spec], **{**FAST, **one, **flags})
 
 
 def last(folder: Path) -> list[dict[str, Any]]:
