@@ -69,13 +69,10 @@ class Message:
         if self.content is None and not self.tool_calls:
             wire["content"] = ""
         if self.tool_calls:
-            functions = [
-                {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
-                for call in self.tool_calls
-            ]
+            functions = [(c.id, sendable_name(c.name), sendable_arguments(c.arguments)) for c in self.tool_calls]
             wire["tool_calls"] = [
-                {"id": call.id, "type": "function", "function": function}
-                for call, function in zip(self.tool_calls, functions, strict=True)
+                {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for id_, name, arguments in functions
             ]
         if self.tool_call_id is not None:
             wire["tool_call_id"] = self.tool_call_id
@@ -203,6 +200,12 @@ class CallOptions:
     stop: tuple[str, ...] = ()
     answer_schema: Mapping[str, Any] | None = None
     response_schema: Mapping[str, Any] | None = None
+
+    @property
+    def json_schema(self) -> dict[str, Any] | None:
+        """The name and the JSON schema of the reply, None without a schema. OpenAI's strict mode refuses ours."""
+        schema = self.response_schema
+        return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": False}
 
     @cached_property
     def canonical(self) -> bytes:

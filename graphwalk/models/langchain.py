@@ -201,8 +201,7 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
     }
     if options.stop:
         named["stop"] = [*options.stop]
-    if options.response_schema is not None:
-        schema = {"name": "reply", "schema": dict(options.response_schema), "strict": False}
+    if (schema := options.json_schema) is not None:
         named["response_format"] = {"type": "json_schema", "json_schema": schema}
     settings = {name: value for name, value in named.items() if value is not None} | dict(options.extra)
     if options.on_text is None:

@@ -236,7 +236,7 @@ class ChatModel(OpenAIModel):
         parallel = options.parallel_tool_calls is False or not self._at_openai
         # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
         stop = options.stop and not self._at_openai
-        schema = _schema(options)
+        schema = options.json_schema
         fields = {
             "temperature": options.temperature,
             "top_p": options.top_p,
@@ -333,7 +333,7 @@ class ResponsesModel(OpenAIModel):
     def _request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
     ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-        schema = _schema(options)
+        schema = options.json_schema
         fields = {
             "store": False,
             "include": ["reasoning.encrypted_content"],
@@ -412,12 +412,6 @@ def _returnable(item: dict[str, Any]) -> dict[str, Any]:
 
 def _text_of(parts: Iterable[Any]) -> str:
     return "".join(text(mapping(part).get("text") or mapping(part).get("refusal")) or "" for part in parts)
-
-
-def _schema(options: CallOptions) -> dict[str, Any] | None:
-    """Return the name and the JSON schema of a reply, None without a schema. OpenAI's strict mode refuses ours."""
-    schema = options.response_schema
-    return None if schema is None else {"name": "reply", "schema": dict(schema), "strict": False}
 
 
 def _add_piece(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:

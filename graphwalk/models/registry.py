@@ -124,16 +124,14 @@ class Guarded(Wrapper):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
             redact, message = self._secrets.redact_certain, reply.message
             state = message.provider_state
-            if state is not None:
-                state = json.loads(redact(json.dumps(state)))
             clean = replace(
                 message,
-                content=None if message.content is None else redact(message.content),
-                reasoning=None if message.reasoning is None else redact(message.reasoning),
+                content=message.content and redact(message.content),
+                reasoning=message.reasoning and redact(message.reasoning),
                 tool_calls=tuple(
                     ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls
                 ),
-                provider_state=state,
+                provider_state=state and json.loads(redact(json.dumps(state))),
             )
             return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
         except ModelError as error:
@@ -186,21 +184,18 @@ def base_url(spec: str, variables: Variables) -> str | None:
     return variables.get(f"{variable}_BASE_URL") or address
 
 
-def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -> OpenAIModel:
-    """Return a model that calls your own `openai.AsyncOpenAI` client.
+def openai_model(client: "AsyncOpenAI", model: str) -> OpenAIModel:
+    """Return a model that calls your own `openai.AsyncOpenAI` client: Responses for OpenAI's reasoning models.
 
-    `api` is "chat" or "responses"; None: "responses" for OpenAI's reasoning models, else "chat". The client's retries
-    are not used, and it is not closed. Raise ConfigError for any other object.
+    The client's retries are not used, and it is not closed. Raise ConfigError for any other object.
     """
     from openai import AsyncAzureOpenAI, AsyncOpenAI
 
     if not isinstance(client, AsyncOpenAI) or isinstance(client, AsyncAzureOpenAI):
         hint = "openai_model(AsyncOpenAI(), …); for Azure with base_url https://RESOURCE.openai.azure.com/openai/v1"
         raise ConfigError(f"{type(client).__name__} is not an AsyncOpenAI client", hint=hint)
-    if api not in (None, "chat", "responses"):
-        raise ConfigError(f"api is {api!r}", hint='"chat" or "responses"')
     reasoning = client.base_url.host == OPENAI_HOST and _REASONING_MODEL.match(model)
-    kind = ResponsesModel if api == "responses" or (api is None and reasoning) else ChatModel
+    kind = ResponsesModel if reasoning else ChatModel
     return kind(f"openai/{model}", client.with_options(max_retries=0), model)
 
 
@@ -272,11 +267,7 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
 
 def _host(variable: str, address: str) -> str:
     """Return the host of an address. Raise ConfigError if the address is malformed."""
-    try:
-        url = urlsplit(address)
-        good = url.scheme in ("http", "https") and (url.port or 1) < 65536
-    except ValueError:
-        good = False
-    if not (good and url.hostname and address.isprintable() and " " not in address):
+    url = urlsplit(address)
+    if url.scheme not in ("http", "https") or not url.hostname or not address.isprintable() or " " in address:
         raise ConfigError(f"{variable} is not the address of a server", hint="write it as https://host/v1")
     return url.hostname

@@ -79,15 +79,12 @@ class ScriptedModel(Model):
 
     def _advance(self, results: list[str] | None) -> None:
         try:
-            move = next(self._policy) if results is None else self._policy.send(results)
+            asks = next(self._policy) if results is None else self._policy.send(results)
         except StopIteration as end:
             self._move = end.value
         else:
-            self._move = [self._call(ask) for ask in move]
-
-    def _call(self, ask: Ask) -> ToolCall:
-        self._calls += 1
-        return ask.call(f"call_{self._calls}")
+            self._move = [ask.call(f"call_{number}") for number, ask in enumerate(asks, self._calls + 1)]
+            self._calls += len(asks)
 
     def _forced_answer(self) -> str:
         try:

@@ -217,17 +217,14 @@ class ReplyCache:
     """The replies of one run on disk, one line each; memory holds only their positions in the file.
 
     The lock of the run folder admits one process at a time. An incomplete last line is removed. Raise RunLogError if
-    the file is damaged elsewhere, or cannot be opened or written.
+    the file is damaged elsewhere, or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0
-        try:
-            path.touch()
-            self._reader = path.open("rb")
-        except OSError as error:
-            raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
+        path.touch()
+        self._reader = path.open("rb")
         for number, line in enumerate(self._reader, 1):
             if not line.endswith(b"\n"):
                 break

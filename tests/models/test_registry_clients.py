@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from openai import AsyncAzureOpenAI, AsyncOpenAI
 
-from graphwalk.errors import ModelError
+from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.chat import CallOptions
-from graphwalk.models.registry import open_model
+from graphwalk.models.registry import open_model, openai_model
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
 from tests.models.conftest import KEY
@@ -102,3 +103,13 @@ async def test_organisation_and_project_are_for_openai_alone_unless_given(
     sent = [tuple(request.headers.get(name) for name in names) for request in server.requests]
     assert sent == [("org-1", "proj-1"), (None, None), (None, None), ("org-2", "proj-2")]
     assert (server.requests[-1].headers["x-team"], server.requests[-1].headers["user-agent"]) == ("graphs", "mine/1")
+
+
+async def test_a_client_of_your_own_is_called_and_not_closed(server: ModelServer) -> None:
+    async with AsyncOpenAI(api_key=KEY, base_url=server.url) as client:
+        model = openai_model(client, "m")
+        assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
+        await model.close()
+        assert not client.is_closed()
+    with pytest.raises(ConfigError, match="AsyncAzureOpenAI is not an AsyncOpenAI client"):
+        openai_model(AsyncAzureOpenAI(api_key=KEY, azure_endpoint=server.url, api_version="1"), "m")
