@@ -136,15 +136,14 @@ def value_of(data: Any) -> Value | None:
     )
 
 
-_TEMPORAL_TAGS: dict[str, TemporalKind] = {
-    "$date": "date",
-    "$time": "time",
-    "$localTime": "local time",
-    "$dateTime": "datetime",
-    "$localDateTime": "local datetime",
-    "$duration": "duration",
+_TAGS: dict[TemporalKind, str] = {
+    "date": "$date",
+    "time": "$time",
+    "local time": "$localTime",
+    "datetime": "$dateTime",
+    "local datetime": "$localDateTime",
+    "duration": "$duration",
 }
-_TAG_OF = {kind: tag for tag, kind in _TEMPORAL_TAGS.items()}
 
 
 def json_value(value: Value) -> Any:
@@ -153,7 +152,7 @@ def json_value(value: Value) -> Any:
         case tuple():
             return [json_value(item) for item in value]
         case Temporal(kind, text):
-            return {_TAG_OF[kind]: text}
+            return {_TAGS[kind]: text}
         case Point(srid, coordinates):
             return {"$point": dict(zip(("srid", "x", "y", "z"), (srid, *coordinates), strict=False))}
         case bytes():
@@ -174,35 +173,24 @@ def from_json(data: Any) -> Any:
         return data
     if len(data) > 1 and data.keys() <= _POINT_FIELDS:
         return point_of(data)
-    tags = (*_TEMPORAL_TAGS, "$point", "$bytes", "$float")
+    tags = (*_TAGS.values(), "$point", "$bytes", "$float")
     if len(data) != 1 or (tag := next(iter(data))) not in tags:
         raise ValueError(f"an object cannot be a value, unless it is one of {', '.join(tags)}: {brief(data)}")
     content = data[tag]
     if tag == "$point" and isinstance(content, dict):
         return point_of(content)
     if isinstance(content, str):
-        if tag in _TEMPORAL_TAGS:
-            return read_temporal(content, _TEMPORAL_TAGS[tag])
-        if tag == "$bytes":
-            return read_value("bytes", content)
-        if tag == "$float" and content in SPECIAL_FLOATS:
-            return SPECIAL_FLOATS[content]
+        return read_value(tag.removeprefix("$").lower(), content)
     raise ValueError(f"{tag} cannot be {brief(content)}")
 
 
 _LONGEST_TEMPORAL = 120
 """Characters of the longest text that can be a date, a time or a duration."""
-_DATE = r"(?P<year>[+-]?\d{4,9})-(?P<month>\d\d)-(?P<day>\d\d)"
-_CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
+_CLOCK = r"(?P<clock>\d\d:\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
 _OFFSET = r"(?P<offset>[Zz]|[+-]\d\d(?::?\d\d(?::\d\d)?)?)"
-_ZONE = r"(?:\[(?P<zone>[A-Za-z][\w+/:-]{0,60})\])?"
-_FORMS: dict[TemporalKind, re.Pattern[str]] = {
-    "date": re.compile(_DATE, re.ASCII),
-    "time": re.compile(_CLOCK + _OFFSET, re.ASCII),
-    "local time": re.compile(_CLOCK, re.ASCII),
-    "datetime": re.compile(f"{_DATE}[T ]{_CLOCK}{_OFFSET}{_ZONE}", re.ASCII),
-    "local datetime": re.compile(f"{_DATE}[T ]{_CLOCK}", re.ASCII),
-}
+_ZONE = r"(?P<zone>\[[A-Za-z][\w+/:-]{0,60}\])"
+_TIME = re.compile(f"{_CLOCK}{_OFFSET}?", re.ASCII)
+_DAY = re.compile(rf"(?P<date>\d{{4}}-\d\d-\d\d)(?:[T ]{_CLOCK}(?:{_OFFSET}{_ZONE}?)?)?", re.ASCII)
 _NUMBER = r"([+-]?\d{1,18})"
 _DURATION = re.compile(
     rf"(-)?P(?:{_NUMBER}Y)?(?:{_NUMBER}M)?(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
@@ -218,49 +206,41 @@ _INT64 = 2**63
 def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
     """Return the date, time or duration in a text, of this kind or (None) of any kind.
 
-    ValueError if it writes none.
+    ValueError if it writes none. Years are from 1 to 9999.
     """
     text = text.strip() if len(text) <= _LONGEST_TEMPORAL else ""
-    if kind == "duration" or (kind is None and _DURATION.fullmatch(text)):
-        return _read_duration(text)
-    kind = kind or next((one for one, form in _FORMS.items() if form.fullmatch(text)), None)
-    match = _FORMS[kind].fullmatch(text) if kind else None
-    if kind is None or match is None:
+    value = None
+    if match := _DURATION.fullmatch(text):
+        value = _read_duration(match)
+    elif match := _DAY.fullmatch(text) or _TIME.fullmatch(text):
+        try:
+            value = _read_moment(**match.groupdict(""))
+        except ValueError as error:
+            raise ValueError(f"{text!r} is not a date or time: {error}") from None
+    if value is None or kind not in (None, value.kind):
         raise ValueError(f"{text!r} is not a {kind or 'date, time or duration'} in the form of ISO 8601")
-    parts = {name: part or "" for name, part in match.groupdict().items()}
-    texts = []
-    try:
-        if "year" in parts:
-            year, month, day = (int(parts[name]) for name in ("year", "month", "day"))
-            # The calendar repeats every 400 years; Python's years end at 9999, Cypher's do not.
-            dt.date(2000 + year % 400, month, day)
-            texts.append(day_text(year, month, day))
-        if "hour" in parts:
-            hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
-            dt.time(hour, minute, second)
-            clock = clock_text(hour, minute, second, int(parts["fraction"].ljust(9, "0")))
-            texts.append(clock + _offset_text(parts.get("offset", "")))
-    except ValueError as error:
-        raise ValueError(f"{text!r} is not a {kind}: {error}") from None
-    zone = parts.get("zone")
-    return Temporal(kind, "T".join(texts) + (f"[{zone}]" if zone else ""))
+    return value
 
 
-def _offset_text(text: str) -> str:
-    if not text or text in "Zz":
-        return text.upper()
-    hours, minutes, seconds = (int(part) for part in re.findall(r"\d\d", text + "0000")[:3])
-    if hours > 18 or minutes > 59 or seconds > 59:
-        raise ValueError(f"the offset {text} is out of range")
-    if not hours + minutes + seconds:
-        return "Z"
-    return f"{text[0]}{hours:02}:{minutes:02}" + (f":{seconds:02}" if seconds else "")
+def _read_moment(*, clock: str, second: str, fraction: str, offset: str, date: str = "", zone: str = "") -> Temporal:
+    """Return a date or a time from its parts. Raise ValueError for one that does not exist."""
+    if date:
+        dt.date.fromisoformat(date)
+    if not clock:
+        return Temporal("date", date)
+    time = dt.time.fromisoformat(f"{clock}:{second or '00'}{offset.upper()}")
+    text, offset = time.isoformat()[:8], time.isoformat()[8:]
+    if fraction := fraction.rstrip("0"):
+        text += f".{fraction}"
+    text += "Z" if offset == "+00:00" else offset
+    if not date:
+        return Temporal("time" if offset else "local time", text)
+    return Temporal("datetime" if offset else "local datetime", f"{date}T{text}{zone}")
 
 
-def _read_duration(text: str) -> Temporal:
-    match = _DURATION.fullmatch(text)
-    if match is None or text.endswith(("P", "T")):
-        raise ValueError(f"{text!r} is not a duration")
+def _read_duration(match: re.Match[str]) -> Temporal | None:
+    if match[0].endswith(("P", "T")):
+        return None
     minus, *numbers, fraction = match.groups()
     years, months, weeks, days, hours, minutes, seconds = (int(number or 0) for number in numbers)
     nanoseconds = int((fraction or "0").ljust(9, "0"))
@@ -284,18 +264,6 @@ def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str
     if rest:
         clock += sign + f"{rest // _NANOSECONDS}.{rest % _NANOSECONDS:09}".rstrip("0").rstrip(".") + "S"
     return "P" + (date + (f"T{clock}" if clock else "") or "T0S")
-
-
-def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
-    """Return the text of a time of day, with seconds and as few decimals as possible."""
-    fraction = f".{nanosecond:09}".rstrip("0") if nanosecond else ""
-    return f"{hour:02}:{minute:02}:{second:02}{fraction}"
-
-
-def day_text(year: int, month: int, day: int) -> str:
-    """Return the text of a day, with a sign for years before 0 and after 9999."""
-    sign = "-" if year < 0 else "+" if year > 9999 else ""
-    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
 
 
 def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
@@ -401,10 +369,7 @@ def _read_point(text: str) -> Point:
         name, _, value = entry.partition(":")
         fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
     readers: dict[str, Callable[[str], Any]] = {"crs": str, "srid": _read_whole}
-    point = point_of({name: readers.get(name, _read_float)(value) for name, value in fields.items()})
-    if not all(map(math.isfinite, point.coordinates)):
-        raise ValueError(f"the coordinates of a point are finite numbers, not {brief(point.coordinates)}")
-    return point
+    return point_of({name: readers.get(name, _read_float)(value) for name, value in fields.items()})
 
 
 _NAMES: dict[type, str] = {str: "string", int: "long", float: "double", bool: "boolean", Point: "point", bytes: "bytes"}

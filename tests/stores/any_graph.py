@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import schema_of
-from graphwalk.graphs.values import Point, Row, Temporal, Value, clock_text, duration_text, shown
+from graphwalk.graphs.values import Point, Row, Temporal, Value, duration_text, read_temporal, shown
 from graphwalk.models.chat import ToolCall
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.encodings import decode_rows
@@ -38,13 +38,17 @@ def _offset(minutes: int) -> str:
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}" if minutes else "Z"
 
 
+def _clock(hour: int, minute: int, second: int, nanosecond: int) -> str:
+    return read_temporal(f"{hour:02}:{minute:02}:{second:02}.{nanosecond:09}", "local time").text
+
+
 CLOCKS = st.builds(
-    clock_text, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), st.sampled_from([0, 1, 500_000_000, 123456])
+    _clock, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), st.sampled_from([0, 1, 500_000_000, 123456])
 )
 OFFSETS = st.integers(-1080, 1080).map(_offset)
 DATES = st.dates().map(str)
 TEMPORALS = st.one_of(
-    st.builds(Temporal, st.just("date"), st.one_of(DATES, st.sampled_from(["+12345-06-07", "-0044-03-15"]))),
+    st.builds(Temporal, st.just("date"), DATES),
     st.builds(Temporal, st.just("local time"), CLOCKS),
     st.builds(Temporal, st.just("time"), st.tuples(CLOCKS, OFFSETS).map("".join)),
     st.builds(Temporal, st.just("local datetime"), st.tuples(DATES, CLOCKS).map("T".join)),
