@@ -65,14 +65,9 @@ def test_a_conversation_is_shown_viewed_and_exported(tmp_path: Path) -> None:
     rows = list(csv.DictReader((tmp_path / "tables" / "episodes.csv").read_text().splitlines(keepends=True)))
     assert [row["task_question"] for row in rows] == [QUESTION, "And Skagen?"]
     assert "Ida Holm [p1] DIRECTED The Quiet Harbour [f1]" in rows[0]["answer"]
-
-
-@pytest.mark.parametrize("command", ["report", "resume"])
-def test_a_conversation_is_no_run(tmp_path: Path, command: str) -> None:
-    assert asked(QUESTION, "-m", "scripted/look", "--out", "run", folder=tmp_path).returncode == 0
-    done = graphwalk(command, "run", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "run has answers of `graphwalk ask`, which have no target" in done.stderr
+    refused = graphwalk("report", "run", folder=tmp_path)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "run has answers of `graphwalk ask`, which have no target" in refused.stderr
 
 
 async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
@@ -121,13 +116,10 @@ async def test_follow_up_sees_the_conversation(tmp_path: Path) -> None:
 
 async def test_model_failure_is_printed_and_logged(tmp_path: Path) -> None:
     async with ModelServer(lambda _: error(400, "your plan has ended")) as server:
-        plain = await with_model(server, QUESTION, folder=tmp_path)
-        as_json = await with_model(server, QUESTION, "--json", "--out", "run", folder=tmp_path)
-    assert plain.returncode == as_json.returncode == 4
-    assert "error: no answer (model_error)" in plain.stderr
-    assert "your plan has ended" in plain.stderr
-    assert json.loads(as_json.stdout)["exit_status"] == "model_error"
-    assert "your plan has ended" in json.loads(as_json.stdout)["error"]
+        done = await with_model(server, QUESTION, "--out", "run", folder=tmp_path)
+    assert done.returncode == 4
+    assert "error: no answer (model_error)" in done.stderr
+    assert "your plan has ended" in done.stderr
     assert "model_error" in graphwalk("show", "run", folder=tmp_path).stdout
 
 
@@ -152,11 +144,9 @@ async def test_an_answer_that_no_result_supports_is_marked(
         return Answer(chat(reply) if again else chat("", calls))
 
     async with ModelServer(guess) as server:
-        plain = await with_model(server, QUESTION, folder=tmp_path)
-        as_json = await with_model(server, QUESTION, "--json", folder=tmp_path)
-    assert plain.returncode == as_json.returncode == code
-    assert plain.stdout.startswith(f"Not supported by the graph: {cause}\n")
-    assert json.loads(as_json.stdout)["unsupported"] == cause
+        done = await with_model(server, QUESTION, folder=tmp_path)
+    assert done.returncode == code
+    assert done.stdout.startswith(f"Not supported by the graph: {cause}\n")
 
 
 async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp_path: Path) -> None:
@@ -175,10 +165,9 @@ async def test_the_small_profile_answers_in_json_and_other_options_change_it(tmp
     assert (agent["prompts"], agent["encoding"]) == ("short", "json")
 
 
-@pytest.mark.parametrize("words", [(), ("--database", "neo4j")])
-def test_a_database_that_is_down(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_database_that_is_down(tmp_path: Path) -> None:
     down = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "password"}
-    done = graphwalk("ask", QUESTION, "-m", "scripted/look", *words, folder=tmp_path, **down)
+    done = graphwalk("ask", QUESTION, "-m", "scripted/look", folder=tmp_path, **down)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("error: ")
     assert "127.0.0.1:9" in done.stderr
@@ -193,5 +182,3 @@ def test_a_part_of_the_graph_is_asked(tmp_path: Path) -> None:
     assert "ACTED_IN" not in done.stderr
     (graph,) = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["suite"]["graphs"]
     assert (graph["labels"], graph["relationship_types"]) == (["Film", "Person"], ["DIRECTED"])
-    wrong = asked(*words, "--labels", "Movie", folder=tmp_path)
-    assert (wrong.returncode, "there are: City, Film, Person" in wrong.stderr) == (2, True)

@@ -81,17 +81,6 @@ async def test_a_database_is_written_to_every_format(
     assert (knows.type, knows.properties["since"]) == ("CT KNOWS", Temporal("local time", "10:00:00"))
 
 
-def test_the_source_of_a_graph_is_a_file_or_a_database(tmp_path: Path) -> None:
-    for words, cause in (
-        (["example", "g.json", "--database", "neo4j"], "give one of file, neo4j and loaded"),
-        (["a.json", "b.json", "c.json"], "expected SOURCE and TARGET"),
-        (["example", "g.json", "--labels", "Ship"], "need --database"),
-    ):
-        done = graphwalk("export", "graph", *words, folder=tmp_path)
-        assert (done.returncode, cause in done.stderr) == (2, True)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_plain_csv_of_nodes_and_edges(tmp_path: Path) -> None:
     nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
     nodes.write_text("id,label,name\n1,Person,Ida\n2,City,Riga\n")
@@ -99,5 +88,3 @@ def test_plain_csv_of_nodes_and_edges(tmp_path: Path) -> None:
     result = graphwalk("export", "graph", "nodes.csv", "g.json", "--edges", "edges.csv", folder=tmp_path)
     assert "nodes.csv: read as 2 nodes (Person 1, City 1) and 1 relationship (LIVES_IN 1)" in result.stderr
     assert load_graph(tmp_path / "g.json").relationship_count == 1
-    refused = graphwalk("export", "graph", "g.json", "h.json", "--edges", "edges.csv", folder=tmp_path)
-    assert (refused.returncode, "only a CSV file of nodes" in refused.stderr) == (2, True)

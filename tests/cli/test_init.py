@@ -31,11 +31,3 @@ def test_written_experiment_runs(mine: Path) -> None:
     assert prompt.startswith("You answer questions about a property graph that you can see through tools alone.")
     assert (run / "texts" / "tools" / "my_tool.yaml").read_text() == (mine / "my_tool.yaml").read_text()
     assert (run / "texts" / "prompts" / "graph_tools.j2").read_text() == (mine / "prompts/graph_tools.j2").read_text()
-
-
-def test_a_folder_that_holds_something_is_left_alone(mine: Path) -> None:
-    before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
-    done = graphwalk("init", mine)
-    assert done.returncode == 2
-    assert "not an empty folder" in done.stderr
-    assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before

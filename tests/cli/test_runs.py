@@ -35,25 +35,3 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     older = RunFolder(runs / "2")
     older.write_manifest({**older.read_manifest(), "created": "2020-01-01T00:00:00+00:00"})
     assert [run.path.name for run in list_runs(runs)] == ["2", "1", "3"]
-
-
-def test_empty_folder_of_runs(tmp_path: Path) -> None:
-    missing = graphwalk("list", "runs", folder=tmp_path)
-    assert (missing.returncode, missing.stdout) == (2, "")
-    assert "no folder runs" in missing.stderr
-    assert "no run in ." in graphwalk("list", "runs", ".", folder=tmp_path).stderr
-
-
-def test_a_run_is_published_under_the_name_of_its_folder(tmp_path: Path) -> None:
-    assert graphwalk("run", "quickstart", "--limit", "1", "-m", "scripted/expert", folder=tmp_path).returncode == 0
-    (run,) = (tmp_path / "runs").iterdir()
-    done = graphwalk("publish", f"runs/{run.name}", folder=tmp_path)
-    assert (done.returncode, (tmp_path / f"{run.name}.zip").is_file()) == (0, True), done.stderr
-
-
-def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
-    words = ("run", "quickstart", "--limit", "2", "-m", "scripted/expert", "--out", "run")
-    assert graphwalk(*words, folder=tmp_path).returncode == 0
-    again = graphwalk("resume", "run", folder=tmp_path)
-    assert again.returncode == 0
-    assert "nothing left to do: all 2 episodes have a score" in again.stderr

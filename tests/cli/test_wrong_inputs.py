@@ -96,18 +96,47 @@ def test_the_nearest_name_is_suggested(words: tuple[str, ...], meant: str, call:
 
 
 _ASK = ("ask", "Who?", "-m", "scripted/look", "--graph")
-_BROKEN_RUN: dict[str, bytes | None] = {"run": None, "run/run.json": b"{"}
-MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], int, str, str]] = [
+_BROKEN_RUN = {"run/run.json": b"{"}
+_TOOL = (
+    b"name: wrong\ndescription: Lists.\nexample: {arguments: {}, rows: []}\ncypher: '{{ colour }}'\nno_match: none\n"
+)
+_OWN = b"name: own\nsuite: {name: questions, graphs: [{nodes: 20}], questions: [node_count]}\nagent:\n"
+MISTAKES: list[tuple[dict[str, bytes], tuple[str, ...], int, str, str]] = [
+    ({".env": b"KEY=cl\xe9"}, ("run", "quickstart", "--dry-run"), 2, ".env cannot be read", ""),
+    (
+        {"own.yaml": _OWN + b"  tools: [./wrong.yaml]\n", "wrong.yaml": _TOOL},
+        ("run", "own.yaml"),
+        2,
+        "wrong.yaml:4: cypher: there is no colour",
+        "",
+    ),
+    (
+        {"own.yaml": _OWN + b"  prompts: ./nowhere/\n"},
+        ("run", "own.yaml"),
+        2,
+        "own.yaml:4: agent.prompts: there is no file or folder",
+        "",
+    ),
+    (
+        {"own.yaml": _OWN + b"  prompts: ./prompts/\n", "prompts/graph_tools.j2": b"Rows:\n{{ colour }}"},
+        ("run", "own.yaml"),
+        2,
+        "graph_tools.j2:2: there is no colour; known: rows",
+        "ours: ",
+    ),
+    ({}, ("generate", "maze", "--out", "m.png"), 2, "expected one of .jsonl, .parquet", "--out m.jsonl"),
+    ({}, ("generate", "maze", "--size", "3", "--out", "m.jsonl"), 2, "min_path 15 is impossible", ""),
+    ({}, ("generate", "graph", "-o", "hop=2"), 2, "did you mean hops?", ""),
+    ({}, ("export", "graph", "example", "g.json", "--database", "x"), 2, "give one of file, neo4j and loaded", ""),
+    ({}, ("export", "graph", "example", "g.json", "--labels", "Ship"), 2, "need --database", "--database NAME"),
+    ({}, ("mcp", "--graph", "example", "--tool", "no_such"), 2, "there is no tool 'no_such'", ""),
+    ({}, ("mcp", "--graph", "example", "--labels", "Ship,Shop"), 2, "the graph has no label 'Shop'", "there are: "),
+    ({"own/notes": b""}, ("init", "own"), 2, "own exists and is not an empty folder", ""),
+    ({}, ("list", "runs"), 2, "no folder runs", "graphwalk run quickstart"),
     ({"g.json": b"[1,2"}, (*_ASK, "g.json"), 2, "cannot read the graph", ""),
     ({}, (*_ASK, "bolt://localhost:7687"), 2, "cannot read the graph bolt:/localhost", ""),
     ({"e.yaml": b"name: x\n\tsuite: y"}, ("run", "e.yaml"), 2, "e.yaml:2: not valid YAML", ""),
-    (
-        {},
-        ("run", "quickstart", "-o", "servers.lab=host:80"),
-        2,
-        "lab: 'host:80' is not the address",
-        "write it as https://host/v1",
-    ),
+    ({}, ("run", "quickstart", "-o", "servers.lab=host:80"), 2, "lab: 'host:80' is not the address", "https://host/v1"),
     ({}, ("run", "quickstart", "--budget-usd", "-1"), 2, "limits.budget_usd: must be greater than 0", ""),
     ({}, ("run", "quickstart", "-m", "openai/gpt-4.1-mini"), 2, "OPENAI_API_KEY", "export OPENAI_API_KEY"),
     ({}, ("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j server is configured", "graphwalk db up"),
@@ -119,14 +148,14 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], int, str, str]] =
     ({}, ("report", "run", "--table", "by-size"), 2, "--table needs --format latex", "report --help"),
     (_BROKEN_RUN, ("run", "quickstart", "--out", "run"), 3, "already contains a run", "graphwalk resume run"),
 ]
-"""Files (None: a folder), command, exit code, what is wrong and where, and the next step."""
+"""Files, command, exit code, what is wrong and where, and the next step."""
 
 
 @pytest.mark.parametrize(
     ("files", "words", "code", "cause", "next_step"), MISTAKES, ids=[" ".join(words) for _, words, *_ in MISTAKES]
 )
 def test_a_mistake_has_one_message_and_changes_no_file(
-    files: dict[str, bytes | None],
+    files: dict[str, bytes],
     words: tuple[str, ...],
     code: int,
     cause: str,
@@ -135,17 +164,15 @@ def test_a_mistake_has_one_message_and_changes_no_file(
     tmp_path: Path,
 ) -> None:
     for name, content in files.items():
-        if content is None:
-            (tmp_path / name).mkdir(parents=True)
-        else:
-            (tmp_path / name).write_bytes(content)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
     ended = call(*words)
     assert ended.code == code, ended.stderr
     assert cause in ended.stderr
     assert next_step in ended.stderr
     assert "Traceback" not in ended.stderr
     left = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert left == {name: content for name, content in files.items() if content is not None}
+    assert left == files
 
 
 CANARY = "SECRET12345"

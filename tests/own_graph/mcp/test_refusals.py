@@ -28,20 +28,6 @@ def test_addresses_and_tokens_that_cannot_be_used(odd_file: Path) -> None:
             assert (code, cause in errors, "short-one" in errors) == (2, True, False), words
 
 
-def test_graphs_and_tools_that_cannot_be_opened(odd_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "broken.json").write_text("{")
-    for words, cause in (
-        (("--graph", tmp_path / "broken.json"), "broken.json"),
-        (("--graph", odd_file, "--tool", "no_such"), "there is no tool 'no_such'"),
-        (("--graph", odd_file, "--database", "x"), "give one of file, neo4j and loaded"),
-        (("--graph", odd_file, "--labels", "Zorep,Zorp"), "the graph has no label 'Zorp'"),
-        (("--graph", odd_file, "--relationship-types", "DRIP"), "there are: DRAP, FLIN"),
-    ):
-        code, errors = refused(*words)
-        assert code == 2, words
-        assert cause in errors
-
-
 def test_missing_extra_error_names_the_command(odd_file: Path) -> None:
     program = "import sys; sys.modules['mcp'] = None; sys.argv[0] = 'graphwalk'; from graphwalk.cli import main; main()"
     words = [sys.executable, "-c", program, "mcp", "--graph", str(odd_file)]

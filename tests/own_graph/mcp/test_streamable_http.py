@@ -41,7 +41,6 @@ def test_health_needs_no_token_and_shows_nothing(http_server: HttpServer) -> Non
         ("Origin", "http://evil.example", 403),
         ("Origin", "http://127.0.0.1.evil.example", 403),
         ("Host", "127.0.0.1.evil.example:80", 421),
-        ("Content-Type", "text/plain", 400),
     ],
 )
 def test_foreign_pages_are_refused_even_with_the_token(
@@ -50,19 +49,9 @@ def test_foreign_pages_are_refused_even_with_the_token(
     assert http_server.post(headers={**http_server.headers, header: value}).status_code == code
 
 
-def test_bodies_that_are_no_requests(http_server: HttpServer) -> None:
-    json_too = {**http_server.headers, "Content-Type": "application/json"}
-    assert http_server.post(headers=json_too, content=b"x" * (5 << 20)).status_code == 413
-    for body in (b"", b"{", b"\xff\xfe", b"[]", b"[" * 100_000):
-        answer = http_server.post(headers=json_too, content=body)
-        assert 400 <= answer.status_code < 500, body[:20]
-        assert "Traceback" not in answer.text
-    assert http_server.post().status_code == 200
-
-
-def test_connections_are_limited(odd_file: Path) -> None:
-    with over_http("--graph", odd_file) as server, ExitStack() as stack:
-        place = urlsplit(server.url)
+def test_connections_are_limited(http_server: HttpServer) -> None:
+    with ExitStack() as stack:
+        place = urlsplit(http_server.url)
         health = f"http://{place.netloc}/health"
         for _ in range(MOST_CONNECTIONS):
             connection = stack.enter_context(socket.create_connection((place.hostname, place.port), timeout=60))
@@ -71,7 +60,7 @@ def test_connections_are_limited(odd_file: Path) -> None:
         stack.close()
         while httpx2.get(health, timeout=60).status_code == 503:
             time.sleep(0.05)
-        assert server.post().status_code == 200
+        assert http_server.post().status_code == 200
 
 
 def test_a_token_of_ones_own_is_not_shown(odd_file: Path) -> None:

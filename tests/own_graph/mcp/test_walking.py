@@ -22,10 +22,7 @@ from tests.tools.conftest import ODD_GRAPH
 BY_KEY = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
 
 
-WAYS = [("stdio", MODES[0]), ("http", MODES[1])]
-
-
-@pytest.fixture(params=WAYS, ids="-".join)
+@pytest.fixture(params=[("stdio", MODES[0]), ("http", MODES[1])], ids="-".join)
 def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer) -> AbstractAsyncContextManager[Client]:
     how, mode = request.param
     return over_stdio("--graph", odd_file, mode=mode) if how == "stdio" else http_server.client(mode)
@@ -68,11 +65,8 @@ async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client]
         assert text_of(await client.call_tool("think", {"thought": "ünï"})) == "ünï"
 
 
-@pytest.mark.parametrize("way", WAYS[1:], indirect=True, ids="-".join)
-async def test_mistakes_are_errors_with_advice(
-    way: AbstractAsyncContextManager[Client],
-) -> None:
-    async with way as client:
+async def test_mistakes_are_errors_with_advice(http_server: HttpServer) -> None:
+    async with http_server.client(MODES[1]) as client:
         for name, arguments, advice in (
             ("get_node_by_property", {**BY_KEY, "label": "Zorp"}, "Did you mean Zorep"),
             ("get_node_by_property", {**BY_KEY, "property_value": [1]}, "must be of type string or number or boolean"),
