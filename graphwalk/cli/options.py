@@ -1,6 +1,5 @@
 """Options that several commands share."""
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -77,9 +76,9 @@ def chosen_source(
 ) -> "GraphSource":
     """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
-    `labels` and `relationship_types` restrict it; a name that contains a comma needs double quotes. `file_options` are
-    fields of `FileOptions`; None is the default. Raise ConfigError for options that do not fit together, or if no Neo4j
-    is known; StoreError if Neo4j cannot be reached.
+    `labels` and `relationship_types` restrict it. `file_options` are fields of `FileOptions`; None is the default.
+    Raise ConfigError for options that do not fit together, or if no Neo4j is known; StoreError if Neo4j cannot be
+    reached.
     """
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.config.strict import validate
@@ -100,7 +99,7 @@ def chosen_source(
 
 def _names(texts: list[str] | None) -> tuple[str, ...] | None:
     """Return the names in texts that separate them by commas."""
-    return tuple(name.strip() for line in csv.reader(texts, skipinitialspace=True) for name in line) if texts else None
+    return tuple(name.strip() for text in texts for name in text.split(",")) if texts else None
 
 
 def _default_neo4j() -> dict[str, str]:

@@ -16,7 +16,7 @@ from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
-from graphwalk.runs.background import await_in_background, in_background, run_in_background
+from graphwalk.runs.background import await_in_background, in_background, run_in_background, start_in_background
 from graphwalk.stores.base import GraphStore, open_database
 from graphwalk.stores.sources import open_source
 from graphwalk.variables import read_variables
@@ -88,11 +88,6 @@ class Store(AbstractContextManager["Store", None]):
         """Await a coroutine in the loop of the store."""
         return await await_in_background(work)
 
-    @property
-    def kind(self) -> str:
-        """ "embedded", "neo4j", …"""
-        return self._store.kind
-
     def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """Return the rows of a read-only query as dictionaries. Raise StoreError if the store refuses it or times out.
 
@@ -112,18 +107,10 @@ class Store(AbstractContextManager["Store", None]):
         self.close()
 
 
-_ENDING: set[asyncio.Future[Any]] = set()
-
-
 def _end(opened: AsyncExitStack) -> None:
-    work = opened.aclose()
-    if not in_background():
-        run_in_background(work)
-        return
-    # The garbage collector runs in any thread, in that of the event loop too.
-    task = asyncio.ensure_future(work)
-    _ENDING.add(task)
-    task.add_done_callback(_ENDING.discard)
+    closing = start_in_background(opened.aclose())
+    if not in_background():  # the garbage collector runs in any thread, in that of the event loop too
+        closing.result()
 
 
 async def graph_in_memory(graph: AnyGraph) -> PropertyGraph:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -16,9 +17,14 @@ _CLEAN_UP_SECONDS = 10.0
 """Longest wait of an interrupted notebook cell for the clean-up."""
 
 
+def start_in_background(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Start `work` in the background loop."""
+    return asyncio.run_coroutine_threadsafe(work, _background_loop(os.getpid()))
+
+
 async def await_in_background(work: Coroutine[Any, Any, T]) -> T:
     """Await `work` in the background loop; cancellation reaches it."""
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _background_loop(os.getpid())))
+    return await asyncio.wrap_future(start_in_background(work))
 
 
 def in_background() -> bool:
@@ -45,7 +51,7 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
         finally:
             ended.set()
 
-    future = asyncio.run_coroutine_threadsafe(announced(), _background_loop(os.getpid()))
+    future = start_in_background(announced())
     try:
         return future.result()
     except KeyboardInterrupt:

@@ -66,7 +66,6 @@ def test_tasks_have_proven_answers(graph: PropertyGraph) -> None:
 
 def test_a_store_answers_cypher(graph: PropertyGraph) -> None:
     store = graphwalk.open_store(graph)
-    assert store.kind == "embedded"
     assert store.run("MATCH (n{{ any_node }}) RETURN count(n) AS n") == [{"n": 100}]
     assert store.run("MATCH (n) WHERE n.key = $key RETURN n.key AS k", {"key": "nobody"}) == []
     assert len(store.schema().nodes) == len({node.label for node in graph.nodes()})
