@@ -178,8 +178,6 @@ async def open_database(kind: str, variables: Variables, *, run_id: str, timeout
     kind, StoreError if the database cannot be reached or refuses the password.
     """
     opener: OpenDatabase = STORES.load(kind)
-    if not callable(opener):
-        raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
     database = await opener(variables, run_id=run_id, timeout_seconds=timeout_seconds)
     if not isinstance(database, Database):
         raise ConfigError(

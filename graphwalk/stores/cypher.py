@@ -32,7 +32,11 @@ _DIALECT = "the dialect"
 """Key of the dialect in the values of a template; no template can use it, since it is no name."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character that it encodes, inside back-ticks too."""
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+FILTERS = (
+    *("label", "type", "of_type", "property", "of", "hops"),
+    *("label_of", "labels_of", "labels_as", "key_of", "properties_of"),
+)
+"""Filters that a Cypher template can use: methods of `Dialect`."""
 
 
 class _Safe(str):
@@ -103,9 +107,15 @@ class Dialect:
         """Return a column with the node's label, or one in the plural with all labels if nodes have several."""
         return f"{self.labels_of(variable)} AS {column}s" if self.several else f"{self.label_of(variable)} AS {column}"
 
-    def value_of(self, variable: str, name: str, label: str | None = None) -> str:
+    def of(self, name: str, variable: str, label: str | None = None) -> str:
         """Return Cypher for a property's value, `key` included. `label`: a known label of the node, if any."""
         return f"{variable}.{self.property(name)}"
+
+    def hops(self, number: int) -> str:
+        """Return the number of steps of a variable-length pattern."""
+        if not isinstance(number, int):
+            raise ConfigError(f"{number!r} is not a number of hops")
+        return str(number)
 
     def key_of(self, variable: str) -> str:
         """Return Cypher for the key of a node."""
@@ -159,49 +169,20 @@ def _render(
 @cache
 def _environment() -> Environment:
     """Return one environment for all dialects: compiling a template takes longer than many queries."""
-    return make_environment({name: _of_dialect(write) for name, write in FILTERS.items()}, finalize=_only_filtered)
+    return make_environment({name: _filter(name) for name in FILTERS}, finalize=_only_filtered)
 
 
-def _of_dialect(write: Callable[..., str]) -> Callable[..., str]:
-    """Return a filter that passes the dialect to `write`."""
+def _filter(name: str) -> Callable[..., str]:
+    """Return the filter that writes a value by this method of the dialect."""
 
     @pass_context
-    def written(context: Context, *values: Any, **named: Any) -> str:
-        return _Safe(write(context[_DIALECT], *values, **named))
+    def write(context: Context, *values: Any) -> str:
+        return _Safe(getattr(context[_DIALECT], name)(*values))
 
-    return written
+    return write
 
 
 def _only_filtered(value: Any) -> Any:
     if isinstance(value, StrictUndefined | _Safe):
         return value
     raise ConfigError(f"the Cypher template writes {value!r} without a filter ({', '.join(FILTERS)})")
-
-
-def _hops(number: Any) -> str:
-    """Return the number of steps of a variable-length pattern."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise ConfigError(f"{number!r} is not a number of hops")
-    return str(number)
-
-
-def _variable(name: Any) -> str:
-    if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
-        raise ConfigError(f"{name!r} is not the name of a variable")
-    return name
-
-
-FILTERS: Mapping[str, Callable[..., str]] = {
-    "label": lambda dialect, name: dialect.label(name),
-    "type": lambda dialect, name: dialect.type(name),
-    "of_type": lambda dialect, name: dialect.of_type(name),
-    "property": lambda dialect, name: dialect.property(name),
-    "of": lambda dialect, name, variable, label=None: dialect.value_of(_variable(variable), name, label),
-    "hops": lambda dialect, number: _hops(number),
-    "label_of": lambda dialect, variable: dialect.label_of(_variable(variable)),
-    "labels_of": lambda dialect, variable: dialect.labels_of(_variable(variable)),
-    "labels_as": lambda dialect, variable, column: dialect.labels_as(_variable(variable), _variable(column)),
-    "key_of": lambda dialect, variable: dialect.key_of(_variable(variable)),
-    "properties_of": lambda dialect, variable: dialect.properties_of(_variable(variable)),
-}
-"""Filters that a Cypher template can use, with the dialect as their first argument."""

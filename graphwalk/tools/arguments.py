@@ -107,22 +107,20 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
         else:
             own_kind = "node" if parameter.role == "label" else "relationship"
             kinds[name] = identifiers[owner] if parameter.role == "entity_name" else own_kind
-            identifiers[name] = _entity(argument, kinds[name], schema)
+            labels = [node.label for node in schema.nodes]
+            if kinds[name] == "relationship":
+                types = [relationship.type for relationship in schema.relationships]
+                identifiers[name] = _checked_name(argument, types, "unknown_type")
+            elif "" in labels and argument not in labels and argument in (NO_NAME, NO_LABEL):
+                identifiers[name] = ""  # nodes without labels, written as the schema shows them
+            else:
+                identifiers[name] = _checked_name(argument, labels, "unknown_label")
     return CheckedArguments(identifiers, {name: arguments[name] for name in tool.with_role("value")})
-
-
-def _entity(name: str, kind: str, schema: Schema) -> str:
-    if kind == "relationship":
-        return _checked_name(name, [relationship.type for relationship in schema.relationships], "unknown_type")
-    labels = [node.label for node in schema.nodes]
-    if "" in labels and name not in labels and name in (NO_NAME, NO_LABEL):
-        return ""  # nodes without labels, written as the schema shows them
-    return _checked_name(name, labels, "unknown_label")
 
 
 def _property(name: str, kind: str, entity: str, schema: Schema) -> str:
     owner = schema.node(entity) if kind == "node" else schema.relationship(entity)
-    writable = len(name) <= _LONGEST_NAME and quotable(name) and as_parameter(name) is not None
+    writable = len(name) <= _LONGEST_NAME and quotable(name) and is_storable(name)
     if owner and owner.limited and writable:
         return name  # the schema may lack it
     names = [property_.name for property_ in owner.properties] if owner else []
@@ -153,6 +151,7 @@ def close_names(sought: str, names: Sequence[str], most: int = _CLOSE, cutoff: f
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _LONGEST_NUMBER = 400
 _INT64 = 2**63
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def other_reading(value: Scalar) -> Scalar | None:
@@ -164,17 +163,8 @@ def other_reading(value: Scalar) -> Scalar | None:
     return {"true": True, "false": False}.get(value)
 
 
-def as_parameter(value: Scalar) -> Scalar | None:
-    """Return the value as a query parameter; None if no property can equal it."""
+def is_storable(value: Scalar) -> bool:
+    """Return False for a value that no property can have: text that is no Unicode, integers beyond 64 bits."""
     if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return None
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and not -_INT64 <= value < _INT64:
-        try:
-            return float(value)
-        except OverflowError:
-            return None
-    return value
+        return _SURROGATE.search(value) is None
+    return not isinstance(value, int) or -_INT64 <= value < _INT64

@@ -17,10 +17,10 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.search import LONGEST_TEXT, MOST_SCANNED, folded
 from graphwalk.tools.arguments import (
     CheckedArguments,
-    as_parameter,
     check_names,
     check_shape,
     close_names,
+    is_storable,
     other_reading,
     parse_arguments,
 )
@@ -179,13 +179,12 @@ class GraphToolbox:
         total: int | None = 0
         values, exists = checked.values, False
         for values in _readings(checked.values):
-            parameters = {name: as_parameter(value) for name, value in values.items()}
-            if None in parameters.values():
+            if not all(map(is_storable, values.values())):
                 continue
             rows, total = await self._store.first(
-                cypher, {**parameters, **directions}, rows=rows_needed(agent, page), seconds=self._seconds
+                cypher, {**values, **directions}, rows=rows_needed(agent, page), seconds=self._seconds
             )
-            if exists := bool(rows) or await self._exists(tool, checked, parameters):
+            if exists := bool(rows) or await self._exists(tool, checked.identifiers, values):
                 break
         else:
             values = checked.values
@@ -209,14 +208,14 @@ class GraphToolbox:
         tried = {name: values[name] for name in retried} or None
         return ToolResult(call, content, rows=len(rows) + 1 if total is None else total, tried=tried, data=visible)
 
-    async def _exists(self, tool: Tool, checked: CheckedArguments, parameters: Mapping[str, Any]) -> bool:
+    async def _exists(self, tool: Tool, identifiers: Mapping[str, str | None], values: Mapping[str, Scalar]) -> bool:
         """Return True if a node has the property value of a call; only asked for a tool with a text for this case."""
         if not tool.empty:
             return False
         (name,), (value,) = tool.with_role("property"), tool.with_role("value")
-        label = checked.identifiers[tool.parameters[name].of or ""]
-        cypher = self._store.render(_EXISTS, {"label": label, "name": checked.identifiers[name]})
-        rows, _ = await self._store.first(cypher, {"value": parameters[value]}, rows=1, seconds=self._seconds)
+        label = identifiers[tool.parameters[name].of or ""]
+        cypher = self._store.render(_EXISTS, {"label": label, "name": identifiers[name]})
+        rows, _ = await self._store.first(cypher, {"value": values[value]}, rows=1, seconds=self._seconds)
         return bool(rows)
 
     def _offered(self, tool: Tool) -> Tool:

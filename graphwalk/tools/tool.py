@@ -84,8 +84,8 @@ class Tool(Strict):
     Operations: `note` returns the model's own text and shows nothing of the graph, so that its calls are counted apart;
     `search` finds nodes by a text; `query` runs Cypher of the model; `describe` shows a part of the schema;
     `connected_path` belongs to mazes. `shows`: what the rows are, so that they are evidence; those of `query` are read
-    by the names of their columns. `no_match` explains an empty result, `empty` one for which nodes have the property
-    value of the call.
+    by the names of their columns. `no_match` explains an empty result; `empty`, of a tool with one property and one
+    value, a result for which nodes have that value.
     """
 
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
@@ -110,8 +110,6 @@ class Tool(Strict):
             roles, owner = _OWNERS.get(parameter.role, ()), parameters.get(parameter.of or "")
             if roles and (owner is None or owner.role not in roles or owner.optional):
                 raise ValueError(f"{name}: `of` must name a required parameter with the role {' or '.join(roles)}")
-            if not roles and parameter.of is not None:
-                raise ValueError(f"{name}: remove `of`: only properties and entity names belong to another parameter")
             if parameter.optional and parameter.role not in _OPTIONAL:
                 raise ValueError(f"{name}: only one with the role {', '.join(_OPTIONAL)} can be optional")
         return parameters
@@ -122,10 +120,6 @@ class Tool(Strict):
             raise ValueError("give either cypher or operation")
         if self.operation in ("note", "search", "query") and len(self.with_role("text")) != 1:
             raise ValueError(f"operation: {self.operation} takes one parameter with the role text")
-        if self.shows is not None and self.operation not in (None, "search"):
-            raise ValueError("shows: only the rows of cypher and search are known")
-        if self.empty and not (len(self.with_role("property")) == len(self.with_role("value")) == 1):
-            raise ValueError("empty: is for a tool with one property and one value")
         if self.example is None:
             return self
         arguments = self.example.arguments.keys()

@@ -77,10 +77,8 @@ class ExistingDialect(Dialect):
         """Return the type; one that is filtered out becomes an expression that matches nothing."""
         return quote(name) if self.types is None or name in self.types else f"{quote(name)}&!{quote(name)}"
 
-    def value_of(self, variable: str, name: str, label: str | None = None) -> str:
-        if name == KEY:
-            return f"\0{variable}\0"
-        return f"{variable}.{self.property(name)}"
+    def of(self, name: str, variable: str, label: str | None = None) -> str:
+        return self.key_of(variable) if name == KEY else super().of(name, variable, label)
 
     def key_of(self, variable: str) -> str:
         return f"\0{variable}\0"

@@ -124,9 +124,8 @@ def await_answer(port: int, password: str) -> str:
 
 def docker_answers() -> bool:
     """Return True if this user can use a Docker engine with Compose."""
-    checks = [["docker", "version", "--format", "{{.Server.Version}}"], ["docker", "compose", "version"]]
     try:
-        return all(subprocess.run(c, capture_output=True, timeout=20, check=False).returncode == 0 for c in checks)
+        return subprocess.run(["docker", "compose", "ls"], capture_output=True, timeout=20, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
 
