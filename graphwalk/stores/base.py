@@ -9,12 +9,13 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import Row
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
 from graphwalk.stores.search import SearchIndex, SearchResult
@@ -66,18 +67,22 @@ class QueryResult:
 class GraphStore(ABC):
     """One loaded graph. All methods may be called from many tasks of one event loop at the same time.
 
-    A store implements `run`, `schema` and `drop`; everything else has a default.
+    A store implements `run` and `drop`; everything else has a default.
     """
 
     kind: str
     """The name of the store: "embedded", "neo4j", or one of your own."""
     in_process = False
     """True for a graph in the memory of this process: queries cost no round trip."""
+    takes_queries = False
+    """True for a store with `ask`, which the setting write_cypher needs."""
     dialect: Dialect = UNSCOPED
     """How names are written in a query."""
     graph: PropertyGraph | None = None
     """The content under the names that queries use, where it is in memory."""
     _search_index: SearchIndex | None = None
+    _schemas: Mapping[int, Schema] = MappingProxyType({})
+    """By number of samples."""
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """Return Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
@@ -106,31 +111,34 @@ class GraphStore(ABC):
     async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
         """Return up to `rows` rows of a read-only query that a model wrote, confined to this graph.
 
-        Raise ToolMistake for a wrong query and beyond `seconds`, StoreError for
-        an error of the database. Default: raise ConfigError.
+        Raise ToolMistake for a wrong query and beyond `seconds`, StoreError for an error of the database. Default:
+        raise ConfigError.
         """
         raise ConfigError(
             f"the store {self.kind} does not run queries of a model", hint="use a copy of the graph: --store embedded"
         )
 
-    @property
-    def takes_queries(self) -> bool:
-        """Return True for a store with `ask`, which the setting write_cypher needs."""
-        return type(self).ask is not GraphStore.ask
-
-    @abstractmethod
     async def schema(self, samples: int = 0) -> Schema:
-        """Return the schema of the graph, with up to `samples` values per property (0: none)."""
+        """Return the schema of the graph, with up to `samples` values per property. Default: from the whole graph."""
+        if samples not in self._schemas:
+            schema = await asyncio.to_thread(schema_of, await self._whole_graph(), samples)
+            self._schemas = {**self._schemas, samples: schema}
+        return self._schemas[samples]
 
     async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """Return nodes (of a label) with a text like this one. Default: by an index in memory, built at first use."""
         if self._search_index is None:
-            graph = self.graph or await self.read_graph()
-            self._search_index = await asyncio.to_thread(SearchIndex, graph)
+            self._search_index = await asyncio.to_thread(SearchIndex, await self._whole_graph())
         return SearchResult(await asyncio.to_thread(self._search_index.search, text, label))
 
     async def check_unchanged(self) -> None:  # noqa: B027
         """Raise StoreError unless the database still holds the whole graph."""
+
+    async def _whole_graph(self) -> PropertyGraph:
+        """Return the graph in memory; it is read once."""
+        if self.graph is None:
+            self.graph = await self.read_graph()
+        return self.graph
 
     async def read_graph(self) -> PropertyGraph:
         """Return the whole graph with values as in rows; nodes ordered by key."""

@@ -6,6 +6,7 @@ The engine holds a graph as models see it: values that JSON lacks are text (`gra
 import asyncio
 import re
 import signal
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ import kglite
 
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError, ToolMistake
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import TEMPORAL_FUNCTIONS, Row, shown, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
@@ -134,7 +134,6 @@ class EmbeddedStore(GraphStore):
         self._engine = engine
         self._timeout_seconds = timeout_seconds
         self._forget = forget
-        self._schemas: dict[int, Schema] = {}
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
         """See `GraphStore`. The query runs as written on the read-only engine."""
@@ -160,21 +159,19 @@ class EmbeddedStore(GraphStore):
         return QueryResult(shown_rows(plain_rows(result.to_list())), total, ordered)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return await self._rows(cypher, parameters or {}, self._timeout_seconds)
+        rows, _ = await self.first(cypher, parameters or {}, rows=sys.maxsize, seconds=self._timeout_seconds)
+        return rows
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
-        all_rows = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds))
-        return all_rows[:rows], len(all_rows)
-
-    async def _rows(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
         try:
-            result = await self._finish(cypher, parameters, seconds)
+            result = await self._finish(cypher, parameters, min(seconds, self._timeout_seconds))
         except _REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
-        return plain_rows(result.to_list())
+        all_rows = plain_rows(result.to_list())
+        return all_rows[:rows], len(all_rows)
 
     async def _finish(self, cypher: str, parameters: Mapping[str, Any], seconds: float, **options: Any) -> Any:
         """Run a query, in a thread unless it is brief.
@@ -198,11 +195,6 @@ class EmbeddedStore(GraphStore):
                 f"a query took longer than {seconds:g} s on the embedded engine",
                 hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
             ) from error
-
-    async def schema(self, samples: int = 0) -> Schema:
-        if samples not in self._schemas:
-            self._schemas[samples] = await asyncio.to_thread(schema_of, await self.read_graph(), samples)
-        return self._schemas[samples]
 
     async def read_graph(self) -> PropertyGraph:
         if self.graph is None:

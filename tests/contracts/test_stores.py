@@ -6,7 +6,7 @@ import pytest
 
 from graphwalk.errors import StoreError
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.graphs.schema import Schema, schema_of
+from graphwalk.graphs.schema import schema_of
 from graphwalk.graphs.values import Row
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -132,9 +132,6 @@ class _Plain(GraphStore):
         self.read_graph = inner.read_graph  # type: ignore[method-assign]
 
     async def run(self, cypher: str, parameters: object = None) -> list[Row]:
-        raise NotImplementedError
-
-    async def schema(self, samples: int = 0) -> Schema:
         raise NotImplementedError
 
     async def drop(self) -> None:

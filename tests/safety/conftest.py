@@ -77,7 +77,7 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
         await _set_up(variables)
         loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
         if kind == "standing" and variables is not None:
-            standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), variables)
+            standing = await ExistingStore.open(GraphSource(neo4j="neo4j", key="key"), variables)
             yield Place(database, standing, variables, maze)
             await standing.close()
         else:

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -19,8 +18,7 @@ from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tool
 from tests.safety.conftest import Place
-from tests.stores.random_cypher import OUTSIDE, damaged
-from tests.stores.test_cypher_check import LOADS, OTHERS, WRITING
+from tests.stores.test_cypher_check import LOADS, OTHERS, OUTSIDE, WRITING
 from tests.tools.conftest import ODD_GRAPH
 
 SECRET = "canary-in-a-file"
@@ -31,7 +29,6 @@ TOOL = {
     "parameters": {},
     "no_match": "nothing",
 }
-DRAWN = 20
 
 
 class Canary:
@@ -77,10 +74,8 @@ def canary(tmp_path: Path) -> Iterator[Canary]:
 
 async def test_no_attack_reads_a_file_reaches_a_server_or_changes_anything(place: Place, canary: Canary) -> None:
     before = await place.digest()
-    draw = Random(3)
-    queries = [*canary.attacks(), *(damaged(draw) for _ in range(DRAWN))]
     rendered = 0
-    for query in queries:
+    for query in canary.attacks():
         try:
             cypher = place.store.render(query, {})
         except ConfigError:
@@ -91,7 +86,7 @@ async def test_no_attack_reads_a_file_reaches_a_server_or_changes_anything(place
         except GraphwalkError as error:
             answer = str(error)
         assert SECRET not in answer
-    assert rendered > DRAWN / 10
+    assert rendered > 2
     assert canary.requests == []
     assert await place.digest() == before
 

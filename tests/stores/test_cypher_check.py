@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.stores.cypher_check import (
-    REACHES_OUT,
-    WRITES,
-    CypherNotAllowedError,
-    check_cypher,
-)
-from tests.stores.random_cypher import OUTSIDE, PIECES
+from graphwalk.stores.cypher_check import REACHES_OUT, WRITES, CypherNotAllowedError, check_cypher
 
 FILE = "FROM 'file:///etc/passwd' AS line RETURN line"
 LOADS = (
@@ -93,6 +87,40 @@ OTHERS = (
     "",
     "// only a comment",
 )
+OUTSIDE = (
+    "CALL db.labels() YIELD label RETURN label",
+    "CALL (a) { MATCH (q) RETURN q } RETURN q",
+    "USE graph.byName('neo4j') MATCH (n) RETURN n",
+    "CYPHER 25 MATCH (n) RETURN n",
+    "SHOW INDEXES",
+    "MATCH (n) RETURN n NEXT MATCH (m) RETURN m",
+    "MATCH (n:$('Secret')) RETURN n",
+    "MATCH (n:$any(['Secret'])) RETURN n",
+    "MATCH (n:!Film) RETURN n",
+    "MATCH (n) WHERE n:Secret RETURN n",
+    "MATCH ((a)-->(b)){1,3} RETURN a",
+    "MATCH (a) (()-->())* (b) RETURN b",
+    "MATCH p = SHORTEST 1 (a)-[:LIKES]->+(b) RETURN p",
+    "MATCH (a)-[r WHERE r.days > 1]->(b) RETURN b",
+    "MATCH (a WHERE a.year > 1) RETURN a",
+    "RETURN COLLECT { MATCH (n) RETURN n }",
+    "MATCH (n) RETURN n {.*, all: [(n)--(m) | m {.*}]}",
+    "MATCH (n) RETURN elementId(n), id(n)",
+    "RETURN reduce(t = '', x IN ['a'] | t + x)",
+    "RETURN $__, $`x`, $1",
+    "MATCH (n) USING INDEX n:Film(key) RETURN n",
+    "MATCH (n) RETURN n /* */ // \n",
+    "MATCH (n:Film`) RETURN n //`",
+    "MATCH (n:`Film``) MATCH (m`) RETURN m",
+    "MATCH (n:\\u0060Film\\u0060) RETURN n",
+    "MATCH (n {key: 'x'}) RETURN n UNION MATCH (m) RETURN m AS n",
+    "MATCH (n) WHERE n.key = '\\u0027}) MATCH (m) RETURN m //' RETURN n",
+    "WITH 'a' AS x RETURN x + \"'\" + '\"' + '\\'",
+)
+_WORDS = "CALL USE WITH UNION RETURN MATCH WHERE CASE NOT EXISTS{ COUNT{ SKIP IN gw_0 gw_one `gw_one` Secret"
+_SIGNS = "( ) [ ] { } ' \" ` \\ /* */ // ; | ! % & $ : .. =~ --> <-- -- <--> -[ ]-> * *1.. \\u0060 \\u0027"
+_ODD_SIGNS = ("\0", "\u202e", "\u2028", "\ud800", "ı", "١", "9" * 40, "1e999", "0x1F")
+PIECES = (*_WORDS.split(), *_SIGNS.split(), *_ODD_SIGNS)
 ALLOWED = (
     "MATCH (n:Load) WHERE n.set = 1 RETURN n.call AS call, n {.use, .show, .*}",
     "MATCH (start:Show)-[:CALL]->(end) WITH start WHERE start.year > 1 RETURN start, end;",

@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -45,7 +44,7 @@ class LoggedStore(GraphStore):
     kind = "logged"
 
     def __init__(self, inner: GraphStore, file: Path) -> None:
-        self._inner, self._file = inner, file
+        self._inner, self.graph, self._file = inner, inner.graph, file
 
     def render(self, template: str, identifiers: Mapping[str, str | int | Sequence[str]]) -> str:
         return self._inner.render(template, identifiers)
@@ -57,9 +56,6 @@ class LoggedStore(GraphStore):
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         return rows
-
-    async def schema(self, samples: int = 0) -> Schema:
-        return await self._inner.schema(samples)
 
     async def drop(self) -> None:
         await self._inner.drop()

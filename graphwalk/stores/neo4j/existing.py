@@ -70,7 +70,6 @@ class ExistingStore(Closing, GraphStore):
         self.connection = connection
         self.dialect: ExistingDialect = dialect
         self._timeout_seconds = timeout_seconds
-        self._schemas: dict[int, Schema] = {}
 
     @classmethod
     async def open(
@@ -123,7 +122,8 @@ class ExistingStore(Closing, GraphStore):
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:
-            self._schemas[samples] = await read_schema(self.connection, self.dialect, samples)
+            schema = await read_schema(self.connection, self.dialect, samples)
+            self._schemas = {**self._schemas, samples: schema}
         return self._schemas[samples]
 
     async def first(

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.graph import OUR_PREFIX, PropertyGraph, is_reserved
-from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import Row, shown
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
@@ -151,7 +150,7 @@ class Neo4jDatabase(Database):
         async with self._loading:
             if scope not in self._stores:
                 load = await load_graph(self._connection, graph, scope)
-                self._stores[scope] = self._store(load, graph)
+                self._stores[scope] = Neo4jStore(self, self._connection, load, graph, self._timeout_seconds)
             return self._stores[scope]
 
     async def loaded(self, scope: str) -> "Neo4jStore":
@@ -161,10 +160,7 @@ class Neo4jDatabase(Database):
             raise StoreError(
                 f"there is no graph {scope} in this Neo4j", hint="graphwalk db clean --dry-run lists what is there"
             )
-        return self._store(load)
-
-    def _store(self, load: Load, graph: PropertyGraph | None = None) -> "Neo4jStore":
-        return Neo4jStore(self, self._connection, load, graph, self._timeout_seconds)
+        return Neo4jStore(self, self._connection, load, None, self._timeout_seconds)
 
     async def drop(self, scope: str) -> None:
         """Remove the graph with that label, if this run loaded it."""
@@ -195,7 +191,6 @@ class Neo4jStore(GraphStore):
         self._database = database
         self._connection = connection
         self._timeout_seconds = timeout_seconds
-        self._schemas: dict[int, Schema] = {}
 
     async def check_unchanged(self) -> None:
         """See `GraphStore`. Nodes and relationships are counted."""
@@ -208,14 +203,6 @@ class Neo4jStore(GraphStore):
             {name: shown(plain(value, self.scope)) for name, value in zip(names, values, strict=True)}
             for names, values in records
         ]
-
-    async def schema(self, samples: int = 0) -> Schema:
-        """See `GraphStore`. A graph that another process loaded is read whole, once."""
-        if self.graph is None:
-            self.graph = await self.read_graph()
-        if samples not in self._schemas:
-            self._schemas[samples] = await asyncio.to_thread(schema_of, self.graph, samples)
-        return self._schemas[samples]
 
     async def read_graph(self) -> PropertyGraph:
         """See `GraphStore`, with more time than a query has."""

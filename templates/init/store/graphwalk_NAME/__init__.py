@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import Row
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import Identifiers
@@ -26,7 +25,7 @@ class OwnDatabase(Database):
         self._engine = EmbeddedDatabase(timeout_seconds=timeout_seconds)
 
     async def load(self, graph: PropertyGraph) -> "OwnStore":
-        return OwnStore(await self._engine.load(graph), graph)
+        return OwnStore(await self._engine.load(graph))
 
     async def close(self) -> None:
         await self._engine.close()
@@ -37,17 +36,14 @@ class OwnStore(GraphStore):
 
     kind = "NAME"
 
-    def __init__(self, inner: GraphStore, graph: PropertyGraph) -> None:
-        self._inner, self._loaded = inner, graph
+    def __init__(self, inner: GraphStore) -> None:
+        self._inner = inner
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         return self._inner.render(template, identifiers)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return await self._inner.run(cypher, parameters)
-
-    async def schema(self, samples: int = 0) -> Schema:
-        return schema_of(self._loaded, samples)
 
     async def drop(self) -> None:
         await self._inner.drop()
