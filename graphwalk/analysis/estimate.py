@@ -32,16 +32,13 @@ SAMPLE = 24
 """Largest number of tasks that the expert plays for an estimate, in each setting."""
 _Setup = tuple[str, int | None]
 """A setting, and the context window that a model's server reports."""
-CACHED_FROM = 1024
-"""Tokens from which providers cache the beginning of a call (documentation of OpenAI and Anthropic)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEstimate:
     """The episodes of one model in one setting, assuming the expert's calls and no reasoning; `usd` None: no price.
 
-    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again. `cached_tokens`: repeated
-    ones in requests where providers cache them.
+    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again, priced as cached.
     """
 
     model: str
@@ -51,7 +48,6 @@ class ModelEstimate:
     tool_calls: int
     new_tokens: int
     repeated_tokens: int
-    cached_tokens: int
     output_tokens: int
     usd: float | None
 
@@ -97,7 +93,6 @@ class _ExpertModel(Wrapper):
             model_calls=1,
             new_tokens=sent - repeated,
             repeated_tokens=repeated,
-            cached_tokens=repeated if repeated >= CACHED_FROM else 0,
             output_tokens=written,
         )
         self._before = tuple(messages)
@@ -243,8 +238,7 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
         if per_episode(model):
             usd = 0.0
         elif price is not None:
-            new = counts["new_tokens"] + counts["repeated_tokens"] - counts["cached_tokens"]
-            usd = price.price.cost(new, counts["cached_tokens"], counts["output_tokens"])
+            usd = price.price.cost(counts["new_tokens"], counts["repeated_tokens"], counts["output_tokens"])
         rows.append(ModelEstimate(model=model, setting=setting, episodes=number, usd=usd, **counts))
     return RunEstimate(
         experiment.config.name,
@@ -309,7 +303,7 @@ def _assumptions(
     if real:
         yield f"Tokens are estimated by a rule: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
     if any(row.repeated_tokens and row.usd is not None for row in real):
-        yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
+        yield "Repeated input (sent again in a conversation) is priced as cached."
     if any(row.usd is None for row in real):
         yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
     if experiment.extractor is not None:

@@ -14,7 +14,7 @@ from graphwalk.models.chat import to_dict
 from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.folder import RunFolder
-from graphwalk.runs.manifest import differences, tasks_digest, texts_of
+from graphwalk.runs.manifest import differences, tasks_digest
 from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import Result, judge
 from graphwalk.runs.resolve import Experiment, logged_experiment
@@ -101,7 +101,7 @@ async def verify_run(
     async with GraphSources(opened, in_place) as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         _check_manifest(then, plan, checks)
-        _check_texts(folder, then, experiment, checks["texts"])
+        _check_texts(folder, then, checks["texts"])
         unfinished = {one.key: one for one in plan.episodes}
         for number, record in enumerate(folder.records(), 1):
             where, result = f"results.jsonl:{number}", Result.from_dict(record)
@@ -128,17 +128,14 @@ def _check_manifest(then: Mapping[str, Any], plan: Plan, checks: Mapping[str, Ve
     checks["episodes"].compare("run.json: episodes", then["episodes"], len(plan.episodes), things=0)
 
 
-def _check_texts(folder: RunFolder, then: Mapping[str, Any], experiment: Experiment, check: VerifyCheck) -> None:
-    """Compare the texts in the folder with their digests in run.json, and with those of this version."""
-    today = texts_of(experiment)
+def _check_texts(folder: RunFolder, then: Mapping[str, Any], check: VerifyCheck) -> None:
+    """Compare the texts in the folder with their digests in run.json."""
     for name, digest in then["texts"].items():
         text = folder.read_text(name)
         if text is None:
             check.unverified["not text in the folder"] += 1
             continue
         check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(text.encode()).hexdigest())
-        if today.get(name) != text:
-            check.unverified["differs from the built-in text of this version"] += 1
 
 
 async def _check_result(

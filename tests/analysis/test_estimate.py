@@ -66,7 +66,7 @@ async def test_repeated_tokens_are_counted_apart() -> None:
     assert tools.repeated_tokens > tools.new_tokens / 4
     assert whole.repeated_tokens == 0
     price = 0.4 * tools.new_tokens + 0.1 * tools.repeated_tokens + 1.6 * tools.output_tokens
-    assert estimate.rows[0].usd == pytest.approx(price / 1e6)  # of every prefix, since all have the 1,024 tokens
+    assert estimate.rows[0].usd == pytest.approx(price / 1e6)
 
 
 async def test_the_price_of_the_user_comes_first_and_unknown_stays_unknown() -> None:
