@@ -22,7 +22,6 @@ from graphwalk.analysis.scene import Scene
 from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.config.resources import data_path
 from graphwalk.config.templates import render_page
-from graphwalk.errors import install_hint
 from graphwalk.files.writing import write_whole
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.folder import RunFolder, own_episodes
@@ -73,13 +72,10 @@ class RunContent:
     episodes: list[PageEpisode]
 
     @cached_property
-    def figures(self) -> dict[str, Any]:
-        """Every plot, drawn if matplotlib is installed, else the command to install it."""
-        if not can_draw():
-            return {"figures": [], "missing": install_hint("plots")}
-        plots = () if self.report is None else plots_of(self.report)
-        figures = [{"name": one.name, "title": one.title, "about": one.about, "svg": page_svg(one)} for one in plots]
-        return {"figures": figures, "missing": None}
+    def figures(self) -> list[dict[str, str]]:
+        """The plots of the report, none without matplotlib."""
+        plots = plots_of(self.report) if self.report is not None and can_draw() else ()
+        return [{"name": one.name, "title": one.title, "about": one.about, "svg": page_svg(one)} for one in plots]
 
 
 def content_of(folder: RunFolder) -> RunContent:

@@ -20,6 +20,7 @@ from graphwalk.models.chat import from_dict
 from graphwalk.models.text_calls import find_calls
 from graphwalk.models.trajectory import ToolResult, Trajectory, Turn
 from graphwalk.runs.record import ResultRecord
+from graphwalk.sanitise import one_line
 from graphwalk.tools.encodings import decode_notes, read_rows
 from graphwalk.tools.observed import ObservedGraph, name_of
 
@@ -33,8 +34,6 @@ _MOST_COMPARED = 2_000
 _LONGEST_PATH = 6
 _MOST_STARTS = 60
 """Nodes of an answer from which paths to the question's nodes are searched."""
-_UNIQUE_NAMES = 0.9
-"""Minimum share of nodes with a unique name; below it keys are shown in place of names."""
 _LONGEST_ARGUMENTS = 60
 
 
@@ -319,8 +318,7 @@ def _steps(trajectory: Trajectory, seen: ObservedGraph, since: Mapping[str, list
         arguments = [str(value) for value in parse_object(result.call.arguments).values()]
         outcome = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
         focus = tuple(dict.fromkeys(position for value in arguments for position in named.get(value, ())))
-        text = ", ".join(arguments)
-        text = text if len(text) <= _LONGEST_ARGUMENTS else text[: _LONGEST_ARGUMENTS - 1] + "…"
+        text = one_line(", ".join(arguments), _LONGEST_ARGUMENTS)
         shown = tuple(range(before, len(seen.nodes)))
         yield SceneStep(f"{result.call.name}({text}) → {outcome}", turn_number, step, focus, shown)
 
@@ -365,10 +363,9 @@ def paths_to_nearest(
 
 def _nodes(seen: ObservedGraph, steps: Sequence[int], fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
     names = Counter(name_of(node) for node in seen.nodes.values())
-    show_names = len(names) >= _UNIQUE_NAMES * len(seen.nodes)
     for (key, node), step in zip(seen.nodes.items(), steps, strict=True):
         about = {KEY: key, **node.properties}
-        name = name_of(node) if show_names and names[name_of(node)] == 1 else key
+        name = name_of(node) if names[name_of(node)] == 1 else key
         yield SceneNode(name, ":".join(node.labels), about, step, fates[key])
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _INDENT = (0, 0, 0, 4)
+_FIRST_ROWS = 10
 _FATES = {"right": ("✓", "green"), "wrong": ("✗", "red"), "missed": ("–", "yellow")}
 """Sign and colour of each state of a row."""
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
@@ -43,16 +44,13 @@ _CELLS = {
 """The characters suffice without colours."""
 
 
-def shown_episode(
-    result: Result, scene: Scene, *, most_rows: int | None = 10, prompt: bool = False
-) -> "Iterator[RenderableType]":
-    """Yield the parts of an episode. `most_rows` limits rows of a result; `prompt` includes the system prompt."""
+def shown_episode(result: Result, scene: Scene, *, everything: bool) -> "Iterator[RenderableType]":
+    """Yield the parts of an episode: the first rows of each result, or `everything` and the system prompt."""
     yield _title(result)
+    most_rows = None if everything else _FIRST_ROWS
     for role, text in scene.prompt:
-        if role != "system" or prompt:
+        if role != "system" or everything:
             yield from _section(role, Text(printable(text)))
-        else:
-            yield Text(f"\nsystem prompt: {counted(len(text), 'character')} (--prompt)", style="dim")
     calls = 0
     for number, turn in enumerate(scene.turns, 1):
         yield from _turn(number, turn, calls, most_rows)
@@ -186,22 +184,20 @@ def evidence_table(scene: Scene) -> Table | None:
     used, links, more = scene.evidence()
     if not used or scene.layout == "circle":
         return None
-    rows: list[list[str]] = []
+    rows = []
     for node in used.values():
         properties = {name: value for name, value in node.about.items() if name != "key"}
         pattern = f"({node.about.get('key', node.name)}{f':{node.kind}' if node.kind else ''})"
-        rows.append([pattern, scene.legend.get(node.fate, ""), pairs(properties)])
+        rows.append(([pattern, pairs(properties)], ""))
     for link in links:
         source, target = scene.nodes[link.source], scene.nodes[link.target]
         names = f"{source.name} {link.name} {target.name}"
         keys = [str(node.about.get("key", node.name)) for node in (source, target)]
         detail = pairs(link.about) or (names if names != f"{keys[0]} {link.name} {keys[1]}" else "")
-        rows.append([f"({keys[0]})–{link.name}→({keys[1]})", "", detail])
+        rows.append(([f"({keys[0]})–{link.name}→({keys[1]})", detail], ""))
     if more:
-        rows.append([f"… and {counted(more, 'more node')}", "", ""])
-    if len({node.fate for node in used.values()}) == 1:
-        return _grid(["evidence", "properties"], [([row[0], row[2]], "") for row in rows])
-    return _grid(["evidence", "role", "properties"], [(row, "") for row in rows])
+        rows.append(([f"… and {counted(more, 'more node')}", ""], ""))
+    return _grid(["evidence", "properties"], rows)
 
 
 def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.cli.options import Run, RunOrFile
 from graphwalk.cli.report import print_overview
-from graphwalk.errors import ConfigError, counted
+from graphwalk.errors import counted
 from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
 
@@ -46,9 +46,6 @@ def publish(
     from graphwalk.runs.folder import RunFolder
 
     out = out or Path(f"{folder.resolve().name}.zip")
-    if out.suffix != ".zip":
-        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{out.stem}.zip')}"
-        raise ConfigError(f"{out} does not end in .zip", hint=hint)
     run = RunFolder.open(folder)
     with progress_bar("publishing", run.planned_episodes()) as done:
         write(run, out, read_variables().secrets, done)

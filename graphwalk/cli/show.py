@@ -1,5 +1,6 @@
 """`graphwalk show`: the episodes of a run, or one episode in full."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,8 +25,9 @@ def show(
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
-    all_rows: Annotated[bool, typer.Option("--all", help="Show all rows and all episodes.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Show the system prompt.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all episodes; of one, all rows and the system prompt.")
+    ] = False,
 ) -> None:
     """Show an episode step by step, or list the episodes of a run.
 
@@ -37,41 +39,38 @@ def show(
     from graphwalk.runs.record import EpisodeFilter, key_of
 
     folder = RunFolder.open(run, conversations=True)
-    keys = {key_of(record): {name: record[name] for name in LISTED} for record in folder.records()}
+    records = {key_of(record): {name: record[name] for name in LISTED} for record in folder.records()}
     wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
-    chosen = [key for key in keys if wanted(key)]
-    if not chosen:
-        raise wanted.nothing(run, keys)
-    names = None
+    keys = sorted(filter(wanted, records))
+    if not keys:
+        raise wanted.nothing(run, records)
     if task is not None:
-        ids = sorted({key.task_id for key in chosen})
+        ids = sorted({key.task_id for key in keys})
         names = [task] if task in ids else [name for name in ids if task in name]
         if not names:
             raise ConfigError(f"no task {task}", hint=f"a task of this run: {', '.join(ids[:_MOST_NAMED])}, …")
-    if names is not None and len(names) == 1:
-        _episodes(folder, {key for key in chosen if key.task_id in names}, None if all_rows else 10, prompt)
-        return
-    listed = [keys[key] for key in sorted(chosen) if names is None or key.task_id in names]
-    if names is not None:
+        keys = [key for key in keys if key.task_id in names]
+        if len(names) == 1:
+            _print_episodes(folder, keys, everything)
+            return
         say(f"'{task}' matches {len(names)} tasks")
-    most = len(listed) if all_rows else _MOST_LISTED
-    for line in episode_list(listed[:most]):
+    most = len(keys) if everything else _MOST_LISTED
+    for line in episode_list([records[key] for key in keys[:most]]):
         stdout().print(line)
-    if len(listed) > most:
-        say(f"{len(listed) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
+    if len(keys) > most:
+        say(f"{len(keys) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
 
 
-def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
+def _print_episodes(folder: "RunFolder", keys: "Sequence[EpisodeKey]", everything: bool) -> None:
     from graphwalk.analysis.explained import explained
     from graphwalk.analysis.suite_analysis import scene_maker
     from graphwalk.cli.episode_text import shown_episode
     from graphwalk.runs.record import Result, key_of
 
-    records = {key: record for record in explained(folder) if (key := key_of(record)) in keys}
+    records = {key_of(record): record for record in explained(folder)}
     scene_of = scene_maker(folder)
-    for number, key in enumerate(sorted(records)):
+    for number, key in enumerate(keys):
         if number:
             stdout().print("\n")
-        record = records[key]
-        for part in shown_episode(Result.from_dict(record), scene_of(record), most_rows=most_rows, prompt=prompt):
+        for part in shown_episode(Result.from_dict(records[key]), scene_of(records[key]), everything=everything):
             stdout().print(part)

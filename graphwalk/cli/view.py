@@ -6,10 +6,8 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.errors import ConfigError, counted, install_hint
+from graphwalk.errors import counted, install_hint
 from graphwalk.terminal import data, say, stdout
-
-_PAGE = (".html", ".htm")
 
 
 def view(
@@ -28,9 +26,8 @@ def view(
     from graphwalk.runs.listing import list_runs
 
     places = folders or [Path("runs")]
-    out = out or _default_page(places[0])
-    if out.suffix.lower() not in _PAGE:
-        raise ConfigError(f"{out.name}: unsupported format; expected .html", hint=f"--out {out.stem}.html")
+    first = places[0].resolve()
+    out = out or first.with_name(f"{first.stem if first.is_file() else first.name}.html")
     opened = []
     for place in places:
         paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
@@ -43,9 +40,3 @@ def view(
     data(str(out))
     if stdout().is_terminal:
         webbrowser.open(out.resolve().as_uri())
-
-
-def _default_page(place: Path) -> Path:
-    """Return the path of a page beside a run."""
-    name = place.stem if place.is_file() else place.resolve().name
-    return place.resolve().with_name(f"{name}.html")

@@ -3,19 +3,11 @@ import { page } from "./data.js";
 import { html, plain } from "./dom.js";
 import { jumpView, runTitle } from "./tables.js";
 
-const WITHOUT_MATPLOTLIB =
-  "Plots are drawn with matplotlib, which was not installed when this page was made. To install it: ";
-
 export const plotsView = () => [jumpView(), page.figures.map(runPlots)];
 
-function runPlots(run, number) {
-  const empty = run.figures.length === 0 && !run.missing;
-  return [
-    runTitle(number),
-    run.missing && html("p", { class: "about" }, WITHOUT_MATPLOTLIB, html("code", {}, run.missing)),
-    empty && html("p", { class: "empty" }, "There is nothing to plot yet."),
-    html("div", { class: "plots" }, run.figures.map(plotView)),
-  ];
+function runPlots(figures, number) {
+  const empty = html("p", { class: "empty" }, "There are no plots.");
+  return [runTitle(number), figures.length ? html("div", { class: "plots" }, figures.map(plotView)) : empty];
 }
 
 function plotView(figure) {

@@ -20,7 +20,7 @@ def test_one_episode_with_its_calls_rows_and_score(tmp_path: Path) -> None:
     assert "4 turns · 5 calls (reference 4)" in shown
     assert "1 more of 11 rows (--all)" in shown
     assert "How to work:" not in shown
-    whole = graphwalk("show", RUNS / "questions", "remote_node", "-m", "scripted/flawed", "--all", "--prompt").stdout
+    whole = graphwalk("show", RUNS / "questions", "remote_node", "-m", "scripted/flawed", "--all").stdout
     assert "How to work:" in whole
     assert "(--all)" not in whole
 

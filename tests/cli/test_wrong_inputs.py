@@ -69,7 +69,7 @@ def test_no_command_prints_control_characters_of_a_run(call: Call, tmp_path: Pat
         *(("report", run, "--format", form) for form in ("terminal", "csv", "markdown")),
         *((command, run, "--json") for command in ("report", "compare")),
         ("compare", run),
-        *(("show", run, *more) for more in ((), (records[0]["task_id"],), ("node_count", "--prompt"))),
+        *(("show", run, *more) for more in ((), (records[0]["task_id"],), ("node_count", "--all"))),
         ("list", "runs", run.parent),
         ("rescore", run),
         ("publish", run, "--out", tmp_path / "out.zip"),

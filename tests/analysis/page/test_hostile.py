@@ -98,7 +98,7 @@ def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) ->
     shown = [
         *reports,
         output_of("show", run),
-        output_of("show", run, first, "--all", "--prompt"),
+        output_of("show", run, first, "--all"),
         output_of("list", "runs", str(hostile.path.parent)),
     ]
     for text in shown:

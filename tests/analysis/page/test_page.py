@@ -92,7 +92,7 @@ def test_names_of_models_and_kinds_break_at_slashes_and_underscores(browser: Bro
 
 
 def test_plots_have_other_colours_on_a_dark_page(page_of: PageOf) -> None:
-    (figure, *_) = content_of(RunFolder.open(RUNS / "questions")).figures["figures"]
+    (figure, *_) = content_of(RunFolder.open(RUNS / "questions")).figures
     light, dark = re.findall(r"--plot-ink: (#\w+)", figure["svg"])
     assert light != dark
     assert light not in figure["svg"].partition("</style>")[2]
