@@ -8,7 +8,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -144,25 +144,6 @@ MODULES = (
 _IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export ", re.MULTILINE)
 
 
-@cache
-def script() -> str:
-    """Return all modules as one, without imports and exports, since the page is one file."""
-    return "\n".join(_IMPORT_OR_EXPORT.sub("", _read(f"{name}.js")) for name in MODULES)
-
-
-@cache
-def style() -> str:
-    return "\n".join(_read(f"{name}.css") for name in ("page", "episode"))
-
-
-def policy() -> str:
-    """Return the content security policy: the page runs its own script and requests nothing."""
-    return (
-        f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
 def _read(name: str) -> str:
     return (data_path("templates") / "page" / name).read_text(encoding="utf-8")
 
@@ -220,11 +201,17 @@ def _cell(column: Column, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     """Yield the page with all its data."""
     index, figures = index_of(runs), [run.figures for run in runs]
+    script = "\n".join(_IMPORT_OR_EXPORT.sub("", _read(f"{name}.js")) for name in MODULES)
+    style = "\n".join(_read(f"{name}.css") for name in ("page", "episode"))
+    policy = (  # the page runs its own script and requests nothing
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
     title = escape_markup(one_line(index["title"]))
-    yield render_page("page/page.html.j2", title=title, style=style(), policy=policy())
+    yield render_page("page/page.html.j2", title=title, style=style, policy=policy)
     for name, value in (("index", index), ("figures", figures)):
         yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
-    yield f'<script type="module">{script()}</script>\n'
+    yield f'<script type="module">{script}</script>\n'
     for number, episode in enumerate(episode for run in runs for episode in run.episodes):
         yield f'<script type="text/plain" id="block-{number}">{base64.b64encode(episode.block).decode()}</script>\n'
     yield "</body></html>\n"

@@ -162,15 +162,6 @@ class Scene:
         """Return all calls in order."""
         return [call for turn in self.turns for call in turn.calls]
 
-    def evidence(self) -> tuple[dict[int, SceneNode], list[SceneLink], int]:
-        """Return the first nodes of question, answer and the path between them by place, their links, and how many
-        such nodes are left out.
-        """
-        used = {place: node for place, node in enumerate(self.nodes) if node.fate}
-        nodes = dict(islice(used.items(), MOST_USED))
-        links = [link for link in self.links if link.source in nodes and link.target in nodes]
-        return nodes, links, len(used) - len(nodes)
-
 
 def trajectory_of(record: ResultRecord) -> Trajectory:
     return from_dict(Trajectory, record["trajectory"])

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -15,8 +15,18 @@ from rich.text import Text
 from graphwalk.agent.loop import Watcher
 from graphwalk.analysis.answer_evidence import EVERY_LOOK_UP_FAILED
 from graphwalk.analysis.report.text_table import dollars, duration, pairs, plain, plain_grid
-from graphwalk.analysis.scene import Scene, SceneCall, SceneGrid, SceneStep, SceneTurn, StateTable, call_of
+from graphwalk.analysis.scene import (
+    MOST_USED,
+    Scene,
+    SceneCall,
+    SceneGrid,
+    SceneStep,
+    SceneTurn,
+    StateTable,
+    call_of,
+)
 from graphwalk.errors import counted
+from graphwalk.graphs.graph import KEY
 from graphwalk.models.chat import Message
 from graphwalk.models.trajectory import ExitStatus, ToolResult
 from graphwalk.own_graph.answer import Answer
@@ -181,23 +191,20 @@ def _comparison(table: StateTable) -> Group:
 
 def evidence_table(scene: Scene) -> Table | None:
     """Return nodes of question, answer and the paths between them, then their relationships; None without any."""
-    used, links, more = scene.evidence()
+    used = {place: node for place, node in enumerate(scene.nodes) if node.fate}
     if not used or scene.layout == "circle":
         return None
+    keys = {place: node.about.get(KEY, node.name) for place, node in islice(used.items(), MOST_USED)}
     rows = []
-    for node in used.values():
-        properties = {name: value for name, value in node.about.items() if name != "key"}
-        pattern = f"({node.about.get('key', node.name)}{f':{node.kind}' if node.kind else ''})"
-        rows.append(([pattern, pairs(properties)], ""))
-    for link in links:
-        source, target = scene.nodes[link.source], scene.nodes[link.target]
-        names = f"{source.name} {link.name} {target.name}"
-        keys = [str(node.about.get("key", node.name)) for node in (source, target)]
-        detail = pairs(link.about) or (names if names != f"{keys[0]} {link.name} {keys[1]}" else "")
-        rows.append(([f"({keys[0]})–{link.name}→({keys[1]})", detail], ""))
-    if more:
-        rows.append(([f"… and {counted(more, 'more node')}", ""], ""))
-    return _grid(["evidence", "properties"], rows)
+    for place, key in keys.items():
+        properties = {name: value for name, value in used[place].about.items() if name != KEY}
+        rows.append((f"({key}:{used[place].kind})", pairs(properties)))
+    for link in scene.links:
+        if link.source in keys and link.target in keys:
+            rows.append((f"({keys[link.source]})–{link.name}→({keys[link.target]})", pairs(link.about)))
+    if more := len(used) - len(keys):
+        rows.append((f"… and {counted(more, 'more node')}", ""))
+    return _grid(["evidence", "properties"], [(row, "") for row in rows])
 
 
 def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:
