@@ -231,14 +231,14 @@ class OpenEpisode:
         values = potentials(self.task, self.trajectory)
         return [0.0] * len(self.turns) if values is None else step_rewards(values)
 
-    def judge(self) -> tuple[Any, dict[str, Any] | None]:
-        """Return the answer, and its score with the explanation."""
-        scoring, setting = self.stage.experiment.config.scoring, self.planned.key.setting
-        answer, score = judge(self.task, self.trajectory, None, scoring)
-        if score is None:
-            return answer, None
-        analysis = analysis_of(self.stage.experiment.suite)
-        return answer, {**score, **explain_episode(analysis, self.task, setting, self.trajectory, answer, score)}
+    def judge(self) -> tuple[Any, dict[str, Any]]:
+        """Return the answer, and its score with the explanation, as those of a run."""
+        answer, score = judge(self.task, self.trajectory, None, self.stage.experiment.config.scoring)
+        assert score is not None  # no episode ends by an infrastructure error here
+        analysis, setting = analysis_of(self.stage.experiment.suite), self.planned.key.setting
+        explanation = explain_episode(analysis, self.task, setting, self.trajectory, answer, score)
+        del explanation["potentials"]
+        return answer, {**score, **explanation}
 
     def _end(self, status: ExitStatus) -> None:
         self.exit_status = status

@@ -11,7 +11,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.agent.levers import with_levers
 from graphwalk.agent.loop import answer_now, messages_to_send
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
@@ -24,13 +23,13 @@ from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
-from graphwalk.runs.plan import GraphSources, PlannedGraph, episodes_about
+from graphwalk.runs.plan import GraphSources, PlannedEpisode, PlannedGraph, episodes_about, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, key_of
 from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import setting_of, suite_named
+from graphwalk.suites.suite import suite_named
 from graphwalk.variables import Variables
 from graphwalk.version import SCHEMA_VERSION, __version__
 
@@ -105,33 +104,14 @@ class TraceEpisodes:
 
 
 async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
-    """Open a run folder for reading, and rebuild its graphs in memory, since descriptions of tools depend on the
-    schema.
+    """Open a run folder for reading, and plan it again in memory: descriptions of tools depend on the schema.
 
     Raise RunLogError or ConfigError if the folder is damaged or of an incompatible version.
     """
     experiment = logged_experiment(folder, variables, "embedded")
-    suite, config = experiment.suite, experiment.config
-    tasks: dict[str, dict[str, dict[str, Any]]] = {}  # graph → setting → a task
-    for record in folder.records():
-        tasks.setdefault(record["task"]["graph_digest"], {}).setdefault(record["setting"], record["task"])
-    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
-
     async with GraphSources() as sources:
-        async for instance in suite.read_graphs(config.suite, config.seed, variables):
-            here = tasks.pop(instance.digest, {})
-            store = await sources.store_of(instance) if here else None
-            about = LoadedGraph(instance, store)
-            for setting, fields in here.items():
-                task = suite.task_type.model_validate(fields)
-                plain, agent = setting_of(setting), experiment.of(setting).agent
-                prompt = await task.prompt(about, plain, agent)
-                toolbox = with_levers(prompt, task, plain, agent).toolbox
-                tools[instance.digest, setting] = () if toolbox is None else tuple(toolbox.specs)
-            if store is not None:
-                await store.drop()
-            if not tasks:
-                break
+        plan = await make_plan(experiment, sources, lambda number: None)
+        tools = await _tools_of(plan.episodes, experiment)
 
     def results() -> Iterator[Result]:
         """Yield the episodes in the order of the log; of a repeated episode, the last one."""
@@ -141,6 +121,19 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
                 yield Result.from_dict(record)
 
     return TraceEpisodes(experiment, results, tools, folder.read_manifest())
+
+
+async def _tools_of(
+    episodes: Iterable[PlannedEpisode], experiment: Experiment
+) -> dict[tuple[str, str], Sequence[ToolSpec]]:
+    """Return the tools by digest of the graph and setting."""
+    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
+    for planned in episodes:
+        place = (planned.task.graph_digest, planned.key.setting)
+        if place not in tools:
+            toolbox = (await planned.prompt(experiment)).toolbox
+            tools[place] = () if toolbox is None else tuple(toolbox.specs)
+    return tools
 
 
 @dataclass(frozen=True)
@@ -306,19 +299,15 @@ async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], option
 async def _play(experiment: Experiment, players: RunModels, instance: GraphInstance) -> TraceEpisodes:
     """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
-    database, results = EmbeddedDatabase(), list[Result]()
-    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
+    database = EmbeddedDatabase()
     try:
         store = None if instance.graph is None else await database.load(instance.graph)
         about = LoadedGraph(instance, store)
         asked, left_out, _ = await suite.tasks(about, config.suite, config.seed, experiment.agent)
         graph = PlannedGraph(about, left_out)
-        for planned in (planned for task in asked for planned in episodes_about(task, graph, experiment)):
-            place = (instance.digest, planned.key.setting)
-            if place not in tools:
-                toolbox = (await planned.prompt(experiment)).toolbox
-                tools[place] = () if toolbox is None else tuple(toolbox.specs)
-            results.append(await play(planned, players, experiment))
+        episodes = [planned for task in asked for planned in episodes_about(task, graph, experiment)]
+        tools = await _tools_of(episodes, experiment)
+        results = [await play(planned, players, experiment) for planned in episodes]
     finally:
         await database.close()
     return TraceEpisodes(experiment, lambda: results, tools)

@@ -40,7 +40,6 @@ async def test_no_call_is_made_beyond_the_turn_limit() -> None:
     assert episode.earned is not None
     assert episode.earned.exact == 1
     answer, score = episode.judge()
-    assert score is not None
     assert (answer, score["correct"], score["strict_correct"]) == (episode.task.target, True, False)
     await stage.close()
 

@@ -171,7 +171,6 @@ def graphwalk(**arguments: Any) -> Scorer:
         episode = await _begin(arguments, state)
         await await_in_background(_replay(episode, state))
         answer, measured = episode.judge()
-        assert measured is not None
         value = {name: float("nan" if measured[name] is None else measured[name]) for name in _MEASURES}
         return Score(value=value, answer=json.dumps(answer), metadata=measured)
 

@@ -72,16 +72,21 @@ class Analysis(SuiteAnalysis[MagmaTask]):
 
     def scene(self, task: MagmaTask, record: ResultRecord) -> Scene:
         """Return the graph with the model's state marked."""
-        trajectory, links = trajectory_of(record), _links(task)
+        trajectory, instance = trajectory_of(record), read_problem(task.question, task.n)
         marked = list(marked_items(record["answer"] or (), task.target, partial(canonical, task.algorithm)))
         fates: dict[int, Fate] = {int(task.parameters["source"]): "asked"} if "source" in task.parameters else {}
-        on_links: dict[frozenset[int], Fate] = {}
+        on_links: dict[tuple[int, ...], Fate] = {}
         for fate, item in reversed(marked):
             ends = _nodes(task.algorithm, item)
             if task.algorithm != "floyd_warshall":
                 fates |= dict.fromkeys(ends[1:] if task.algorithm == "dijkstra" else ends, fate)
             if task.algorithm == "mst_prim":
-                on_links[frozenset(ends)] = fate
+                on_links[ends] = fate
+        links = list[SceneLink]()
+        if instance is not None:  # a custom prompt may list the edges in another form
+            for i, j, weight in instance.weighted_edges:
+                label = f"{weight:g}" if instance.weights else ""
+                links.append(SceneLink(i, j, label, fate=on_links.get((i, j), ""), directed=False))
         caption = (
             f"state after step {task.step} of {task.total_steps}" if task.step else "state 0, before the first step"
         )
@@ -91,7 +96,7 @@ class Analysis(SuiteAnalysis[MagmaTask]):
             _table(task.algorithm, marked),
             steps=(SceneStep(caption, len(trajectory.turns)),),
             nodes=tuple(SceneNode(str(node), fate=fates.get(node, "")) for node in range(task.n)),
-            links=tuple(replace(one, fate=on_links.get(frozenset((one.source, one.target)), "")) for one in links),
+            links=tuple(links),
             layout="circle",
             legend=scene_texts("magma")["legend"],
         )
@@ -187,6 +192,10 @@ def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mappin
     first, *_ = every = list(episodes.values())
     scores = {step: episode["score"] for step, episode in episodes.items() if episode["score"]}
     overflow = ExitStatus.CONTEXT_OVERFLOW
+    usage = Counter[str]()
+    for episode in every:
+        usage.update({name: value for name, value in episode["usage"].items() if value is not None})
+    seconds = [episode["seconds"] for episode in every if episode["seconds"] is not None]
     failed = max(every, key=lambda one: (ExitStatus(one["exit_status"]).infrastructure, one["exit_status"] == overflow))
     return {
         **first,
@@ -197,8 +206,8 @@ def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mappin
         "copied": copied,
         "turns": sum(episode["turns"] for episode in every),
         "tool_calls": sum(episode["tool_calls"] for episode in every),
-        "usage": _sums(episode["usage"] for episode in every),
-        "seconds": _sums({"seconds": episode["seconds"]} for episode in every).get("seconds"),
+        "usage": dict(usage),
+        "seconds": sum(seconds) if seconds else None,
     }
 
 
@@ -227,14 +236,6 @@ def _trace_score(scores: Scores, episodes: Mapping[int, ResultRecord], stepwise:
 
 def _mean(scores: Sequence[Mapping[str, Any]], name: str) -> float | None:
     return sum(score[name] for score in scores) / len(scores) if scores else None
-
-
-def _sums(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return sums by name, without None."""
-    sums = Counter[str]()
-    for count in counts:
-        sums.update({name: value for name, value in count.items() if value is not None})
-    return dict(sums)
 
 
 def plots(report: "Report") -> Iterator[Plot]:
@@ -272,12 +273,3 @@ def _table(algorithm: str, marked: Sequence[tuple[Fate, Any]]) -> StateTable:
         for fate, item in marked
     )
     return StateTable(columns, tuple(rows))
-
-
-def _links(task: MagmaTask) -> list[SceneLink]:
-    """Return the edges of the problem statement; empty if a custom prompt lists them in another form."""
-    instance = read_problem(task.question, task.n)
-    if instance is None:
-        return []
-    weighted = instance.weights is not None
-    return [SceneLink(i, j, f"{w:g}" if weighted else "", directed=False) for i, j, w in instance.weighted_edges]

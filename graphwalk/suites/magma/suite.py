@@ -120,8 +120,10 @@ class MagmaTask(Task):
         return judge(self.algorithm, extraction, self.target)
 
 
-def walking_expert(task: MagmaTask) -> Policy:
-    """Read the neighbourhood of every node with the tools, then run the algorithm on the edges that results showed."""
+def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Give the correct state; with tools, read the neighbourhood of every node, and run the algorithm on the edges."""
+    if setting != "tools":
+        return write_answer(task.algorithm, task.target)
     (keys,) = yield from read([unique_values("key", NODE)])
     results = yield from read([neighborhood(NODE, "key", row["values"]) for row in keys])
     edges: dict[tuple[int, int], float] = {}
@@ -135,13 +137,6 @@ def walking_expert(task: MagmaTask) -> Policy:
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
     states = run_algorithm(task.algorithm, instance, "graphwalk" if task.first_step else "paper")
     return write_answer(task.algorithm, states[task.step].answer)
-
-
-def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
-    """Read the graph with tools, or give the correct state."""
-    if setting == "tools":
-        return (yield from walking_expert(task))
-    return write_answer(task.algorithm, task.target)
 
 
 def any_state(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:

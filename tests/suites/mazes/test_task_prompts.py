@@ -5,7 +5,7 @@ import yaml
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.loaded_graph import LoadedGraph
 from tests.accepted import MAZES, differences
-from tests.suites.mazes.stage import Stage, random_stage, stage
+from tests.suites.mazes.stage import Stage, stage
 
 TEXTS = yaml.safe_load(MAZES.read_text("utf-8"))
 PLAIN, PAPER = AgentConfig(), AgentConfig(prompts="paper", turn_limit=400)
@@ -29,10 +29,3 @@ async def texts() -> dict[str, str]:
 
 async def test_prompts_are_these_word_for_word() -> None:
     assert not differences(await texts(), TEXTS, "Prompts of mazes")
-
-
-async def test_the_expert_is_right_under_the_papers_protocol() -> None:
-    for seed in range(3):
-        here = await random_stage(seed, size=8, walls=0.4, min_path=9)
-        score, _ = await here.play("expert", agent=PAPER)
-        assert score.correct
