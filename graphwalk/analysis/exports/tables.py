@@ -62,9 +62,9 @@ class Episodes:
         return len(self.keys)
 
     def __iter__(self) -> Iterator[Result]:
-        counts = set(self.keys.values())
+        lines = set(self.keys.values())
         for number, record in enumerate(explained(self.folder)):
-            if number in counts:
+            if number in lines:
                 # Halves of characters, which models may write, are in no other program's files.
                 yield Result.from_dict(whole(record))
                 self.on_read()

@@ -112,13 +112,13 @@ def chosen(episodes: pl.DataFrame, models: Sequence[str], settings: Sequence[str
     """Return the episodes with these models and settings (default: all). Raise ConfigError for an unknown name."""
     players = players_of(episodes)
     played = {setting for _, setting in players}
-    choices = {"model": {model for model, _ in players}, "setting": played | set(map(setting_of, played))}
-    for what, names in (("model", models), ("setting", settings)):
-        if strangers := [name for name in names if name not in choices[what]]:
-            known_players = ", ".join(sorted(map(" ".join, players))) or "none yet"
-            raise ConfigError(f"no {what} {strangers[0]!r} in this run", hint=f"one of: {known_players}")
+    names = {model for model, _ in players} | played | set(map(setting_of, played))
+    if unknown := [name for name in (*models, *settings) if name not in names]:
+        choices = ", ".join(sorted(map(" ".join, players))) or "none yet"
+        raise ConfigError(f"no model or setting {unknown[0]!r} in this run", hint=f"one of: {choices}")
     of_settings = [one for one in played if not settings or one in settings or setting_of(one) in settings]
-    return episodes.filter(pl.col("model").is_in(models or choices["model"]), pl.col("setting").is_in(of_settings))
+    of_models = models or [model for model, _ in players]
+    return episodes.filter(pl.col("model").is_in(of_models), pl.col("setting").is_in(of_settings))
 
 
 def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | None = None) -> list[ReportRow]:

@@ -19,7 +19,6 @@ from graphwalk.analysis.report.suite_report import (
     ESTIMATED,
     MARK,
     PERCENT,
-    PLAYER,
     SIDES,
     Grouping,
     ReportRow,
@@ -40,6 +39,7 @@ from graphwalk.errors import ConfigError, counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 _MOST_PAIRS = 10
+_PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
 
@@ -97,7 +97,7 @@ def _table(
     if not any(row.get("context_overflows") for row in rows):
         fields.discard("context_overflows")
     shown = [replace(one, scale=scales.get(one.field)) for one in columns if one.field in fields]
-    names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
+    names = _PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else _PLAYER[:1]
     if grouping:
         field = grouping.name
         names = (Column(grouping.title[:1].upper() + grouping.title[1:], field, name=True), *names)
@@ -122,15 +122,12 @@ def comparison_table(
         row = pair_row(pair, measures)
         right = (row["tasks"] * (row[f"{side}_mean"] or 0) / PERCENT for side in SIDES)
         rows.append({**row, **names, "right": " : ".join(f"{number:.4g}" for number in right)})
-    table = layout("comparisons")
-    sides = (Column("First", "first", name=True), Column("Second", "second", name=True))
+    sides = [Column(side.capitalize(), side, name=True) for side in SIDES]
+    groups = [Column(grouping.title.capitalize(), grouping.name, str, name=True)] if grouping else []
     deltas = [name for name in measures if name == measures[0] or any(row[name] is not None for row in rows)]
     headline, *others = (Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals) for name in deltas)
-    figures = (headline, *table["tests"], *table["counts"], *others)
-    if not grouping:
-        return TextTable(title, (*sides, *figures), rows, most=_MOST_PAIRS)
-    group = Column(grouping.title.capitalize(), grouping.name, str, name=True)
-    return TextTable(title, (group, *sides, *table["right"], *figures), rows)
+    columns = (*groups, *sides, headline, *layout("comparisons")["pairs"], *others)
+    return TextTable(title, columns, rows, most=None if grouping else _MOST_PAIRS)
 
 
 def pair_row(pair: Mapping[str, Any], measures: Sequence[str]) -> ReportRow:
@@ -223,7 +220,7 @@ def _accuracy_table(report: Report, name: str) -> TextTable:
     groups = sorted({row[grouping.name] for row in rows}, key=grouping.sort_key)
     columns = (Column(str(group), f"group {group}") for group in groups)
     title = f"{accuracy.heading} by {grouping.title}, 95 % intervals in parentheses"
-    return TextTable(title, (*PLAYER, *columns), list(players.values()))
+    return TextTable(title, (*_PLAYER, *columns), list(players.values()))
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,6 @@ def _needed_calls(result: ResultRecord) -> str | None:
 CALLS = Grouping("calls", "needed calls", _needed_calls, ("one", "few", "many"))
 SPLITS = (Grouping("question", "question", lambda result: result["task"].get("template")), CALLS)
 """The groupings by which comparisons are split on request; a suite may have its own of the same name."""
-PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
 
 
 @dataclass(frozen=True)
