@@ -18,7 +18,7 @@ from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError, counted
-from graphwalk.runs.experiment import protocol_note
+from graphwalk.runs.experiment import DEFAULT_PROTOCOL, protocol_note
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences
 from graphwalk.runs.record import ResultRecord
@@ -194,9 +194,10 @@ def compare_runs(
     suites = {config["suite"]["name"] for config in configs}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    declared = analysis_of(folders[0].suite).report().under(config["protocol"] for config in configs)
+    declared, protocols = analysis_of(folders[0].suite).report(), {config["protocol"] for config in configs}
+    protocol = protocols.pop() if len(protocols) == 1 else DEFAULT_PROTOCOL
     measured = [
-        observe(run.records(), declared).episodes.with_columns(run=pl.lit(name))
+        observe(run.records(), declared, protocol).episodes.with_columns(run=pl.lit(name))
         for name, run in zip(names, runs, strict=True)
     ]
     episodes = pl.concat(measured, how="vertical_relaxed")

@@ -22,6 +22,7 @@ from graphwalk.analysis.report.suite_report import (
 )
 from graphwalk.analysis.statistics import estimate_means, estimate_shares, tasks_of
 from graphwalk.errors import ConfigError
+from graphwalk.runs.experiment import DEFAULT_PROTOCOL
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
 from graphwalk.suites.suite import setting_of
@@ -51,13 +52,13 @@ class Observations:
     remarks: Sequence[str] = ()
 
 
-def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
+def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str = DEFAULT_PROTOCOL) -> Observations:
     """Measure results, in any order. Of a repeated episode, the last result counts."""
     baselines, tasks, remarks = list[Row](), set[str](), set[str | None]()
     constants: dict[str, list[tuple[frozenset[str], Row, Row]]] = {}
 
     def episodes() -> Iterator[Row]:
-        for result in suite.records(results):
+        for result in suite.records(results, protocol):
             if result["task_id"] not in tasks:
                 tasks.add(result["task_id"])
                 baselines.extend(tuple(_values(baseline, suite)) for baseline in suite.baselines(result))

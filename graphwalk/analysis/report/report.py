@@ -89,7 +89,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     """
     manifest = folder.read_manifest()
     config = manifest["config"]
-    names, declared = config["names"], analysis_of(folder.suite).report().under([config["protocol"]])
+    names, declared = config["names"], analysis_of(folder.suite).report()
     episodes, missing = set[EpisodeKey](), Counter[str]()
 
     def named_records() -> Iterator[ResultRecord]:
@@ -102,7 +102,7 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
     without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
     reference, notes = _published(declared, config, without_extractor=without_extractor)
     try:
-        observed = observe(named_records(), declared)
+        observed = observe(named_records(), declared, config["protocol"])
         report = report_on(observed, reference=reference, seed=config["seed"], primary=config.get("primary"))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"

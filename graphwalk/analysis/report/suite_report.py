@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
 from types import NoneType
@@ -120,9 +120,9 @@ class SuiteReport:
 
     `compared`: names of the measures in which models are compared pairwise; the first is `accuracy`.
     `causes`: the columns that count the causes of wrong answers. `baselines` computes the results of baselines from any
-    result of a task. `records` converts the log to the records to measure, if these are not episodes. `cluster` returns
-    the graph of a task and its question, the units of statistics. `remark` returns a note required by a result; equal
-    notes are shown once.
+    result of a task. `records` converts the log of a run under a protocol to the records to measure, if these are not
+    episodes. `cluster` returns the graph of a task and its question, the units of statistics. `remark` returns a note
+    required by a result; equal notes are shown once.
     """
 
     suite: str
@@ -136,9 +136,7 @@ class SuiteReport:
     """Published tables by name."""
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
-    records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
-    paper_records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] | None = None
-    """As `records`, under the protocol `paper`; None: the same."""
+    records: Callable[[Iterable[ResultRecord], str], Iterable[ResultRecord]] = lambda results, protocol: results
     cluster: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda task_id, task: (task["graph_digest"], task_id)
     player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
@@ -152,10 +150,6 @@ class SuiteReport:
     def all_groupings(self) -> Mapping[str, Grouping]:
         """Return the groupings of tables and splits by name."""
         return {grouping.name: grouping for grouping in (*SPLITS, *self.groupings)}
-
-    def under(self, protocols: Iterable[str]) -> "SuiteReport":
-        """Return the report of runs with these protocols: that of `paper` if all have it."""
-        return replace(self, records=self.paper_records) if self.paper_records and {*protocols} == {"paper"} else self
 
 
 ReportRow = dict[str, Any]

@@ -64,7 +64,6 @@ class Analysis(SuiteAnalysis[MagmaTask]):
             baselines=repeat_baseline,
             references={"magma-paper": paper_figures},
             records=trace_records,
-            paper_records=partial(trace_records, by_state=True),
             readers={name: partial(_average, name) for name in _AVERAGES} | {"cost_unknown": _cost_unknown},
             cluster=cluster_of,
             plots=plots,
@@ -122,12 +121,12 @@ def _cost_unknown(record: ResultRecord) -> float | None:
     return None if "state" in record else float(record["usage"].get("cost") is None)
 
 
-def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) -> Iterator[ResultRecord]:
+def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") -> Iterator[ResultRecord]:
     """Yield one record per trace; the last result of a repeated episode counts.
 
     A trace with failed episodes is scored by the others, and keeps the status of the failure. `averages` is the score
     with the averages over states. `copied` and `copied_averages` are those of the baseline that repeats the previous
-    state. `by_state`: the averages are in further records, one per state, so that all states weigh the same.
+    state. Under the protocol `paper` the averages are in further records, one per state: all states weigh the same.
     """
     traces: dict[tuple[str, str, int, str], dict[int, ResultRecord]] = {}
     graphs: dict[str, str] = {}
@@ -154,7 +153,7 @@ def trace_records(results: Iterable[ResultRecord], *, by_state: bool = False) ->
         copies = _scores_of_copies(next(iter(episodes.values())), golds[trace]) if trace in with_states else {}
         copied = _trace_score(copies, episodes, stepwise=True)
         record = _record(episodes, setting in stepwise, copied)
-        if not by_state:
+        if protocol != "paper":
             yield {**record, "averages": record["score"], "copied_averages": copied}
             continue
         yield {**record, "averages": None, "copied_averages": None}

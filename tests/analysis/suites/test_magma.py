@@ -10,7 +10,7 @@ import pytest
 import graphwalk
 from graphwalk.analysis.report.episodes import observe
 from graphwalk.analysis.report.formats import text_tables
-from graphwalk.analysis.report.report import report_of
+from graphwalk.analysis.report.report import report_of, report_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.analysis.suites.magma import case, trace_records
 from graphwalk.runs.background import run_in_background
@@ -73,11 +73,11 @@ def test_under_the_protocol_paper_means_are_over_all_states_of_all_traces() -> N
     """One trace of two states right, one of four states wrong: 33 % of states, 25 % of earlier ones."""
     states = {"bfs 5 1": [True, True], "bfs 5 2": [False] * 4}
     logged = episodes(states, setting="is")
-    of_paper = build_report(logged, DECLARED.under(["paper"])).rows[0]
+    of_paper = report_on(observe(logged, DECLARED, "paper")).rows[0]
     assert of_paper["trajectory_exact"] == pytest.approx(100 * 2 / 6)
     assert (of_paper["intermediate_exact"], of_paper["later_exact"]) == (25, 25)
-    assert observe(logged, DECLARED.under(["paper"])).episodes["graph"].n_unique() == 2, "the graph is the cluster"
-    other = build_report(logged, DECLARED.under(["paper", "graphwalk"])).rows[0]
+    assert observe(logged, DECLARED, "paper").episodes["graph"].n_unique() == 2, "the graph is the cluster"
+    other = build_report(logged, DECLARED).rows[0]
     same = ("accuracy", "f1", "scored", "tasks", "replies", "calls_per_question", "tokens", "hallucinations")
     assert {name: of_paper[name] for name in same} == {name: other[name] for name in same}
     assert other["trajectory_exact"] == 50
