@@ -152,8 +152,6 @@ class QuestionKind(Strict):
             if unknown := set(names).difference(existing):
                 missing, listed = ", ".join(sorted(unknown)), ", ".join(existing)
                 raise self.mistake(f"there is no {missing}; known: {listed}", *field)
-        if self.drawing.below_candidates and not self.candidates:
-            raise self.mistake("the question names no `candidates`", "drawing", "below_candidates")
         self._check_texts()
 
     def _check_texts(self) -> None:

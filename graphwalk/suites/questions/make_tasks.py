@@ -9,8 +9,8 @@ from graphwalk.config.strict import validate
 from graphwalk.config.templates import TextError, render_text
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.anonymise import AnonymisedCopy
-from graphwalk.graphs.graph import PropertyGraph, value_order
-from graphwalk.graphs.values import Row, Temporal, Value, shown
+from graphwalk.graphs.graph import PropertyGraph
+from graphwalk.graphs.values import Row, Temporal, Value
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
@@ -19,7 +19,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.catalogue import QuestionKind, Wording, has_plan, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.parameters import ParameterSearch, owner_of
+from graphwalk.suites.questions.parameters import ParameterSearch
 from graphwalk.suites.questions.question import CannotHost, Question, agreed_rows, cypher_rows
 from graphwalk.suites.questions.scripted import EXPERT
 from graphwalk.suites.questions.task import QuestionTask
@@ -63,11 +63,19 @@ async def make_tasks(
     A task depends only on seed, graph, question and its number. Raise ConfigError if a YAML file is wrong, OracleError
     if two oracles differ.
     """
+    asked, left_out = await _asked(graph, store, config, seed)
+    return Tasks([task for _, task in asked], left_out)
+
+
+async def _asked(
+    graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int
+) -> tuple[list[tuple[Question, QuestionTask]], dict[str, str]]:
+    """Return questions with their tasks, and what the graph cannot host."""
     graph = store.graph or graph
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
     most_rows = config.most_rows or (None if graph.spec else OWN_ROWS)
     search = ParameterSearch(index, embedded, config.drawing, most_rows)
-    tasks: list[QuestionTask] = []
+    asked: list[tuple[Question, QuestionTask]] = []
     left_out: dict[str, str] = {}
     for kind in config.kinds if graph.spec else config.own_kinds:
         taken: set[tuple[Value, ...]] = set()
@@ -80,10 +88,11 @@ async def make_tasks(
                 left_out[f"{kind.name} from number {number + 1} on" if number else kind.name] = error.message
                 break
             taken.add(tuple(question.parameters.values()))
-            target = await agreed_rows(question, store, embedded, rows)
-            task = _task(question, number, target, seed)
-            tasks.append(task if config.target == "graphwalk" else await _with_paper_target(task, question, store))
-    return Tasks(tasks, left_out)
+            task = _task(question, number, await agreed_rows(question, store, embedded, rows), seed)
+            if config.target == "paper":
+                task = await _with_paper_target(task, question, store)
+            asked.append((question, task))
+    return asked, left_out
 
 
 async def _embedded(graph: PropertyGraph, store: GraphStore) -> GraphStore:
@@ -98,49 +107,39 @@ async def copy_tasks(
 
     Your own questions with names or values in their text are left out.
     """
-    originals = await make_tasks(copy.original, await EmbeddedDatabase().load(copy.original), config, seed=seed)
+    asked, _ = await _asked(copy.original, await EmbeddedDatabase().load(copy.original), config, seed)
     embedded, index = await _embedded(copy.graph, store), GraphIndex(copy.graph)
-    original_index = GraphIndex(copy.original)
-    kinds = {kind.name: kind for kind in config.own_kinds}
     tasks: list[QuestionTask] = []
     left_out: dict[str, str] = {}
-    for original in originals.asked:
-        kind = kinds[original.template]
-        question = Question(kind, index, mapped_parameters(kind, original.parameters, original_index, copy))
+    for question, original in asked:
+        in_copy = Question(question.kind, index, _renamed(question, copy))
         number = int(original.task_id.rpartition("-")[2])
-        task = _task(question, number, await agreed_rows(question, store, embedded), seed)
+        task = _task(in_copy, number, await agreed_rows(in_copy, store, embedded), seed)
         # They differ if the text of the query contains names or values of the original.
         computed, again = [[row[f] for row in one.target for f in one.computed_fields] for one in (original, task)]
         if original.target_size == task.target_size and computed == again:
             tasks.append(task.model_copy(update={"twin_of": original.task_id}))
         else:
-            left_out[kind.name] = "its text contains names or values that differ in the copy"
+            left_out[task.template] = "its text contains names or values that differ in the copy"
     return Tasks(tasks, left_out)
 
 
-def mapped_parameters(
-    kind: QuestionKind, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
-) -> dict[str, Value]:
-    """Return the parameters of a task in the names of the copy; `index` is that of the original."""
+def _renamed(question: Question, copy: AnonymisedCopy) -> dict[str, Value]:
+    """Return the parameters of a question by the names and values of the copy."""
     names: dict[str, Mapping[str, str]] = {
         "label": copy.labels,
         "relationship_type": copy.relationship_types,
         "property": copy.properties,
         "key": copy.keys,
     }
-    mapped: dict[str, Value] = {}
-    for name, parameter in kind.parameters.items():
-        value = parameters[name]
+    renamed = dict(question.parameters)
+    for name, parameter in question.kind.parameters.items():
+        value = question.parameters[name]
         if parameter.role in names:
-            value = names[parameter.role][str(value)]
+            renamed[name] = names[parameter.role][str(value)]
         elif parameter.role == "value":
-            property_name = str(parameters[str(parameter.of)])
-            # The raw value, for example a date for its text. Drawn values have distinct texts.
-            raw_values = index.values(*owner_of(kind, name, parameters), property_name)
-            raw = next(raw for raw in raw_values if value_order(shown(raw)) == value_order(value))
-            value = copy.values.of(property_name, raw)
-        mapped[name] = value
-    return mapped
+            renamed[name] = copy.values.of(str(question.parameters[str(parameter.of)]), value)
+    return renamed
 
 
 def _task(question: Question, number: int, target: list[Row], seed: int) -> QuestionTask:

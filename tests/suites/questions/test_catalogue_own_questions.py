@@ -1,11 +1,11 @@
 """A user's own question: a file beside the experiment, from the command line to the report."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import graphwalk
 from graphwalk.config.strict import validate
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -13,8 +13,8 @@ from graphwalk.graphs.values import Row
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.make_tasks import make_tasks
-from tests.cli.test_commands import graphwalk
 from tests.extending.packages import EXAMPLES
+from tests.runs.runs import records
 
 ENDS = (EXAMPLES / "question/dead_ends.yaml").read_text(encoding="utf-8")
 EXPERIMENT = """\
@@ -39,16 +39,12 @@ def own_question(place: Path) -> QuestionsConfig:
     return QuestionsConfig(questions=(str(place / "dead_ends.yaml"),))
 
 
-def test_from_the_command_line_to_the_report(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    done = graphwalk("run", place / "mine.yaml", "--out", place / "run", folder=elsewhere)
-    assert done.returncode == 0, done.stderr
-    records = [json.loads(line) for line in (place / "run" / "results.jsonl").read_bytes().splitlines()]
-    own = [record for record in records if record["task"]["template"] == "dead_ends"]
+async def test_from_the_file_to_the_report(place: Path) -> None:
+    run = await graphwalk.arun(place / "mine.yaml", out=place / "run")
+    own = [record for record in records(place / "run") if record["task"]["template"] == "dead_ends"]
     assert {record["model"] for record in own} == {"scripted/random"}, "without a Python part there is no expert"
     assert {(record["task"]["oracles"], *record["task"]["computed"]) for record in own} == {(1, "total")}
-    report = graphwalk("report", place / "run", "--format", "markdown", "--explain", folder=elsewhere).stdout
-    assert report.count(r"dead\_ends has one oracle") == 1
+    assert sum("dead_ends has one oracle" in note for note in run.report()["notes"]) == 1
 
 
 def test_paths_are_relative_to_the_experiment(place: Path) -> None:

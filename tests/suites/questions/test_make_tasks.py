@@ -1,16 +1,12 @@
 """Making tasks: complete records, the same from the same seed, right, and what a graph cannot host."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphwalk.analysis.report.report import report_of
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.values import Row
-from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.catalogue import shipped_kinds
@@ -21,7 +17,6 @@ from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import expert_walk
 from graphwalk.suites.rows import same_rows
-from tests.runs.runs import records, start
 
 ODD = {"preset": "paper-200", "missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
 
@@ -84,18 +79,6 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
     store.__class__ = ForgetfulStore
     with pytest.raises(OracleError, match="the evaluator differ on node_by_property"):
         await make_tasks(graph, store, QuestionsConfig(questions=("node_by_property",)), seed=0)
-
-
-async def test_a_sweep_over_sizes_leaves_questions_out_with_a_note(tmp_path: Path) -> None:
-    graphs = [{"nodes": 4, "labels": 2, "mean_degree": 0.5}, {"preset": "paper-100"}]
-    questions = {"node_by_property", "variable_hop_path"}
-    flags = {"suite.graphs": graphs, "suite.questions": sorted(questions), "models": ["scripted/expert"]}
-    summary = await start(tmp_path / "run", load_experiment("quickstart", flags=flags))
-    played = records(tmp_path / "run")
-    assert summary.finished == summary.episodes == len(played)
-    assert {record["task"]["template"] for record in played} == questions
-    notes = report_of(RunFolder.open(tmp_path / "run")).notes
-    assert "Some graphs are not asked: variable_hop_path (see run.json for the reasons)." in notes
 
 
 @pytest.mark.extended

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.graphs.values import Value, read_temporal
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.graph_index import GraphIndex, equal
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.question import Question, cypher_rows
 from graphwalk.suites.rows import distinct, same_rows
 
@@ -118,14 +117,3 @@ async def test_both_oracles_give_the_answer_found_by_hand(name: str, words: str,
     assert len(rows) == len(answer)
     assert same_rows(rows, answer)
     assert same_rows(await cypher_rows(question, await EmbeddedDatabase().load(GRAPH)), answer)
-
-
-def test_nodes_are_found_by_value_as_cypher_compares() -> None:
-    values: list[Value] = [1, 1.0, True, "1", float("nan"), (1, 2), (1.0, 2), 0, False, read_temporal("2001-04-25")]
-    nodes = [Node(f"a{number}", ("A",), {"p": value}) for number, value in enumerate(values)]
-    index = GraphIndex(PropertyGraph.from_rows([*nodes, Node("b", ("A",), {}), Node("c", ("C",), {"p": 1})], []))
-    for value in values:
-        expected = [node.key for node in nodes if equal(node.properties["p"], value)]
-        assert index.keys_with("A", "p", value) == expected
-    assert index.keys_with("A", "key", "a3") == ["a3"]
-    assert index.keys_with("A", "key", "c") == index.keys_with("A", "key", 1) == index.keys_with("Z", "p", 1) == []
