@@ -46,18 +46,19 @@ class TextProtocol:
         return sent, (), replace(options, parallel_tool_calls=None, tool_choice=None, stop=stop)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
-        """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids.
-
-        It is cut at the heading of a result, also where the server does not.
-        """
-        content = reply.message.content
-        if not tools or reply.message.tool_calls or not content:
+        """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids."""
+        if not tools or reply.message.tool_calls:
             return reply
+        message, calls = self._read(reply.message, tools)
+        tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
+        return replace(reply, message=replace(message, tool_calls=tool_calls))
+
+    def _read(self, message: Message, tools: Sequence[ToolSpec]) -> tuple[Message, Sequence[tuple[str, str]]]:
+        """Return the message up to the heading of a result, where a server may not have ended it, and its calls."""
+        content = message.content or ""
         for heading in self._stop:
             content = content.partition(heading)[0].rstrip()
-        calls = find_calls(content, [tool.name for tool in tools]).calls
-        tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
-        return replace(reply, message=replace(reply.message, content=content, tool_calls=tool_calls))
+        return replace(message, content=content or None), find_calls(content, [tool.name for tool in tools]).calls
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
@@ -141,12 +142,8 @@ class JsonProtocol(TextProtocol):
         sent, _, in_text = super().outgoing(messages, tools, options)
         return sent, (), replace(in_text, response_schema=schema, stop=(), on_text=None)
 
-    def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
-        if not tools or reply.message.tool_calls:
-            return reply
-        calls = _calls(reply.message.content or "", tools)
-        tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
-        return replace(reply, message=replace(_with_thought(reply.message), tool_calls=tool_calls))
+    def _read(self, message: Message, tools: Sequence[ToolSpec]) -> tuple[Message, Sequence[tuple[str, str]]]:
+        return _with_thought(message), _calls(message.content or "", tools)
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
         return self._rendered("json_protocol.j2", tools, parallel)

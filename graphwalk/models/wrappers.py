@@ -133,8 +133,8 @@ def _pessimistic(tokens: int) -> int:
 class RateLimited(Wrapper):
     """A model with the rate limits of a run, shared by all conversations.
 
-    Requests are spaced evenly. Tokens are estimated for a new call and corrected afterwards; a call starts when all
-    earlier ones fit into `tokens_per_minute`. If a server asks to wait, all calls wait.
+    Requests are spaced evenly. A call starts when the tokens of all earlier replies fit into `tokens_per_minute`. If a
+    server asks to wait, all calls wait.
 
     A call fails if its server asks to wait more than `limits.pause_seconds`. `note` gets a sentence about each pause of
     more than a minute.
@@ -151,7 +151,6 @@ class RateLimited(Wrapper):
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Wait for the rate limits, then call the model."""
-        expected, used = count_messages(messages) if self._token_seconds else 0, 0
         now = asyncio.get_running_loop().time
         if self._request_seconds or self._token_seconds or self._paused_until > now():
             async with self._line:
@@ -159,18 +158,14 @@ class RateLimited(Wrapper):
                 while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
                     await asyncio.sleep(wait)
                 self._next_request = now() + self._request_seconds
-                self._next_tokens = max(now(), self._next_tokens) + expected * self._token_seconds
         try:
             reply = await self.inner.complete(messages, tools, options)
-            used = reply.usage.total_tokens
-            return reply
         except ModelError as error:
             if error.retry_after is not None:
                 self._pause(error, error.retry_after)
             raise
-        finally:
-            # The estimate is corrected by what the provider reports.
-            self._next_tokens += (used - expected) * self._token_seconds
+        self._next_tokens = max(now(), self._next_tokens) + reply.usage.total_tokens * self._token_seconds
+        return reply
 
     def _pause(self, error: ModelError, seconds: float) -> None:
         """Let all calls wait. Raise ModelError for a pause that is too long."""

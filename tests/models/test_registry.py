@@ -125,7 +125,6 @@ async def test_the_error_of_a_wrong_key_names_its_variable(variables: Variables,
     ("spec", "tokens"),
     [
         ("openai-api/local/m", 8192),
-        ("openai-api/keyless/m", None),
         ("openai/m", 8192),
         ("deepseek/m", None),
         ("azure/m", None),
@@ -138,9 +137,6 @@ async def test_only_servers_of_your_own_are_asked_for_the_context_window(
     server.facts["/props"] = Answer({"default_generation_settings": {"n_ctx": 8192}})
     monkeypatch.setattr(registry, "_PROVIDER_HOSTS", {"localhost"})
     azure = {"AZURE_BASE_URL": server.url}
-    far = {
-        "KEYLESS_BASE_URL": "https://models.example/v1",
-        "DEEPSEEK_BASE_URL": server.url.replace("127.0.0.1", "localhost"),
-    }
+    far = {"DEEPSEEK_BASE_URL": server.url.replace("127.0.0.1", "localhost")}
     assert await context_tokens(spec, Variables({**variables.values, **azure, **far})) == tokens
     assert bool(server.fact_paths) == (tokens is not None)
