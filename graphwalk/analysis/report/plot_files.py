@@ -14,6 +14,7 @@ from graphwalk.analysis.report.plots import Plot
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.files.writing import make_folder, write_whole
+from graphwalk.sanitise import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -134,19 +135,15 @@ def _draw(axes: Any, points: pl.DataFrame, xs: Iterable[float], ys: Iterable[flo
 
 
 def _legend(canvas: "Canvas") -> int:
-    """Name each series once below the plot. Return the number of lines."""
+    """Name each player below the plot. Return the number of lines."""
     (axes,) = canvas.axes
-    handles: Any
-    handles, labels = axes.get_legend_handles_labels()
-    named = {label: handle[0] for label, handle in zip(labels, handles, strict=True)}
-    if not named:
-        return 0
-    columns = max(1, min(len(named), _LEGEND_CHARACTERS // (max(map(len, named)) + 7)))
-    canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, columnspacing=1.2)
-    return -(-len(named) // columns)
+    _, labels = axes.get_legend_handles_labels()
+    columns = max(1, min(len(labels), _LEGEND_CHARACTERS // (max(map(len, labels)) + 7)))
+    canvas.legend(loc="outside lower center", ncols=columns, columnspacing=1.2)
+    return -(-len(labels) // columns)
 
 
 def _label(name: str) -> str:
     """Return a shortened label without a leading underscore, which matplotlib would hide."""
-    shown = name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
-    return f" {shown}" if shown.startswith("_") else shown
+    label = one_line(name, _NAME_CHARACTERS)
+    return f" {label}" if label.startswith("_") else label
