@@ -1,5 +1,6 @@
 """Compare players on identical tasks: of one run, across runs, and on a graph against its anonymised copy."""
 
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -145,7 +146,7 @@ def method_notes(rows: Sequence[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
 class RunComparison:
     """Players of one or more runs: `overall` of `comparisons_of`, `by_size` of `comparisons_by_size`, and a verdict.
 
-    `split`: the requested grouping with its `comparisons_by`.
+    `split`: the requested grouping with its `comparisons_of`.
     """
 
     suite: str
@@ -165,18 +166,18 @@ class RunComparison:
 
 @dataclass
 class _ComparedRun:
-    """A run to compare. `tasks`: task → digest of its graph, and target."""
+    """A run to compare. `tasks`: task → digest of its graph and target."""
 
     folder: RunFolder
     manifest: Mapping[str, Any]
-    tasks: dict[str, tuple[str, str]] = field(default_factory=dict)
+    tasks: dict[str, str] = field(default_factory=dict)
 
     def records(self) -> Iterator[ResultRecord]:
         """Yield the results and collect their tasks."""
         names = self.manifest["config"]["names"]
         for result in explained(self.folder):
-            task = result["task"]
-            self.tasks[result["task_id"]] = task["graph_digest"], json.dumps(task["gold"], sort_keys=True)
+            content = json.dumps([result["task"]["graph_digest"], result["task"]["gold"]], sort_keys=True)
+            self.tasks[result["task_id"]] = hashlib.sha256(content.encode()).hexdigest()
             yield {**result, "model": names.get(result["model"], result["model"])}
 
 
