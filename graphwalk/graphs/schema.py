@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,12 +21,12 @@ NO_LABEL = "(no label)"
 class PropertyType:
     """One property of a label or a relationship type.
 
-    `samples` are distinct values in ascending order; `complete`: there are no others. `kinds`: the types of its
-    values, if known: text, integer, date, …
+    `samples` are distinct values in ascending order, in their JSON form; `complete`: there are no others. `kinds`: the
+    types of its values, if known: text, integer, date, …
     """
 
     name: str
-    samples: tuple[Value, ...] = ()
+    samples: tuple[Any, ...] = ()
     complete: bool = False
     kinds: tuple[str, ...] = ()
 
@@ -83,13 +83,13 @@ class Schema:
         """Return the table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
         number = 0
         for node in self.nodes:
-            for prop in tuple(map(as_shown, node.properties)) or (None,):
+            for prop in node.properties or (None,):
                 number += 1
                 yield SchemaRow(number, "Node", node.label or NO_NAME, _node(node.label), prop)
         for relationship in self.relationships:
             for source, target in self._ends(relationship.pairs):
                 pattern = f"{source}-[:{relationship.type}]->{target}"
-                for prop in tuple(map(as_shown, relationship.properties)) or (None,):
+                for prop in relationship.properties or (None,):
                     number += 1
                     yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
 
@@ -106,11 +106,6 @@ class Schema:
             sources.setdefault(tuple(ends), []).append(source)
         for some, shared in sources.items():
             yield from product(_alternatives(shared), _alternatives(some))
-
-
-def as_shown(property_: PropertyType) -> PropertyType:
-    """Return a property type with its samples as a model sees them."""
-    return replace(property_, samples=tuple(map(shown, property_.samples)))
 
 
 def _alternatives(labels: Sequence[str]) -> list[str]:
@@ -158,6 +153,6 @@ def _properties(
     properties = []
     for name, column_values in sorted(values.items()):
         distinct = {value_order(value): value for value in reversed(column_values)}
-        first = tuple(distinct[order] for order in sorted(distinct)[:samples])
+        first = tuple(shown(distinct[order]) for order in sorted(distinct)[:samples])
         properties.append(PropertyType(name, first, len(distinct) <= samples))
     return tuple(properties)

@@ -1,10 +1,9 @@
 """The schema of your own graph for a model: complete, or an overview of names."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.schema import NodeType, RelationshipType, Schema, as_shown
+from graphwalk.graphs.schema import NodeType, RelationshipType, Schema
 from graphwalk.models.tokens import count_tokens
 
 
@@ -45,8 +44,8 @@ def _render(
 ) -> str:
     return agent.render(
         "graph_schema.j2",
-        nodes=[replace(node, properties=tuple(map(as_shown, node.properties))) for node in nodes],
-        relationships=[replace(one, properties=tuple(map(as_shown, one.properties))) for one in relationships],
+        nodes=nodes,
+        relationships=relationships,
         labels=len(schema.nodes),
         types=len(schema.relationships),
         whole=whole,

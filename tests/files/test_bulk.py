@@ -1,7 +1,6 @@
-"""Rows by the million: in constant memory, and the same bytes from any number of processes."""
+"""Rows of a file: the same bytes from any number of processes."""
 
 import json
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -55,18 +54,3 @@ def test_rows_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         list(usable_rows(tmp_path / "rows.parquet", ["a"], read))
     with pytest.raises(ConfigError, match=r"rows.csv: expected a .jsonl or .parquet file"):
         list(usable_rows(tmp_path / "rows.csv", ["a"], read))
-
-
-@pytest.mark.parametrize("ending", [pytest.param("jsonl", marks=pytest.mark.extended), "parquet"])
-def test_memory_does_not_grow_with_the_rows(tmp_path: Path, ending: str) -> None:
-    write_rows(rows_of(range(100)), tmp_path / f"first.{ending}", COLUMNS)
-
-    def peak(count: int) -> int:
-        tracemalloc.start()
-        try:
-            write_rows(rows_of(range(count)), tmp_path / f"{count}.{ending}", COLUMNS)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-    assert peak(20_000) < 1.1 * peak(4_000) + 60_000

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.report.report import report_of
-from graphwalk.config.resources import data_path
 from graphwalk.errors import GraphwalkError
 from graphwalk.files.json_lines import encode_line
 from graphwalk.graphs.files import load_graph, save_graph
@@ -21,8 +20,6 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import load_experiment, shipped_experiments
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.listing import list_runs
-from graphwalk.suites.questions.catalogue import load_kind
-from graphwalk.tools.tool import load_tools
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning"),
@@ -94,17 +91,6 @@ def experiment_file(folder: Path) -> tuple[Path, Read]:
     return path, lambda file: load_experiment(str(file))
 
 
-def question_file(folder: Path) -> tuple[Path, Read]:
-    path = folder / "node_by_property.yaml"
-    shutil.copyfile(data_path("templates") / "questions" / path.name, path)
-    return path, load_kind
-
-
-def tool_file(folder: Path) -> tuple[Path, Read]:
-    path = Path(shutil.copy(sorted(data_path("tools").glob("*.yaml"))[0], folder))
-    return path, lambda file: load_tools([str(file)])
-
-
 def run_file(name: str) -> Callable[[Path], tuple[Path, Read]]:
     def read(file: Path) -> None:
         list(list_runs(file.parent))
@@ -119,13 +105,9 @@ FILES = {
     "nodes.csv": csv_file("nodes-*.csv"),
     "relationships.csv": csv_file("relationships-*.csv"),
     "experiment": experiment_file,
-    "question": question_file,
-    "tool": tool_file,
     "run.json": run_file("run.json"),
     "results.jsonl": run_file("results.jsonl"),
 }
-
-SLOW = ("question", "tool")
 
 
 @contextmanager
@@ -136,9 +118,7 @@ def bounded() -> Iterator[None]:
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < MEGABYTES
 
 
-@pytest.mark.parametrize(
-    "name", [name if name not in SLOW else pytest.param(name, marks=pytest.mark.extended) for name in FILES]
-)
+@pytest.mark.parametrize("name", FILES)
 def test_damaged_bytes(name: str, tmp_path: Path) -> None:
     path, read = FILES[name](tmp_path)
     valid, draw = path.read_bytes(), random.Random(name)

@@ -184,14 +184,6 @@ def test_explicit_fields_override_the_preset() -> None:
     assert (spec.nodes, spec.labels, spec.values, spec.density) == (150, 8, 3, None)
 
 
-def test_a_resolved_spec_is_a_spec_that_gives_the_same() -> None:
-    spec = GraphSpec(nodes=50, labels=3, relationship_types=2, mean_degree=3, count=10)
-    again = GraphSpec(**spec.resolved(4))
-    assert again.probability == spec.probability
-    assert (again.count, again.offset) == (1, 4)
-    assert again.resolved() == spec.resolved(4)
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -17,6 +17,7 @@ from typing import Any
 from graphwalk.config.graph_source import check_filter
 from graphwalk.graphs.graph import KEY, is_reserved, value_order
 from graphwalk.graphs.schema import NodeType, PropertyType, RelationshipType, Schema
+from graphwalk.graphs.values import shown
 from graphwalk.stores.cypher import Dialect, quotable, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.values import plain
@@ -214,7 +215,11 @@ async def read_schema(connection: Connection, dialect: ExistingDialect, samples:
 
 def _properties(rows: Iterable[Sequence[Any]]) -> tuple[PropertyType, ...]:
     return tuple(
-        PropertyType(name, tuple(sorted(plain(values, None), key=value_order)), kinds=tuple(sorted(map(_kind, kinds))))
+        PropertyType(
+            name,
+            tuple(map(shown, sorted(plain(values, None), key=value_order))),
+            kinds=tuple(sorted(map(_kind, kinds))),
+        )
         for name, kinds, values in sorted(rows, key=lambda row: str(row[0]))
         if quotable(name)
     )
