@@ -67,13 +67,11 @@ def _lines(path: Path) -> Iterator[str | Row]:
 def _row(line: str, columns: Sequence[str]) -> Row:
     """Return the object of a line. Raise ValueError if there is none with these columns."""
     try:
-        row = json.loads(line)
+        row: Row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"not JSON: {one_line(error).replace('line 1 column', 'column')}") from error
-    if not isinstance(row, dict):
-        raise ValueError("not a JSON object")
-    if missing := [name for name in columns if name not in row]:
-        raise ValueError(f"missing column{'s'[: len(missing) > 1]} {', '.join(missing)}")
+        raise ValueError(f"not JSON: {one_line(error)}") from error
+    if missing := [name for name in columns if not isinstance(row, dict) or name not in row]:
+        raise ValueError(f"missing column {', '.join(missing)}")
     return row
 
 
