@@ -20,9 +20,7 @@ from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, labels_in, name_of, observed_graph
 
 _SEARCH, _NODES = "search_nodes", "get_node_by_property"
-_NAME = re.compile(
-    r"""\"([^\"]+)\"|[“„]([^“”„]+)[”“]|['‘]([^'’‘]+)['’]|\b([A-Z]\w*(?:[ -][A-Z0-9]\w*)*)|\b(\w*\d\w*)"""
-)
+_NAME = re.compile(r"\b[A-Z]\w*(?:[ -][A-Z0-9]\w*)*|\b\w*\d\w*")
 _EQUAL = MATCHES[:2]
 _LONGEST_PHRASE = 4
 """Words that may be a name together."""
@@ -100,10 +98,10 @@ def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
 
 
 def _names(question: str) -> list[str]:
-    """Return possible names: quoted text, sequences of capitalised words (not the first word), words with digits."""
+    """Return possible names: sequences of capitalised words (not the first word), words with digits."""
     first = question.split(maxsplit=1)[0].strip("?!.,") if question.split() else ""
-    matches = [next(filter(None, match), "") for match in _NAME.findall(question)]
-    return [name for name in dict.fromkeys(matches) if len(name) > 1 and (name != first or not name.isalpha())]
+    names = dict.fromkeys(_NAME.findall(question))
+    return [name for name in names if len(name) > 1 and (name != first or not name.isalpha())]
 
 
 def _phrases(question: str) -> list[str]:
