@@ -1,6 +1,6 @@
 """The graph of an experiment: generated or your own, and in a store with what agents are shown of it."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -123,15 +123,17 @@ def own_instance(place: int, entry: OwnGraph, graph: PropertyGraph) -> GraphInst
     return replace(instance, existing_database=entry if entry.neo4j is not None else None)
 
 
-def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:
-    """Yield the settings that a graph does not support, with reasons."""
-    yield from queries_left_out(store)
+def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> dict[str, str]:
+    """Return the settings that a graph does not support, with reasons."""
+    left_out = queries_left_out(store)
     size = len(graph_text(graph, agent.graph_encoding)) if graph.node_count <= MOST_TEXT else graph.node_count
     if size > MOST_TEXT:
-        yield "no_tools", f"the graph has {size:,} characters as text, more than {MOST_TEXT:,}"
+        left_out["no_tools"] = f"the graph has {size:,} characters as text, more than {MOST_TEXT:,}"
+    return left_out
 
 
-def queries_left_out(store: GraphStore) -> Iterator[tuple[str, str]]:
-    """Yield the setting write_cypher with the reason if the store takes no queries."""
-    if not store.takes_queries:
-        yield "write_cypher", "queries of a model run on a copy of the graph in the embedded engine (store: embedded)"
+def queries_left_out(store: GraphStore) -> dict[str, str]:
+    """Return the setting write_cypher with the reason if the store takes no queries."""
+    if store.takes_queries:
+        return {}
+    return {"write_cypher": "queries of a model run on a copy of the graph in the embedded engine (store: embedded)"}

@@ -191,4 +191,4 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
                 cypher=question.cypher,
             )
             tasks.append(task)
-        return Tasks(tasks, dict(settings_left_out(graph, store, agent)))
+        return Tasks(tasks, settings_left_out(graph, store, agent))

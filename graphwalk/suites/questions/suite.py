@@ -63,7 +63,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         if config.wording != "standard":
             kinds = {kind.name: kind for kind in config.own_kinds}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
-        return Tasks(tasks, {**dict(settings), **left_out})
+        return Tasks(tasks, {**settings, **left_out})
 
 
 def _instances(
