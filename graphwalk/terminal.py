@@ -1,9 +1,7 @@
 """The terminal of a command: messages on stderr, data on stdout, progress, and signals."""
 
-import errno
 import os
 import re
-import select
 import shutil
 import signal
 import sys
@@ -158,12 +156,6 @@ def _console(stream: TextIO, messages: bool) -> "Console":
             text = re.sub(r" +\n", "\n", printed.get())
             super().print(text, end="", markup=False, emoji=False, soft_wrap=True)
 
-        def on_broken_pipe(self) -> None:
-            """Raise BrokenPipeError, which `reader_gone` explains; for messages end the program."""
-            if messages:
-                super().on_broken_pipe()
-            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-
     width = None if stream.isatty() else shutil.get_terminal_size((NO_LIMIT, 0)).columns  # COLUMNS, if it is set
     return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=width)
 
@@ -196,16 +188,6 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
     for column in table.columns[:-1]:
         column.no_wrap = True
     stdout().print(table, width=None if stdout().is_terminal else NO_LIMIT)
-
-
-def reader_gone() -> bool:
-    """Return True if the reader of the output pipe has ended (`| head`)."""
-    try:
-        poller = select.poll()
-        poller.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
-        return any(event & select.POLLERR for _, event in poller.poll(0))
-    except (OSError, ValueError, AttributeError):
-        return False
 
 
 def show_error(error: GraphwalkError) -> None:

@@ -26,9 +26,8 @@ from graphwalk.cli import (
     tasks,
     view,
 )
-from graphwalk.errors import ConfigError, GraphwalkError, StoreError
-from graphwalk.files.writing import FULL_DISK
-from graphwalk.terminal import Interrupted, heed_signals, reader_gone, show_error, show_warnings_as_lines
+from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.terminal import Interrupted, heed_signals, show_error, show_warnings_as_lines
 from graphwalk.version import __version__
 
 _DEBUG = "--debug"
@@ -100,7 +99,7 @@ def main() -> None:
             sys.stdout.flush()
         os._exit(interrupted.exit_code)
     except SystemExit as end:
-        if reader_gone() or isinstance(end.__context__, BrokenPipeError):  # of the text of --help
+        if isinstance(end.__context__, BrokenPipeError):
             sys.exit(0)  # as other tools do in `| head`
         raise
     except Exception as error:
@@ -108,10 +107,6 @@ def main() -> None:
         show_error(reported)
         if _DEBUG in sys.argv:
             traceback.print_exc()
-        if isinstance(error, OSError):
-            # The buffer of stdout may not be writable either.
-            with suppress(OSError):
-                sys.stdout.close()
         sys.exit(reported.exit_code)
 
 
@@ -121,7 +116,5 @@ def _as_graphwalk_error(error: Exception) -> GraphwalkError:
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         return ConfigError(error.format_message(), hint="" if context is None else f"{context.command_path} --help")
-    if isinstance(error, OSError) and error.errno in FULL_DISK:
-        return StoreError(f"the output cannot be written: {error.strerror}", hint="free some space")
     cause = f"{type(error).__name__}: {error}"
     return GraphwalkError(f"internal: {cause}", hint=f"rerun as `graphwalk {_DEBUG} …` to see the traceback")

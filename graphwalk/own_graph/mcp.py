@@ -30,7 +30,6 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.chat import ToolCall
 from graphwalk.own_graph.graph_agent import answer_call, ask_config, has_search, toolbox_over
 from graphwalk.stores.sources import open_source
-from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
@@ -56,7 +55,8 @@ async def serve(
     `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
     ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
     """
-    agent = ask_config({"names_in_tools": 200, "tools": tools or OWN_GRAPH_TOOLS}, overrides).agent
+    fields = {"names_in_tools": 200, **({"tools": tools} if tools else {})}
+    agent = ask_config(fields, overrides).agent
     async with open_source(source, variables) as opened:
         schema = await opened.store.schema(agent.schema_samples)
         toolbox = await toolbox_over(opened.store, schema, agent)
