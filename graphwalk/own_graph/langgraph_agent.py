@@ -25,7 +25,7 @@ from graphwalk.own_graph.stores import AnyGraph, open_store
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
 
@@ -115,7 +115,8 @@ async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfi
     step = await model_turn(replace(episode, model=model), turns, last=state["remaining_steps"] <= _LAST_STEPS)
     added: list[BaseMessage] = []
     for turn in step.turns[len(turns) :]:
-        message = _reply_in_state(turn)
+        reply = Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds)
+        message = to_state(reply, **({"forced": True} if turn.forced else {}))
         message.id = message.id or getattr(model, "run_id", None)
         if any(message.id == earlier.id for earlier in messages):
             message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
@@ -175,8 +176,3 @@ def _result(message: Any, calls: Mapping[str, ToolCall]) -> ToolResult:
     call = calls.get(message.tool_call_id) or ToolCall(message.tool_call_id, message.name or "", "")
     outcome = recorded(message).get("result") or {"error": None if message.status == "success" else "failed"}
     return ToolResult(call, from_langchain(message).content or "", **outcome, data=message.artifact)
-
-
-def _reply_in_state(turn: Turn) -> "AIMessage":
-    facts = {"forced": True} if turn.forced else {}
-    return to_state(Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds), **facts)

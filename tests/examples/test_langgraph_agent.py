@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 import graphwalk
-from tests.models.server import Answer, ModelServer, Request, chat, error, stream
+from tests.models.server import Answer, ModelServer, Request, chat, stream
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "langgraph_agent"
@@ -157,34 +157,6 @@ async def test_a_conversation_continues_from_its_file(server: ModelServer, examp
 
 async def test_as_a_node_of_a_larger_graph(server: ModelServer, example: Any) -> None:
     assert await with_agent(lambda agent: example.as_part(agent, QUESTION)) == "It is Red Dust"
-
-
-async def test_thread_continues_after_unanswered_calls(server: ModelServer) -> None:
-    """A model may call tools where it was asked for its answer. Servers refuse a call without a result."""
-
-    def respond(request: Request) -> Answer:
-        messages = request.body["messages"]
-        called = {call["id"] for message in messages for call in message.get("tool_calls", ())}
-        if called != {message["tool_call_id"] for message in messages if message["role"] == "tool"}:
-            return error(400, "an assistant message with 'tool_calls' must be followed by tool messages")
-        if "And again?" in messages[-1]["content"]:
-            return Answer(chat("It is Red Dust"))
-        reply = chat(calls=[("get_node_by_property", LOOK_UP)])
-        reply["choices"][0]["message"]["tool_calls"][0]["id"] = f"call_{len(messages)}"
-        return Answer(reply)
-
-    server.respond = respond
-
-    def work(agent: Any) -> Any:
-        return agent.invoke(asked(), THREAD), agent.invoke(asked("And again?"), THREAD)
-
-    first, second = await with_agent(work, turn_limit=1, checkpointer=InMemorySaver())
-    assert first["exit_status"] == "turn_limit"
-    assert first["messages"][-1].tool_calls
-    assert second["messages"][-1].content == "It is Red Dust"
-    *_, refused, question = server.requests[-1].body["messages"]
-    assert refused["content"].strip() == "This call was not made. Make it again if you still need it."
-    assert question["content"] == "And again?"
 
 
 async def test_langgraph_json_names_a_factory(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
