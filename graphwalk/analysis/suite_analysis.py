@@ -30,8 +30,8 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.reference import ReferenceWalk
-from graphwalk.suites.suite import Score, Suite, T, refuse_fields
+from graphwalk.suites.reference import ReferenceWalk, expert_walk
+from graphwalk.suites.suite import Player, Score, Suite, T, refuse_fields
 
 
 class Explanation(BaseModel):
@@ -60,6 +60,8 @@ class SuiteAnalysis(Generic[T]):
     """The explanations of one suite. This class has a report that fits any suite, and explains nothing."""
 
     explanation_type: ClassVar[type[Explanation]] = Explanation
+    expert: ClassVar[Player[Any] | None] = None
+    """The scripted agent whose walk is the reference of each task."""
 
     def __init__(self, suite: Suite[Any, T]) -> None:
         self.suite = suite
@@ -130,8 +132,8 @@ class SuiteAnalysis(Generic[T]):
         return self.scene(task, record)
 
     async def reference(self, task: T, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
-        """Return the walk of the scripted expert; None, the default, without one. OracleError if it is wrong."""
-        return None
+        """Return the walk of the expert with the default tools; None without one."""
+        return None if self.expert is None or about.store is None else await expert_walk(self.expert, task, about)
 
 
 def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
@@ -144,7 +146,7 @@ def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
 
 
 async def with_reference(analysis: SuiteAnalysis[T], task: T, about: LoadedGraph, agent: AgentConfig) -> T:
-    """Return a task with the figures of the expert's walk; unchanged without one. Raise OracleError as `reference`."""
+    """Return a task with the figures of the expert's walk; unchanged without one."""
     walk = await analysis.reference(task, about, agent)
     return task if walk is None else task.model_copy(update=walk.figures)
 

@@ -102,16 +102,16 @@ class Stage:
             self._references[task.task_id] = task
         return replace(planned, task=self._references[planned.task.task_id])
 
-    async def expert(self, number: int) -> Reward:
-        """Return the reward of the scripted expert, which is 1 for a valid task."""
+    async def expert(self, number: int) -> tuple[Trajectory, Reward]:
+        """Return the trajectory of the scripted expert, and its reward, which is 1 for a valid task."""
         planned = await self._with_reference(number)
         experiment = self.experiment.of(planned.key.setting)
         async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
             walk = Episode(await planned.prompt(experiment), model, experiment.agent, experiment.options)
-            earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
-        if earned is None:
-            raise ConfigError(f"the expert cannot solve {planned.task.task_id}")
-        return earned
+            trajectory = await run_episode(walk)
+        earned = reward(planned.task, trajectory, setting=planned.key.setting, weights=self.weights)
+        assert earned is not None
+        return trajectory, earned
 
 
 @cache

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.models.trajectory import Trajectory
-from graphwalk.runs.play import RunModels
 from graphwalk.suites.suite import Task
 from graphwalk.training.reward import potentials, reward, step_rewards
 from graphwalk.training.stage import Stage
@@ -99,15 +97,7 @@ async def cases(request: pytest.FixtureRequest) -> AsyncIterator[list[Case]]:
     """A case for every task of a suite."""
     experiment = {"name": "cheats", "suite": {"name": request.param, **SUITES[request.param]}, "seed": 5}
     stage = await Stage.open({**experiment, "settings": ["tools"]}, models=["scripted/expert"])
-    async with RunModels(stage.experiment) as models:
-        played = []
-        for number, planned in enumerate(stage.planned):
-            async with models.for_episode(planned) as (model, _):
-                episode = Episode(
-                    await planned.prompt(stage.experiment), model, stage.experiment.agent, stage.experiment.options
-                )
-                played.append(Case(stage, number, await run_episode(episode)))
-    yield played
+    yield [Case(stage, number, (await stage.expert(number))[0]) for number in range(len(stage))]
     await stage.close()
 
 

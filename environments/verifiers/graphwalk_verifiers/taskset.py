@@ -88,7 +88,8 @@ class GraphwalkTask(vf.Task[GraphwalkData, GraphwalkState, vf.TaskConfig]):
     async def validate(self, runtime: Any) -> bool:
         """The expert plays it, through the loop of a run: its answer must be right."""
         stage, number = await self._stage()
-        return (await await_in_background(stage.expert(number))).exact == 1
+        _, earned = await await_in_background(stage.expert(number))
+        return earned.exact == 1
 
     @vf.reward
     async def graphwalk(self, trace: Any) -> float:

@@ -6,13 +6,10 @@ from typing import Any, Literal
 from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result
 from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import visible_text
 from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
-from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.tools.observed import observed_graph
 
 ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
@@ -30,6 +27,7 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
     """The explanations of GraphWalks."""
 
     explanation_type = GraphwalksExplanation
+    expert = EXPERT
 
     def report(self) -> SuiteReport:
         size = Grouping(SIZE, "graph size", lambda result: result.get("graph", {}).get("nodes"))
@@ -73,9 +71,6 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
         fates |= {key: "right" if key in target else "wrong" for key in answer}
         return walked_scene(record, trajectory_of(record), {str(task.parameters["node"])}, fates)
-
-    async def reference(self, task: GraphwalksTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk:
-        return await expert_walk(EXPERT, task, about)
 
 
 def _problem(result: ResultRecord) -> str:

@@ -15,14 +15,11 @@ from graphwalk.analysis.report.suite_report import (
 )
 from graphwalk.analysis.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, scene_texts, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.config.agent import AgentConfig
 from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import strip_thinking
-from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.suite import EXPERT, MazeTask, PathError, called_cell, path_cells, path_error
-from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import shows_data
 
@@ -53,6 +50,7 @@ class Analysis(SuiteAnalysis[MazeTask]):
     """The explanations of mazes."""
 
     explanation_type = MazeExplanation
+    expert = EXPERT
 
     def report(self) -> SuiteReport:
         return self.declared(
@@ -115,9 +113,6 @@ class Analysis(SuiteAnalysis[MazeTask]):
             grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, tuple(path_cells(maze, record["answer"]))),
             legend=scene_texts("mazes")["legend"],
         )
-
-    async def reference(self, task: MazeTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
-        return None if about.store is None else await expert_walk(EXPERT, task, about)
 
 
 def _grounded_share(maze: Maze, path: Sequence[int], trajectory: Trajectory) -> float | None:

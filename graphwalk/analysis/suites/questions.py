@@ -98,6 +98,7 @@ class Analysis(SuiteAnalysis[QuestionTask]):
     """The explanations of questions on property graphs."""
 
     explanation_type = QuestionExplanation
+    expert = EXPERT
 
     def report(self) -> SuiteReport:
         """Return the report of questions, with groups in the order of the built-in questions."""
