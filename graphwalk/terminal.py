@@ -70,11 +70,6 @@ class ProgressBar:
         """Start a stage of the work with a known total."""
         self.display.update(self._id, description=title, total=total, completed=done)
 
-    def show(self, visible: bool) -> None:
-        """Show or hide the bar on a terminal."""
-        if self.live:
-            self.display.start() if visible else self.display.stop()
-
     @property
     def seconds(self) -> float:
         return self.display.tasks[0].elapsed or 0.0

@@ -46,12 +46,6 @@ CUT_OFF = ("length", "max_tokens")
 class Watcher:
     """An observer of the steps of an episode, called in the event loop; must not block. This class ignores all."""
 
-    live = False
-    """Stream replies, if the provider can."""
-
-    async def on_text(self, piece: str) -> None:
-        """Take a piece of the model's next message."""
-
     def on_message(self, message: Message) -> None:
         """Take a whole message of the model: reasoning and calls, or the answer."""
 

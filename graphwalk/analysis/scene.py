@@ -113,15 +113,13 @@ class StateTable:
 class SceneStep:
     """One position of the slider.
 
-    `turn` counts the turns of the model from 1, `call` its tool calls; 0: none. `focus`: nodes of the call. `shown`:
-    new nodes. `cell`, `sort`: cell and kind of a step in a grid.
+    `turn` counts the turns of the model from 1, `call` its tool calls; 0: none. `cell`, `sort`: cell and kind of a step
+    in a grid.
     """
 
     caption: str
     turn: int = 0
     call: int = 0
-    focus: tuple[int, ...] = ()
-    shown: tuple[int, ...] = ()
     cell: int | None = None
     sort: str = ""
 
@@ -295,23 +293,15 @@ def walked_scene(
 
 def _steps(trajectory: Trajectory, seen: ObservedGraph, since: Mapping[str, list[int]]) -> Iterator[SceneStep]:
     """Yield a step per call in order, record its result in `seen`, and in `since` the step of each new element."""
-    named: dict[str, list[int]] = {}
-    """Key or text property of a node → positions of the nodes that have it."""
     calls = ((number, result) for number, turn in enumerate(trajectory.turns, 1) for result in turn.results)
     for step, (turn_number, result) in enumerate(calls, 1):
-        before = len(seen.nodes)
         seen.add(result)
-        for position, (key, node) in enumerate(islice(seen.nodes.items(), before, None), before):
-            for value in _texts(key, node):
-                named.setdefault(value, []).append(position)
         for kind, elements in (("nodes", seen.nodes), ("links", seen.relationships)):
             since[kind].extend([step] * (len(elements) - len(since[kind])))
         arguments = [str(value) for value in parse_object(result.call.arguments).values()]
         outcome = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
-        focus = tuple(dict.fromkeys(position for value in arguments for position in named.get(value, ())))
         text = one_line(", ".join(arguments), _LONGEST_ARGUMENTS)
-        shown = tuple(range(before, len(seen.nodes)))
-        yield SceneStep(f"{result.call.name}({text}) → {outcome}", turn_number, step, focus, shown)
+        yield SceneStep(f"{result.call.name}({text}) → {outcome}", turn_number, step)
 
 
 def _texts(key: str, node: Node) -> set[str]:

@@ -132,12 +132,12 @@ def call_table(number: int, call: SceneCall, most: int | None = None, *, brief: 
 
 def _arguments(call: SceneCall, is_note: bool, brief: bool) -> str:
     if is_note:
-        return f"“{one_line(call.result) if brief else printable(call.result)}”"
-    if isinstance(call.arguments, str):
-        return printable(call.arguments)
-    if brief and isinstance(call.arguments, dict):
-        return one_line(pairs(call.arguments, "=", " "))
-    return printable(json.dumps(call.arguments, ensure_ascii=False))
+        text = f"“{call.result}”"
+    elif isinstance(call.arguments, str):
+        text = call.arguments
+    else:
+        text = json.dumps(call.arguments, ensure_ascii=False)
+    return one_line(text) if brief else printable(text)
 
 
 def _rows(call: SceneCall, most: int | None) -> "Iterator[RenderableType]":
@@ -287,31 +287,22 @@ class Teller(Watcher):
     def __init__(self, *, json: bool) -> None:
         self.exit_code = 0
         self._json = json
-        self.live = stdout().is_terminal and not json
-
-    async def on_text(self, piece: str) -> None:
-        self._bar.show(False)
-        self._written += piece
-        stdout().print(printable(piece), end="", markup=False, highlight=False, soft_wrap=True)
-
-    def on_message(self, message: Message) -> None:
-        if message.tool_calls:
-            self._beside = None if self._written else message.content
-            self._end_line()
-
-    def on_result(self, result: ToolResult) -> None:
-        beside, self._beside = self._beside, None
-        self._calls += 1
-        self._bar.show(True)
-        if not self._json:
-            stderr().print(call_table(self._calls, call_of(result, beside), brief=True), soft_wrap=False)
 
     @contextmanager
     def waiting(self, model: str) -> Iterator[None]:
         """Show the elapsed time while a question is answered."""
-        self._calls, self._beside, self._written = 0, None, ""
-        with progress_bar(printable(model)) as self._bar:
+        self._calls, self._beside = 0, None
+        with progress_bar(printable(model)):
             yield
+
+    def on_message(self, message: Message) -> None:
+        self._beside = message.content
+
+    def on_result(self, result: ToolResult) -> None:
+        beside, self._beside = self._beside, None  # the text belongs to the first call
+        self._calls += 1
+        if not self._json:
+            stderr().print(call_table(self._calls, call_of(result, beside), brief=True), soft_wrap=False)
 
     def tell(self, answer: Answer, graph: str) -> None:
         """Print the answer about `graph` and its evidence."""
@@ -324,21 +315,12 @@ class Teller(Watcher):
         if answer.answer is None:
             say(f"error: no answer ({answer.exit_status}): {answer.error or 'the model returned no text'}")
         else:
-            streamed = self._end_line()
             if answer.unsupported:
                 mark = Text(printable(f"Not supported by the graph: {answer.unsupported}"), "bold red")
                 stdout().print(mark, soft_wrap=True)
-            again = answer.unsupported or streamed.strip() != answer.answer.strip()
-            data(f"\n{answer.answer}\n" if again else "")
+            data(f"\n{answer.answer}\n")
             if answer.unseen:
                 say(f"warning: unverified: no tool result contains {', '.join(answer.unseen)}")
         if evidence := evidence_table(answer.scene):
             stdout().print(evidence)
         say(" · ".join([counted(len(answer.trajectory.results), "call"), *effort(answer)]))
-
-    def _end_line(self) -> str:
-        """End the streamed line, and return its text."""
-        written, self._written = self._written, ""
-        if written:
-            stdout().print()
-        return written

@@ -194,7 +194,6 @@ class GraphAgent:
             options=CallOptions(
                 **config.options.model_dump(),
                 parallel_tool_calls=agent.parallel_tool_calls,
-                on_text=watcher.on_text if watcher.live else None,
             ),
             tokens=limits.episode_tokens,
             usd=limits.episode_usd,

@@ -82,22 +82,16 @@ export function graphDrawer(scene) {
   }
 
   function draw(place) {
-    const { focus = [], shown = [] } = scene.steps[place - 1] ?? {};
-    nodes.forEach((node, number) => {
-      const marks = [focus.includes(number) && "focus", shown.includes(number) && "new"];
-      setState(drawnNodes[number], "node", node.since > place, node.fate, marks);
-    });
-    links.forEach((link, number) => {
-      setState(drawnLinks[number], "link", link.since > place, link.fate, [link.since === place && place > 0 && "new"]);
-    });
+    nodes.forEach((node, number) => setState(drawnNodes[number], "node", node, place));
+    links.forEach((link, number) => setState(drawnLinks[number], "link", link, place));
   }
 
   const legend = isCircle ? null : kindsLegend(kinds);
   return { view: html("div", {}, zoomable(picture), details, legend), draw };
 }
 
-function setState(element, name, isUnseen, fate, marks) {
-  const classes = [name, isUnseen && "unseen", fate ? `fate-${fate}` : "idle", ...marks];
+function setState(element, name, { since, fate }, place) {
+  const classes = [name, since > place && "unseen", fate ? `fate-${fate}` : "idle", since === place && place > 0 && "new"];
   element.setAttribute("class", classes.filter(Boolean).join(" "));
 }
 

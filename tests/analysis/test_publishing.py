@@ -103,25 +103,24 @@ def rewritten(source: Path, out: Path, **changes: bytes | None) -> Path:
     return out
 
 
-@pytest.mark.parametrize("name", ["/etc/evil", "texts/../../evil"])
-def test_a_foreign_file_in_an_archive_is_refused(name: str, tmp_path: Path) -> None:
-    out = tmp_path / "run.zip"
-    publish(copied("mazes", tmp_path / "run"), out, Secrets({}))
-    evil = rewritten(out, tmp_path / "evil.zip", **{name: b"x"})
-    with pytest.raises(RunLogError, match="cannot be read as a published run"):
-        RunFolder.open(evil)
-    assert not list(tmp_path.rglob("evil"))
-
-
-def test_a_changed_missing_or_swollen_archive_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"README.md": b"other"},
+        {"SHA256SUMS": None},
+        {"results.jsonl": None},
+        {"texts/new": b"x"},
+        {"/etc/evil": b"x"},
+        {"texts/../../evil": b"x"},
+    ],
+    ids=str,
+)
+def test_an_archive_with_a_changed_missing_or_foreign_file_is_refused(
+    changes: dict[str, bytes | None], tmp_path: Path
+) -> None:
     out = tmp_path / "run.zip"
     publish(copied("mazes", tmp_path / "run"), out, Secrets({}))
     assert len(list(RunFolder.open(out).records())) == 4
-    for number, changes in enumerate(
-        ({"README.md": b"other"}, {"SHA256SUMS": None}, {"results.jsonl": None}, {"texts/new": b"x"})
-    ):
-        with pytest.raises(RunLogError, match="cannot be read as a published run"):
-            RunFolder.open(rewritten(out, tmp_path / f"{number}.zip", **changes))
-    (tmp_path / "cut.zip").write_bytes(out.read_bytes()[:-30])
-    with pytest.raises(RunLogError, match=r"no run\.json"):
-        RunFolder.open(tmp_path / "cut.zip")
+    with pytest.raises(RunLogError, match="cannot be read as a published run"):
+        RunFolder.open(rewritten(out, tmp_path / "changed.zip", **changes))
+    assert not list(tmp_path.rglob("evil"))

@@ -159,7 +159,9 @@ def test_a_run_is_printed_compared_and_plotted() -> None:
     assert text.startswith(verdict[:40].replace("_", "\\_"))
     assert text.count("###") == 1
     assert "| scripted/expert |" in text
-    assert graphwalk.compare(run, models=["scripted/expert", "scripted/flawed"])["overall"]
+    (pair,) = graphwalk.compare(run)["overall"]
+    assert (pair["first_model"], pair["second_model"]) == ("scripted/expert", "scripted/flawed")
+    assert pair["measures"]["accuracy"]["difference"] == pytest.approx(66.67, abs=0.01)
     assert run.plot().axes
     with pytest.raises(graphwalk.ConfigError, match="has no plot 'x'\n  try: one of: accuracy-by-model"):
         run.plot("x")
@@ -237,14 +239,3 @@ def test_a_mistake_is_a_config_error(
         call(graph, task)
     assert "provider/model" in caught.value.hint or "NoneType is not a model" not in message
     assert not list(tmp_path.iterdir())
-
-
-def test_runs_are_compared() -> None:
-    path = Path(__file__).parents[1] / "data" / "runs" / "questions"
-    compared = graphwalk.compare(graphwalk.open_run(path))
-    (pair,) = compared["overall"]
-    assert (pair["first_model"], pair["second_model"]) == ("scripted/expert", "scripted/flawed")
-    assert pair["measures"]["accuracy"]["difference"] == pytest.approx(66.67, abs=0.01)
-    assert compared == graphwalk.compare(str(path))
-    with pytest.raises(graphwalk.ConfigError, match="no two players"):
-        graphwalk.compare(path, models=["scripted/expert"])

@@ -42,7 +42,7 @@ def walk(request: Request) -> Answer:
 def test_the_script_shows_steps_answer_evidence_and_log(tmp_path: Path) -> None:
     done = asked("Who acted in the quiet harbour?", "-m", "scripted/look", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "get_all_nearest_neighbors  label=Film property_name=key property_value=f1" in done.stderr
+    assert 'get_all_nearest_neighbors  {"label": "Film", "property_name": "key", "property_value": "f1"}' in done.stderr
     assert "4 rows" in done.stderr
     assert "I am a script, not a language model" in done.stdout
     assert "- Bo Lund [p2] ACTED_IN The Quiet Harbour [f1]" in done.stdout
