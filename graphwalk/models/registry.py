@@ -44,6 +44,8 @@ SERVERS: dict[str, str | None] = {
     "openai-api": None,
 }
 """Provider → base URL, which NAME_BASE_URL replaces; NAME_API_KEY is the key."""
+_SERVER_OF = {"openai-chat": "openai", "openai-responses": "openai", "azure": "azure-openai"}
+"""Provider → NAME in these variables, if it is another."""
 _PROVIDER_HOSTS = {urlsplit(url).hostname for url in SERVERS.values() if url} - {"127.0.0.1"}
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
@@ -172,7 +174,7 @@ def _server(spec: str) -> tuple[str, str, str | None]:
     if provider == "openai-api":
         server, _, model = model.partition("/")
     else:
-        server = provider.removesuffix("-chat").removesuffix("-responses")
+        server = _SERVER_OF.get(provider, provider)
     return server_variable(server), model, SERVERS[provider]
 
 

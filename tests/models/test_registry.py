@@ -41,7 +41,7 @@ def test_openai_models(spec: str, kind: type) -> None:
         ("openai-api/h/m", {"H_BASE_URL": "example.test", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
         ("openai-api/h/m", {"H_BASE_URL": "http://example.test", "H_API_KEY": "k\nk"}, "H_API_KEY contains characters"),
         ("openai-api/h", {}, "names no model"),
-        ("azure/d", {}, "AZURE_BASE_URL is not set"),
+        ("azure/d", {}, "AZURE_OPENAI_BASE_URL is not set"),
         ("nobody/m", {}, "unknown provider 'nobody'"),
         ("gpt-4.1", {}, "is not a model"),
         ("scripted/expert", {}, "single episodes"),
@@ -136,7 +136,7 @@ async def test_only_servers_of_your_own_are_asked_for_the_context_window(
 ) -> None:
     server.facts["/props"] = Answer({"default_generation_settings": {"n_ctx": 8192}})
     monkeypatch.setattr(registry, "_PROVIDER_HOSTS", {"localhost"})
-    azure = {"AZURE_BASE_URL": server.url}
+    azure = {"AZURE_OPENAI_BASE_URL": server.url}
     far = {"DEEPSEEK_BASE_URL": server.url.replace("127.0.0.1", "localhost")}
     assert await context_tokens(spec, Variables({**variables.values, **azure, **far})) == tokens
     assert bool(server.fact_paths) == (tokens is not None)
