@@ -158,16 +158,13 @@ def usage(wire: Any) -> Usage:
     """Return the usage of a reply of Chat Completions, Responses or LangChain; `cost` if the provider reports it."""
     fields = mapping(wire)
     details = map(mapping, fields.values())
-    amounts = {name: n for part in (*details, fields) for name, n in part.items() if type(n) in (int, float)}
-    amounts = {name: n for name, n in amounts.items() if 0 <= n <= _LARGEST_COUNT}
-
-    def count(*names: str) -> int | None:
-        return next((int(amounts[name]) for name in names if name in amounts), None)
-
+    numbers = {name: n for part in (*details, fields) for name, n in part.items() if type(n) in (int, float)}
+    valid = {name: n for name, n in numbers.items() if 0 <= n <= _LARGEST_COUNT}
+    counts = {name: int(n) for name, n in valid.items()}
     return Usage(
-        count("prompt_tokens", "input_tokens"),
-        count("completion_tokens", "output_tokens"),
-        count("reasoning_tokens", "reasoning"),
-        count("cached_tokens", "cache_read"),
-        amounts.get("cost"),
+        counts.get("prompt_tokens", counts.get("input_tokens")),
+        counts.get("completion_tokens", counts.get("output_tokens")),
+        counts.get("reasoning_tokens", counts.get("reasoning")),
+        counts.get("cached_tokens", counts.get("cache_read")),
+        valid.get("cost"),
     )

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models import openai
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.registry import open_model
@@ -387,13 +386,3 @@ async def test_the_context_window_that_a_server_reports(
     assert await model.context_tokens() == tokens
     assert server.fact_paths == dict.fromkeys((PROPS, MODELS, VERSION, *({SHOW} & bodies.keys())), 1)
     assert not server.requests
-
-
-async def test_a_slow_path_of_a_server_does_not_hide_its_context_window(
-    model: OpenAIModel, server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(openai, "_WINDOW_SECONDS", 0.3)
-    server.facts = {PROPS: Answer(then="hang"), MODELS: Answer(listed("m", max_model_len=8192))}
-    assert await model.context_tokens() == 8192
-    await server.stop()
-    assert await model.context_tokens() is None

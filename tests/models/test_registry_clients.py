@@ -17,10 +17,12 @@ from tests.models.server import ModelServer
 BEARER = f"Bearer {KEY}"
 
 
-async def ask(url: str, **arguments: Any) -> str | None:
-    model = open_model("openai-api/near/m", Variables({"NEAR_BASE_URL": url, "NEAR_API_KEY": KEY}), arguments)
+async def ask(url: str, spec: str = "openai-api/far/m", variables: dict[str, str] | None = None, **named: Any) -> str:
+    prefix = "FAR" if spec == "openai-api/far/m" else "OPENAI"
+    own = {f"{prefix}_BASE_URL": url, f"{prefix}_API_KEY": KEY}
+    model = open_model(spec, Variables({**own, **(variables or {})}), named)
     try:
-        return (await model.complete(ASK, (), CallOptions())).message.content
+        return (await model.complete(ASK, (), CallOptions())).message.content or ""
     finally:
         await model.close()
 
@@ -45,8 +47,8 @@ async def test_a_request(server: ModelServer, user: str, query: str, path: str, 
 
 # The server of these tests is a proxy for plain HTTP too: it gets the whole address as the path of a request.
 
-FAR = {"FAR_BASE_URL": "http://models.example:8123/v1", "FAR_API_KEY": KEY}
-MEMBER = {"OPENAI_API_KEY": KEY, "OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-1"}
+FAR = "http://models.example:8123/v1"
+MEMBER = {"OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-1"}
 
 
 @pytest.fixture(autouse=True)
@@ -57,18 +59,10 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-async def ask_far(variables: dict[str, str] = FAR, spec: str = "openai-api/far/m") -> None:
-    model = open_model(spec, Variables(variables))
-    try:
-        await model.complete(ASK, (), CallOptions())
-    finally:
-        await model.close()
-
-
 @pytest.mark.parametrize("login", ["", "me:pass%20word@"])
 async def test_an_http_proxy_gets_the_request(server: ModelServer, monkeypatch: pytest.MonkeyPatch, login: str) -> None:
     monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1").replace("//", f"//{login}"))
-    await ask_far()
+    await ask(FAR)
     (request,) = server.requests
     assert request.path == "http://models.example:8123/v1/chat/completions"
     assert request.headers["authorization"] == BEARER
@@ -85,7 +79,7 @@ async def test_a_server_on_this_machine_is_reached_directly(
 async def test_a_proxy_that_fails_is_an_error_without_its_login(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://me:secret-password@127.0.0.1:9")
     with pytest.raises(ModelError, match=r"no whole reply from models\.example") as failed:
-        await ask_far()
+        await ask(FAR)
     assert failed.value.retryable
     assert "secret-password" not in str(failed.value)
 
@@ -95,8 +89,8 @@ async def test_organisation_and_project_are_for_openai_alone_unless_given(
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1"))
     for address in ("http://api.openai.com/v1", "http://models.example/v1"):
-        await ask_far({**MEMBER, "OPENAI_BASE_URL": address}, "openai-chat/m")
-    await ask_far({**MEMBER, **FAR})
+        await ask(address, "openai-chat/m", MEMBER)
+    await ask(FAR, variables=MEMBER)
     headers = {"X-Team": "graphs", "User-Agent": "mine/1"}
     await ask(server.url, organization="org-2", project="proj-2", default_headers=headers)
     names = ("openai-organization", "openai-project")
