@@ -28,21 +28,15 @@ def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str 
     return "\n".join([*lines, ENCODINGS[encoding].write(rows)])
 
 
-def decode_rows(text: str, encoding: str = "json") -> list[Row]:
-    """Return the rows in the text of a tool result. Raise ValueError for other text, for example an error."""
-    rows = ENCODINGS[encoding].read(split_notes(text)[1])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"not rows: {text[:80]!r}")
-    return rows
-
-
 def read_rows(text: str) -> list[Row] | None:
     """Return the rows of a tool result in any encoding; None for other text. Never raise."""
-    for encoding in ENCODINGS:
+    for encoding in ENCODINGS.values():
         try:
-            return decode_rows(text, encoding)
+            rows = encoding.read(split_notes(text)[1])
         except (ValueError, TypeError, RecursionError, MemoryError):
             continue
+        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+            return rows
     return None
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from graphwalk.models.trajectory import ToolResult
-from graphwalk.tools.encodings import decode_rows
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.tool import load_tools, tool_names
 from tests.safety.conftest import Place
 from tests.safety.hostile import GOOD, hostile_calls
@@ -65,4 +65,4 @@ def in_words_or_rows(tool: str, result: ToolResult) -> None:
         assert result.content
         assert len(result.content) < 5_000, call
     elif tool not in ("think", "get_schema", "get_connected_path"):
-        decode_rows(result.content)
+        assert read_rows(result.content) is not None

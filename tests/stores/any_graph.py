@@ -10,7 +10,7 @@ from graphwalk.graphs.schema import schema_of
 from graphwalk.graphs.values import Point, Row, Temporal, Value, duration_text, read_temporal, shown
 from graphwalk.models.chat import ToolCall
 from graphwalk.stores.base import GraphStore
-from graphwalk.tools.encodings import decode_rows
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
 
 NODES = (
@@ -126,6 +126,6 @@ async def is_found_as_shown(store: GraphStore, graph: PropertyGraph) -> None:
             arguments = {"label": node.label, "property_name": name, "property_value": shown(value)}
             result = await toolbox.call(ToolCall("1", "get_node_by_property", json.dumps(arguments)))
             assert result.error is None, result.content
-            rows = [row for row in decode_rows(result.content) if row["properties"]["key"] == node.key]
+            rows = [row for row in read_rows(result.content) if row["properties"]["key"] == node.key]
             labels = {"labels": list(node.labels)} if several else {"label": node.label}
             assert rows == [{**labels, "properties": shown({"key": node.key, **node.properties})}], arguments

@@ -12,7 +12,7 @@ from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.tools.encodings import decode_notes, decode_rows, next_pages
+from graphwalk.tools.encodings import decode_notes, next_pages, read_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
 from tests.tools.conftest import Call
@@ -23,7 +23,7 @@ NODES, NEIGHBORS, VALUES = "get_node_by_property", "get_all_nearest_neighbors", 
 async def test_nodes_come_with_label_and_all_properties(call: Call) -> None:
     result = await call(NODES, label="Zorep", property_name="hue", property_value="vark")
     assert (result.error, result.rows) == (None, 2)
-    assert decode_rows(result.content) == snapshot(
+    assert read_rows(result.content) == snapshot(
         [
             {"label": "Zorep", "properties": {"key": "z1", "count": 3, "hue": "vark", "live": True, "mass": 1.5}},
             {"label": "Zorep", "properties": {"key": "z2", "count": 4, "hue": "vark", "live": False, "mass": 2.0}},
@@ -34,7 +34,7 @@ async def test_nodes_come_with_label_and_all_properties(call: Call) -> None:
 async def test_one_row_per_relationship_and_direction(call: Call) -> None:
     """Parallel relationships are two rows; one that ends where it begins is outgoing and incoming."""
     result = await call(NEIGHBORS, label="Zorep", property_name="key", property_value="z1")
-    rows = decode_rows(result.content)
+    rows = read_rows(result.content)
     assert [
         (row["direction"], row["neighbor_properties"]["key"], row["relationship_properties"].get("cost"))
         for row in rows
@@ -63,7 +63,7 @@ async def test_values_are_sorted_distinct_and_keep_their_type(
     call: Call, type_: str, name: str, entity: str, values: list[object]
 ) -> None:
     result = await call(VALUES, property_name=name, entity_name=entity, entity_type=type_)
-    assert repr([row["values"] for row in decode_rows(result.content)]) == repr(values)
+    assert repr([row["values"] for row in read_rows(result.content)]) == repr(values)
 
 
 async def test_think_returns_the_thought_unchanged(call: Call) -> None:
@@ -73,7 +73,7 @@ async def test_think_returns_the_thought_unchanged(call: Call) -> None:
 
 async def test_a_number_as_text_is_tried_as_a_number(call: Call) -> None:
     result = await call(NODES, label="Zorep", property_name="mass", property_value=" 1.50 ")
-    assert [row["properties"]["key"] for row in decode_rows(result.content)] == ["z1"]
+    assert [row["properties"]["key"] for row in read_rows(result.content)] == ["z1"]
     assert decode_notes(result.content) == [
         'nothing equals the text " 1.50 "; these are the results for the number 1.5.'
     ]
@@ -112,20 +112,20 @@ async def test_text_that_matches_is_never_read_another_way(call: Call) -> None:
 async def test_switches_leave_fields_out(call: Call) -> None:
     agent = AgentConfig(relationship_properties=False, direction=False)
     result = await call(NEIGHBORS, agent, label="Zorep", property_name="key", property_value="z1")
-    rows = decode_rows(result.content)
+    rows = read_rows(result.content)
     assert [row["neighbor_properties"]["key"] for row in rows] == ["12", "z1", "z2", "z2"], "a loop is one row"
     assert all(row.keys().isdisjoint({"direction", "relationship_properties"}) for row in rows)
 
 
 async def test_pages_add_up_to_the_whole(call: Call) -> None:
     arguments = {"label": "Zorep", "property_name": "hue", "property_value": "vark"}
-    whole = decode_rows((await call(NEIGHBORS, **arguments)).content)
+    whole = read_rows((await call(NEIGHBORS, **arguments)).content)
     agent = AgentConfig(result_tokens=100)
     rows, page = [], 1
     while page is not None:
         result = await call(NEIGHBORS, agent, page=page, **arguments)
         assert result.rows == len(whole)
-        rows += decode_rows(result.content)
+        rows += read_rows(result.content)
         page = next(iter(next_pages(result.content)), None)
     assert rows == whole
 
@@ -147,7 +147,7 @@ async def test_encodings_hold_the_same_rows(call: Call) -> None:
     arguments = {"label": "Blick", "property_name": "name", "property_value": "true"}
     plain = await call(NEIGHBORS, **arguments)
     encoded = await call(NEIGHBORS, AgentConfig(encoding="compact"), **arguments)
-    assert decode_rows(encoded.content, "compact") == decode_rows(plain.content)
+    assert read_rows(encoded.content) == read_rows(plain.content)
     assert encoded.content.startswith('[["center_key","direction","type",')
 
 
@@ -178,7 +178,7 @@ async def neighbors_of_hub(agent: AgentConfig) -> ToolResult:
 async def test_long_values_of_a_users_graph_are_cut() -> None:
     assert "… (500 characters)" in (await neighbors_of_hub(foreign_agent())).content
     whole = await neighbors_of_hub(AgentConfig())
-    assert (len(decode_rows(whole.content)), "…" in whole.content) == (1200, False)
+    assert (len(read_rows(whole.content)), "…" in whole.content) == (1200, False)
 
 
 async def test_a_slow_call_becomes_tool_text() -> None:
@@ -196,7 +196,7 @@ async def test_rows_of_a_query_keep_their_order_and_a_note_counts_the_rest(
 ) -> None:
     monkeypatch.setattr("graphwalk.tools.graph_toolbox.MOST_ROWS", 2)
     result = await cypher(store, "MATCH (n:Zorep) RETURN n.key AS key ORDER BY key DESC")
-    assert decode_rows(result.content) == [{"key": "z3"}, {"key": "z2"}]
+    assert read_rows(result.content) == [{"key": "z3"}, {"key": "z2"}]
     assert "first 2 rows" in decode_notes(result.content)[0]
     empty = await cypher(store, "MATCH (n {key: 'nobody'}) RETURN n")
     assert (empty.error, "no rows" in empty.content) == (None, True)

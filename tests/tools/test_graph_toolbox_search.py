@@ -10,7 +10,7 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
-from graphwalk.tools.encodings import decode_notes, decode_rows
+from graphwalk.tools.encodings import decode_notes, read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tools
@@ -39,13 +39,13 @@ def own(store: GraphStore, schema: Schema) -> Caller:
 
 async def test_a_search_shows_the_best_nodes(own: Caller) -> None:
     result = await own(SEARCH, text="vrak")
-    assert decode_rows(result.content) == [
+    assert read_rows(result.content) == [
         {"key": key, "labels": ["Zorep"], "property": "hue", "value": "vark", "relationships": count, "match": match}
         for key, count, match in (("z1", 4, "typing errors"), ("z2", 3, "typing errors"))
     ]
     assert result.rows == 2
     cut = await own(SEARCH, AgentConfig(result_tokens=40), text="vrak")
-    assert (len(decode_rows(cut.content)), cut.rows) == (1, 2)
+    assert (len(read_rows(cut.content)), cut.rows) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
-from graphwalk.tools.encodings import decode_rows
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.variables import Variables
 
@@ -98,4 +98,4 @@ async def find(store: ExistingStore, label: str, name: str, value: object, near:
     tool = "get_all_nearest_neighbors" if near else "get_node_by_property"
     result = await call(store, tool, label=label, property_name=name, property_value=value)
     assert result.error is None, result.content
-    return decode_rows(result.content)
+    return read_rows(result.content)

@@ -12,7 +12,7 @@ from graphwalk.stores.neo4j import existing_schema
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
-from graphwalk.tools.encodings import decode_notes, decode_rows, next_pages
+from graphwalk.tools.encodings import decode_notes, next_pages, read_rows
 from graphwalk.variables import Variables
 from tests.stores.neo4j.existing import OwnDatabase, call, find
 
@@ -93,7 +93,7 @@ async def test_odd_names_are_walked(own: OwnDatabase) -> None:
     [row] = await find(store, name, "key", key)
     assert row["properties"] == {"key": key, name: "2001-04-25"}
     arguments = {"entity_name": name, "entity_type": "relationship", "property_name": name}
-    assert decode_rows((await call(store, "get_unique_property_values", **arguments)).content) == [{"values": 2}]
+    assert read_rows((await call(store, "get_unique_property_values", **arguments)).content) == [{"values": 2}]
 
 
 async def test_a_filter_hides_nodes_also_as_neighbors(own: OwnDatabase) -> None:
@@ -202,10 +202,10 @@ async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase
     second = await call(store, "get_all_nearest_neighbors", page=2, **arguments)
     assert "more than 1000" in decode_notes(first.content)[0]
     assert next_pages(first.content)[0] == 2
-    rows = [*decode_rows(first.content), *decode_rows(second.content)]
+    rows = [*read_rows(first.content), *read_rows(second.content)]
     assert len({row["neighbor_properties"]["n"] for row in rows}) == len(rows) > 50
     beyond = await call(store, "get_all_nearest_neighbors", page=40, **arguments)
-    assert decode_rows(beyond.content), "pages go on after what is fetched at once"
+    assert read_rows(beyond.content), "pages go on after what is fetched at once"
 
 
 async def test_the_limit_of_a_query_is_that_of_the_experiment(neo4j_server: Variables) -> None:
