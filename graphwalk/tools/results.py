@@ -57,13 +57,7 @@ def rows_needed(agent: AgentConfig, page: int) -> int:
     return max(MOST_ROWS, page * PAGE_ROWS + 1) if limited else _ALL_ROWS
 
 
-def page_of(
-    rows: list[Row],
-    page: int,
-    agent: AgentConfig,
-    *,
-    total: int | None,
-) -> tuple[list[Row], list[str]]:
+def page_of(rows: list[Row], page: int, agent: AgentConfig, *, total: int | None) -> tuple[list[Row], list[str]]:
     """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
 
     `total`: number of rows, of which some may be missing here, None if unknown.

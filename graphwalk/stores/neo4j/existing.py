@@ -72,13 +72,7 @@ class ExistingStore(Closing, GraphStore):
         self._timeout_seconds = timeout_seconds
 
     @classmethod
-    async def open(
-        cls,
-        source: GraphSource,
-        variables: Variables,
-        *,
-        timeout_seconds: float = 30.0,
-    ) -> "ExistingStore":
+    async def open(cls, source: GraphSource, variables: Variables, *, timeout_seconds: float = 30.0) -> "ExistingStore":
         """Open the database `source.neo4j` of the server at NEO4J_URI, or of the one that `db up` started.
 
         Raise ConfigError for a filter with an unknown label or type; StoreError if the server cannot be reached,

@@ -74,10 +74,6 @@ class ExistingDialect(Dialect):
     def label(self, name: str) -> str:
         return "&".join([quote(name) if name else "!%", *self._terms(name)])
 
-    def type(self, name: str) -> str:
-        """Return the type; one that is filtered out becomes an expression that matches nothing."""
-        return quote(name) if self.types is None or name in self.types else f"{quote(name)}&!{quote(name)}"
-
     def of(self, name: str, variable: str, label: str | None = None) -> str:
         return self.key_of(variable) if name == KEY else super().of(name, variable, label)
 

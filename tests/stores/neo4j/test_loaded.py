@@ -1,6 +1,5 @@
 """Graphs of runs in a Neo4j: a label for each, removed at the end, and nothing else touched."""
 
-import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -88,16 +87,6 @@ async def test_a_graph_that_changes_is_noticed(opened: Neo4jDatabase) -> None:
     await remove_graph(opened._connection, store.scope)
     with pytest.raises(StoreError, match="has changed or was removed"):
         await store.check_unchanged()
-
-
-async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
-    store = await opened.load(chain(10))
-    store._timeout_seconds = 1.0
-    endless = "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*) AS n"
-    ends = await asyncio.gather(*(store.run(endless) for _ in range(3)), return_exceptions=True)
-    assert all(isinstance(end, StoreError) for end in ends)
-    store._timeout_seconds = 30.0
-    assert await store.run("RETURN 1 AS one") == [{"one": 1}]
 
 
 async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Variables, run_id: str) -> None:
