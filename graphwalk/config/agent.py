@@ -53,7 +53,7 @@ class AgentConfig(Strict):
     shows the rest. None: the whole schema."""
     encoding: Literal["json", "compact"] = "json"
     """Text format of tool results."""
-    graph_encoding: Literal["json", "triples", "incidence"] = "json"
+    graph_encoding: Literal["json", "incidence"] = "json"
     """Text format of the whole graph in the no_tools setting."""
     schema_samples: int = Field(default=0, ge=0)
     """Values of each property that the schema in the prompt shows."""

@@ -1,13 +1,12 @@
 """A whole graph as text for a prompt: all nodes, relationships and properties, but not how it was made.
 
 json        {"nodes":[{"key":…,"label":…,"properties":{…}}…],"relationships":[{"type":…,"source":…,"target":…,…}…]}
-triples     (k7q2, label, Zorep)   (k7q2, ajowu, 1.25)   (k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
 incidence   k7q2:Zorep {ajowu: 1.25}   and below it, indented, what leaves it:   -[:VEPAZ {oti: 'zuvek'}]-> c1x9:Mubo
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from graphwalk.errors import ConfigError
@@ -16,7 +15,7 @@ from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.graph import PropertyGraph, Relationship
 from graphwalk.graphs.values import Value, shown
 
-GraphEncoding = Literal["json", "triples", "incidence"]
+GraphEncoding = Literal["json", "incidence"]
 
 _PLAIN_KEY = re.compile(r"[\w.-]+")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -24,17 +23,8 @@ _NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
 def graph_text(graph: PropertyGraph, encoding: GraphEncoding) -> str:
-    """Return the graph in one of the encodings; in all, relationships point from source to target."""
-    return "\n".join(_ENCODERS[encoding](graph))
-
-
-def _triples(graph: PropertyGraph) -> Iterator[str]:
-    for node in graph.nodes():
-        yield from (f"({_key(node.key)}, label, {_name(label)})" for label in node.labels)
-        for name, value in by_name(node.properties).items():
-            yield f"({_key(node.key)}, {_name(name)}, {literal(shown(value))})"
-    for r in graph.relationships():
-        yield f"({_key(r.source)}, {_name(r.type)}{_map(by_name(r.properties))}, {_key(r.target)})"
+    """Return the graph in one of the encodings; in both, relationships point from source to target."""
+    return "\n".join(json_lines(graph, {}) if encoding == "json" else _incidence(graph))
 
 
 def _incidence(graph: PropertyGraph) -> Iterator[str]:
@@ -85,10 +75,3 @@ def literal(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(literal, value)) + "]"
     return repr(value).replace("e+", "e")
-
-
-_ENCODERS: Mapping[str, Callable[[PropertyGraph], Iterator[str]]] = {
-    "json": lambda graph: json_lines(graph, {}),
-    "triples": _triples,
-    "incidence": _incidence,
-}

@@ -17,11 +17,7 @@ GRAPH_SETTINGS = ("tools", "no_tools", "write_cypher")
 """Settings: with tools, with the whole graph in the prompt, or with queries of the model."""
 QUERY_TOOLS = ("run_cypher",)
 """Tools of the setting write_cypher."""
-_FORMATS = {
-    "json": "JSON",
-    "triples": "triples",
-    "incidence": "incidence lists",
-}
+_FORMATS = {"json": "JSON", "incidence": "incidence lists"}
 
 
 async def graph_prompt(question: str, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:

@@ -29,19 +29,6 @@ def test_json() -> None:
 """)
 
 
-def test_triples() -> None:
-    assert graph_text(SMALL, "triples") == snapshot("""\
-(k7q2, label, Zorep)
-(k7q2, ajowu, 1.25)
-(k7q2, ufe, 'it\\'s')
-(c1x9, label, Mubo)
-(`b 2`, label, Mubo)
-(`b 2`, i, true)
-(k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
-(c1x9, NOKA, c1x9)\
-""")
-
-
 def test_incidence() -> None:
     assert graph_text(SMALL, "incidence") == snapshot("""\
 k7q2:Zorep {ajowu: 1.25, ufe: 'it\\'s'}

@@ -148,13 +148,6 @@ def test_options_choose_label_name_and_type(tmp_path: Path) -> None:
     assert [r.type for r in graph.relationships()] == ["LIVES_IN"]
 
 
-def test_labels_that_are_names(tmp_path: Path) -> None:
-    nodes = [{"id": number, "label": f"Node {number}", "type": "Part"} for number in range(3)]
-    with pytest.warns(UserWarning, match="nearly every node has a label of its own"):
-        graph = read(tmp_path, {"nodes": nodes, "edges": []})
-    assert list(graph.nodes())[1] == Node("1", ("Part",), {"name": "Node 1"})
-
-
 def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     with pytest.warns(FileNote, match="are left out: 'made'"):
         read(tmp_path, {"nodes": [], "edges": [], "made": "2026", "graph": {}})
