@@ -76,11 +76,21 @@ def as_model(model: AnyModel, variables: Variables, arguments: Mapping[str, Any]
         return Guarded(ScriptedChatModel(LOOK, look_in_words), variables, LOOK)
     if isinstance(model, str):
         return open_model(model, variables, arguments)
-    if not isinstance(model, type) and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
+    is_object = not isinstance(model, type)
+    if is_object and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
         from graphwalk.models.langchain import LangchainModel
 
         model = LangchainModel(model)
-    return Guarded(model, variables, _name_of(model), lent=True)
+    if not (is_object and callable(getattr(model, "complete", None))):
+        raise ConfigError(
+            f"{getattr(model, '__name__', type(model).__name__)} is not a model",
+            hint='pass "provider/model", an object with `async complete(messages, …)`, a LangChain chat model, '
+            'or graphwalk.openai_model(client, "NAME")',
+        )
+    name = getattr(model, "name", None)
+    if not isinstance(name, str) or not name:
+        name = f"python/{type(model).__name__}"
+    return Guarded(model, variables, name, lent=True)
 
 
 def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tuple[str, ...], Mapping[str, Model]]:
@@ -97,17 +107,6 @@ def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tupl
         names.append(model.name)
         objects[model.name] = model
     return tuple(names), objects
-
-
-def _name_of(model: Any) -> str:
-    if not callable(getattr(model, "complete", None)) or isinstance(model, type):
-        raise ConfigError(
-            f"{getattr(model, '__name__', type(model).__name__)} is not a model",
-            hint='pass "provider/model", an object with `async complete(messages, …)`, a LangChain chat model, '
-            'or graphwalk.openai_model(client, "NAME")',
-        )
-    name = getattr(model, "name", None)
-    return name if isinstance(name, str) and name else f"python/{type(model).__name__}"
 
 
 async def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:
@@ -128,10 +127,9 @@ async def answer_call(toolbox: Toolbox, call: ToolCall, agent: AgentConfig) -> T
     try:
         return await call_tool(toolbox, call, agent)
     except StoreError as error:
-        cause = read_variables().secrets.redact(
-            error.message.splitlines()[0]
-        )  # without the query, which GraphWalk wrote
-        return ToolResult(call, f"The database does not answer: {cause}", error="store_error")
+        cause = error.message.splitlines()[0]  # without the query, which GraphWalk wrote
+        text = f"The database does not answer: {read_variables().secrets.redact(cause)}"
+        return ToolResult(call, text, error="store_error")
 
 
 def has_search(agent: AgentConfig) -> bool:
