@@ -90,35 +90,31 @@ async def find_targets(graph: PropertyGraph, engine: GraphStore, path: Path, age
 
 
 async def _target(question: OwnQuestion, engine: GraphStore, values: "_GraphValues", agent: AgentConfig) -> list[Row]:
-    """Return the rows of an answer or of a query. Raise ValueError for a mistake."""
+    """Return the rows of an answer, or of a query, which only reads.
+
+    Raise ValueError for a mistake, and for a query that is refused, fails or is slow.
+    """
     if question.cypher is None:
         values.check(question.rows)
         return distinct(question.rows)
-    target = values.target(await _rows(engine, question.cypher, agent))
-    if not target:
-        raise ValueError("it returns nothing")
-    if len(target) > MOST_ROWS:
-        raise ValueError(f"it returns more than {MOST_ROWS:,} rows")
-    return target
-
-
-async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row]:
-    """Return the rows of a query, which only reads, and one more than allowed at most.
-
-    Raise ValueError if it is refused, fails or is slow.
-    """
     seconds, most = agent.query_seconds, MOST_ROWS + 1
     try:
-        check_cypher(cypher)
+        check_cypher(question.cypher)
         if engine.takes_queries:
-            return list((await engine.ask(cypher, seconds=seconds, rows=most)).rows)
-        rows, _ = await engine.first(cypher, {}, rows=most, seconds=seconds)
-        return rows
+            rows = list((await engine.ask(question.cypher, seconds=seconds, rows=most)).rows)
+        else:
+            rows, _ = await engine.first(question.cypher, {}, rows=most, seconds=seconds)
     except ToolMistake as mistake:
         text = agent.texts.message(mistake.message, get_schema=False, **mistake.values)
         raise ValueError(" ".join(text.split())) from mistake
     except (StoreError, CypherNotAllowedError) as error:
         raise ValueError(" ".join(str(error).split())) from error
+    target = values.target(rows)
+    if not target:
+        raise ValueError("it returns nothing")
+    if len(target) > MOST_ROWS:
+        raise ValueError(f"it returns more than {MOST_ROWS:,} rows")
+    return target
 
 
 class _GraphValues:
