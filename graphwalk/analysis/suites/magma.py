@@ -42,11 +42,6 @@ _EXACT = {
 }
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
-_AVERAGES = (
-    *("intermediate_exact", "intermediate_f1", "trajectory_exact", "trajectory_f1", "later_exact"),
-    *(f"{name}_per_reply" for name in ERRORS),
-)
-"""Averages over the states of a trace, or of all traces under the protocol `paper`."""
 Scores = Mapping[int, Mapping[str, Any]]
 """Step → score of its state."""
 
@@ -64,7 +59,7 @@ class Analysis(SuiteAnalysis[MagmaTask]):
             baselines=repeat_baseline,
             references={"magma-paper": paper_figures},
             records=trace_records,
-            readers={name: partial(_average, name) for name in _AVERAGES} | {"cost_unknown": _cost_unknown},
+            readers={"cost_unknown": _cost_unknown},
             cluster=cluster_of,
             plots=plots,
         )
@@ -111,10 +106,6 @@ def cluster_of(task_id: str, task: Mapping[str, Any]) -> tuple[str, str]:
     instance = read_problem(task["question"], task["n"]) if "question" in task else None
     # A custom prompt may list the edges in another form, then the digest identifies the graph; so it does in a record.
     return f"{instance.n}: {instance.edges}" if instance else task["graph_digest"], task["trace_id"]
-
-
-def _average(name: str, record: ResultRecord) -> float | None:
-    return (record["averages"] or {}).get(name)
 
 
 def _cost_unknown(record: ResultRecord) -> float | None:

@@ -63,21 +63,6 @@ def test_error_classes(path: list[Any], error: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "stage"),
-    [
-        (json.dumps({"path": [str(c) for c in WAY]}), "strict"),
-        (json.dumps({"path": [f" {cell} " for cell in WAY]}), "strict"),
-        (f"Seen [1], [2, 3] and {{'x': 1}}.\n```json\n{json.dumps({'path': WAY})}\n```", "fenced"),
-        (json.dumps({"answer": {"path": WAY}}), "wrapped"),
-    ],
-)
-def test_readable_replies(reply: str, stage: str) -> None:
-    result = score(reply)
-    assert result.correct
-    assert result.extraction_stage == stage
-
-
-@pytest.mark.parametrize(
     ("reply", "error"),
     [
         ("", "no_answer"),
