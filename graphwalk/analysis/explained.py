@@ -5,7 +5,6 @@ it has the checksum of its result and the digest of the code that made it.
 """
 
 import hashlib
-import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -34,7 +33,6 @@ from graphwalk.suites.suite import Task, setting_of, suite_named
 from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 
-_LOGGER = logging.getLogger("graphwalk")
 _BATCH = 1000
 """Results that are held in memory at once."""
 _MANY = 200
@@ -76,26 +74,28 @@ def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
 def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield the results of a run with explanations in their scores and the expert's figures in their tasks.
 
-    Explanations that were missing are kept. A conversation has none. Raise RunLogError as `RunFolder.records`.
+    New explanations are written to `analysis.jsonl`. A conversation has none. Raise RunLogError as `RunFolder.records`.
     """
     if folder.is_conversation:
         yield from folder.records()
         return
-    kept, references = _kept(folder)
-    changed = references is None
+    explanations, references = _read_file(folder)
+    is_new = references is None
     references = _reference_figures(folder) if references is None else references
     lines = [encode_line({"code": code_digest(), "references": references})]
     steps = bool(folder.read_manifest()["config"]["scoring"]["steps"])
     results = ((f"{key_of(record).text}\x1f{crc}", record) for crc, record in folder.checked_records())
     with progress_bar("explaining", folder.planned_episodes()) as done:
         while batch := list(islice(results, _BATCH)):
-            missing = {key: record for key, record in batch if record["score"] is not None and key not in kept}
-            changed |= bool(missing)
-            for key, explanation in zip(missing, _explanations(steps, list(missing.values())), strict=True):
-                kept[key] = explanation
+            unexplained = {
+                key: record for key, record in batch if record["score"] is not None and key not in explanations
+            }
+            is_new |= bool(unexplained)
+            for key, explanation in zip(unexplained, _explanations(steps, list(unexplained.values())), strict=True):
+                explanations[key] = explanation
                 done()
             for key, record in batch:
-                explanation = kept.pop(key, None)
+                explanation = explanations.pop(key, None)
                 if explanation is None:
                     yield record
                     continue
@@ -103,13 +103,13 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
                 fields = {name: value for name, value in explanation.items() if name != "potentials"}
                 score, task = {**record["score"], **fields}, {**record["task"], **references.get(record["task_id"], {})}
                 yield {**record, "score": score, "potentials": explanation["potentials"], "task": task}
-    if changed:
+    if is_new:
         with suppress(GraphwalkError, OSError):  # a folder that is only read
             write_whole(folder.path / "analysis.jsonl", lines)
 
 
-def _kept(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the kept explanations of this code by episode and checksum, and the expert's figures by task or None."""
+def _read_file(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return explanations by episode and checksum, and the expert's figures by task; None of a file of other code."""
     explanations: dict[str, Any] = {}
     references = None
     with suppress(GraphwalkError, LookupError, TypeError), catch_warnings(action="ignore"):  # damaged: made again
@@ -123,12 +123,12 @@ def _kept(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
 
 def _explanations(steps: bool, records: Sequence[ResultRecord]) -> Iterator[dict[str, Any]]:
     """Yield the explanations of results, made by several processes if there are many."""
+    explain = partial(_explanation, steps)
     if len(records) < _MANY or cores() == 1:
-        yield from (_explanation(steps, record) for record in records)
+        yield from map(explain, records)
         return
     with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
-        part = max(1, len(records) // (4 * cores()))
-        yield from pool.map(partial(_explanation, steps), records, chunksize=part)
+        yield from pool.map(explain, records, chunksize=max(1, len(records) // (4 * cores())))
 
 
 def _explanation(steps: bool, record: ResultRecord) -> dict[str, Any]:
@@ -155,11 +155,7 @@ async def _walked_again(folder: RunFolder) -> dict[str, dict[str, int]]:
     async with GraphSources() as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         for task, graph in plan.tasks:
-            try:
-                walk = await analysis.reference(task, graph.about, experiment.agent)
-            except Exception:  # an expert of another package may raise anything
-                _LOGGER.exception("the expert failed on %s", task.task_id)
-                continue
+            walk = await analysis.reference(task, graph.about, experiment.agent)
             if walk is not None:
                 figures[task.task_id] = walk.figures
     return figures

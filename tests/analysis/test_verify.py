@@ -56,12 +56,6 @@ RUNS: dict[str, dict[str, Any]] = {
         "settings": ["write_cypher"],
         "models": ["scripted/cypher"],
     },
-    "all levers": {
-        "suite": {**EVERY_KIND, "graphs": [{"file": "example"}]},
-        "settings": ["tools"],
-        "models": PLAYED,
-        "agent": {"names_in_tools": 200, "answer": "tool", "nudges": 1},
-    },
     "the paper's query returns one of several tied rows": {
         "suite": {
             **{"name": "questions", "graphs": [GRAPH], "target": "paper", "drawing": "answerable"},
@@ -70,7 +64,6 @@ RUNS: dict[str, dict[str, Any]] = {
         "settings": ["tools"],
         "models": ["scripted/expert"],
     },
-    "mazes as text": {**SUITES["mazes"], "settings": ["no_tools"], "models": ["openai/clumsy"]},
     "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "tools"]},
 }
 QUICK = {"the paper's query returns one of several tied rows", "magma"}

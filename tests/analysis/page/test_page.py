@@ -14,7 +14,6 @@ from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.runs.folder import RunFolder
 from tests.analysis.page.browser import Browser
 from tests.analysis.page.conftest import RUNS
-from tests.commands import graphwalk
 
 PageOf = Callable[..., str]
 
@@ -71,17 +70,6 @@ def test_a_conversation_opens_on_question_and_answer(browser: Browser, tmp_path:
     shown = text(browser, "main")
     assert shown.index("Who acted in the quiet harbour?") < shown.index(episode.fields["answer"][:60])
     assert "not scored" not in shown
-    assert browser.complaints == []
-
-
-def test_an_episode_without_a_picture_has_no_slider(browser: Browser, tmp_path: Path) -> None:
-    words = ("-m", "scripted/cypher", "--setting", "write_cypher", "--limit", "1", "--out", tmp_path / "run")
-    done = graphwalk("run", "quickstart", *words, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    write_page([content_of(RunFolder.open(tmp_path / "run"))], tmp_path / "page.html")
-    browser.open(f"{(tmp_path / 'page.html').as_uri()}#view=episode&e=0")
-    assert "run_cypher" in text(browser, ".turns")
-    assert browser.run("document.querySelectorAll('.slider, .caption, .call-head button').length") == 0
     assert browser.complaints == []
 
 
