@@ -29,7 +29,12 @@ from graphwalk.version import SCHEMA_VERSION, __version__
 TEST, TRAIN = "test", "train"
 GRAPHS = "graphs"
 FLAGS: Mapping[str, Any] = {
-    **{"models": ["openai/any"], "model_arguments": {}, "servers": {}, "prices": {}, "extractor": None, "repeats": 1}
+    "models": ["openai/any"],
+    "model_arguments": {},
+    "servers": {},
+    "prices": {},
+    "extractor": None,
+    "repeats": 1,
 }
 """Fields of the experiment that the data set does not depend on: any language model can play all settings."""
 _TEXTS = ("id", "suite", "template", "setting", "question", "tools", "schema", "target", "graph", "task", "canary")
@@ -78,10 +83,18 @@ async def export_dataset(
     for split, experiment in experiments.items():
         document = yaml.safe_dump(experiment.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
         write_whole(folder / f"{split}.yaml", [variables.secrets.redact(document)])
-    facts = {"tables": tables, "test": test, "splits": list(splits), "canary": canary, "licence": licence or "mit"}
-    facts |= {"configs": list(dict.fromkeys(table.config for table in tables))}
-    facts |= {"version": __version__, "schema_version": SCHEMA_VERSION}
-    write_whole(folder / "README.md", [render_page("dataset/README.md.j2", **facts), "\n"])
+    card = render_page(
+        "dataset/README.md.j2",
+        tables=tables,
+        test=test,
+        splits=list(splits),
+        configs=list(dict.fromkeys(table.config for table in tables)),
+        canary=canary,
+        licence=licence or "mit",
+        version=__version__,
+        schema_version=SCHEMA_VERSION,
+    )
+    write_whole(folder / "README.md", [card, "\n"])
     return tables
 
 
@@ -113,10 +126,17 @@ async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str
     tools = [] if prompt.toolbox is None else [spec.as_openai() for spec in prompt.toolbox.specs]
     record = task.model_dump(mode="json")
     return {
-        **{"id": task.task_id, "suite": task.suite, "template": task.template, "setting": planned.key.setting},
-        **{"question": task.question, "prompt": [message.as_openai() for message in prompt.messages]},
-        **{"tools": json.dumps(tools), "schema": schema, "target": json.dumps(record["gold"], ensure_ascii=False)},
-        **{"graph": task.graph_digest, "task": record},
+        "id": task.task_id,
+        "suite": task.suite,
+        "template": task.template,
+        "setting": planned.key.setting,
+        "question": task.question,
+        "prompt": [message.as_openai() for message in prompt.messages],
+        "tools": json.dumps(tools),
+        "schema": schema,
+        "target": json.dumps(record["gold"], ensure_ascii=False),
+        "graph": task.graph_digest,
+        "task": record,
     }
 
 

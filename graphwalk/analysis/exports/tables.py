@@ -126,8 +126,14 @@ def _calls(result: Result) -> list[dict[str, Any]]:
     return [
         {
             **result.key._asdict(),
-            **{"turn": turn, "call": place, "tool": output.call.name, "arguments": output.call.arguments},
-            **{"error": output.error, "rows": output.rows, "seconds": output.seconds, "result": output.content},
+            "turn": turn,
+            "call": place,
+            "tool": output.call.name,
+            "arguments": output.call.arguments,
+            "error": output.error,
+            "rows": output.rows,
+            "seconds": output.seconds,
+            "result": output.content,
         }
         for turn, replied in enumerate(result.trajectory.turns, 1)
         for place, output in enumerate(replied.results, 1)

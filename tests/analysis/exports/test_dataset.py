@@ -53,7 +53,7 @@ def test_the_rows_are_the_tasks_of_an_episode(tmp_path: Path, suite: str) -> Non
     graphs = read_parquet(out / configs.pop("graphs")[0]["path"]).to_dicts()
     rows = [row for files in configs.values() for row in read_parquet(out / files[0]["path"]).to_dicts()]
     (played_by,) = re.findall(r"inspect eval graphwalk_inspect/(\w+) ", (out / "README.md").read_text())
-    assert f"@task\ndef {played_by}(" in INSPECT_TASKS.read_text()
+    assert f'\n{played_by} = _task_of("{played_by}", ' in INSPECT_TASKS.read_text()
     expected = asyncio.run(episodes_of(file))
     by_name = {(row["id"], row["setting"]): row for row in rows}
     assert len(by_name) == len(rows) == len(expected) > 0
