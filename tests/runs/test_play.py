@@ -216,7 +216,7 @@ class OwnCallback(BaseCallbackHandler):
     ("owner", "method"),
     [
         (GraphToolbox, "call"),
-        (EmbeddedStore, "run"),
+        (EmbeddedStore, "first"),
         (QuestionTask, "prompt"),
         (QuestionTask, "read"),
         (QuestionTask, "score"),
