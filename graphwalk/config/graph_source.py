@@ -42,9 +42,9 @@ class GraphSource(FileOptions):
     """The name of an existing database, which is only read."""
     loaded: str | None = None
     """The label of a graph that `graphwalk db load` put into Neo4j."""
-    labels: tuple[str, ...] | None = None
+    labels: tuple[str, ...] | None = Field(default=None, min_length=1)
     """Keep only nodes with one of these labels. None: all."""
-    relationship_types: tuple[str, ...] | None = None
+    relationship_types: tuple[str, ...] | None = Field(default=None, min_length=1)
     """Keep only relationships of these types. None: all."""
     key: str | None = None
     """Property that is the key of the nodes of an existing database. None: that of a uniqueness constraint."""
@@ -66,11 +66,8 @@ class GraphSource(FileOptions):
 
 
 def check_filter(what: str, chosen: Sequence[str] | None, there: Iterable[str]) -> None:
-    """Raise ConfigError if a filter is empty or names a label or type (`what`) that the graph does not have."""
+    """Raise ConfigError if a filter names a label or type (`what`) that the graph does not have."""
     names = sorted(set(there))
-    missing = [name for name in chosen or () if name not in names]
-    if missing or (chosen is not None and not chosen):
+    if missing := [name for name in chosen or () if name not in names]:
         problem = f"the graph has no {what} {', '.join(map(repr, missing))}"
-        raise ConfigError(
-            problem if missing else f"an empty list of {what}s keeps nothing", hint=f"there are: {', '.join(names)}"
-        )
+        raise ConfigError(problem, hint=f"there are: {', '.join(names)}")
