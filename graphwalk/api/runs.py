@@ -133,6 +133,10 @@ class Run:
         report = report_of(self._folder)
         return to_latex(report, origin_of(self._folder)) if form == "latex" else write[form](report)
 
+    def compare(self, *others: "Run | str | Path", **players: Sequence[str]) -> dict[str, Any]:
+        """Compare the players of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
+        return compare(self, *others, **players)
+
     def plot(self, name: str = "accuracy-by-model") -> "Figure":
         """Draw a plot of the report, which a notebook shows and `savefig` writes.
 
