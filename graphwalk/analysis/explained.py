@@ -5,6 +5,7 @@ it has the checksum of its result and the digest of the code that made it.
 """
 
 import hashlib
+import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -33,6 +34,7 @@ from graphwalk.suites.suite import Task, setting_of, suite_named
 from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 
+_LOGGER = logging.getLogger("graphwalk")
 _BATCH = 1000
 """Results that are held in memory at once."""
 _MANY = 200
@@ -155,7 +157,11 @@ async def _walked_again(folder: RunFolder) -> dict[str, dict[str, int]]:
     async with GraphSources() as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
         for task, graph in plan.tasks:
-            walk = await analysis.reference(task, graph.about, experiment.agent)
+            try:
+                walk = await analysis.reference(task, graph.about, experiment.agent)
+            except Exception:  # an expert of another package may raise anything
+                _LOGGER.exception("the expert failed on %s", task.task_id)
+                continue
             if walk is not None:
                 figures[task.task_id] = walk.figures
     return figures

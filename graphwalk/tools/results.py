@@ -43,7 +43,7 @@ def canonical_rows(rows: list[Row]) -> list[Row]:
 def _order(value: Any) -> tuple[int, Any, str]:
     """Return a sort key: missing values, then `value_order`, then maps and lists by their key or text."""
     if isinstance(value, dict):
-        return (3, str(value[KEY]), "") if KEY in value else (3, "", str(value))
+        return (3, str(value.get(KEY, "")), str(value))
     if value is None:
         return (-1, "", "")
     if isinstance(value, str | int | float):
