@@ -15,7 +15,7 @@ export async function episodeView(state) {
     "article",
     { class: both.length > 1 ? "episode two" : "episode" },
     barView(episode, state),
-    page.index.runs[episode.run].conversation ||
+    !page.index.runs[episode.run].conversation &&
       html("h2", {}, plainWords(episode.kind), " ", html("small", {}, plain(episode.taskId))),
     questionView(contents[0].question),
     html("div", { class: "columns" }, columns),
@@ -77,14 +77,15 @@ function columnView(episode, content, state) {
   };
   const firstPlace = state.has("step") ? Number(state.get("step")) : null;
   const walk = hasPicture && walkView(content, firstPlace, onStep);
+  const isConversation = page.index.runs[episode.run].conversation;
   const target = html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer));
   const seen = html(
     "div",
     { class: "seen" },
-    page.index.runs[episode.run].conversation && longText(content.answer.rows[0][1] ?? "No answer.", "said"),
+    isConversation && longText(content.answer.rows[0][1] ?? "No answer.", "said"),
     walk && walk.view,
     content.score?.missing && html("p", { class: "warning" }, plain(content.score.missing)),
-    page.index.runs[episode.run].conversation || target,
+    !isConversation && target,
     content.error && html("section", {}, html("h3", {}, "What went wrong"), longText(content.error, "result")),
     scoreView(content),
   );

@@ -20,7 +20,7 @@ export function forcePlaces(count, links) {
   for (let round = 0; round < rounds; round++) {
     for (const node of nodes) [node.dx, node.dy] = [-0.1 * node.x, -0.1 * node.y];
     nodes.forEach((node, place) => {
-      for (const other of nodes.slice(place + 1)) pull(node, other, (distance) => -((LENGTH / distance) ** 2));
+      for (const other of nodes.slice(place + 1)) pull(node, other, repulsion);
     });
     for (const [one, other] of links) pull(nodes[one], nodes[other], (distance) => distance / LENGTH);
     const longest = LENGTH * (1 - round / rounds);
@@ -32,6 +32,9 @@ export function forcePlaces(count, links) {
   }
   return nodes;
 }
+
+// As in the grid variant of their paper, far nodes do not repel: else those without links leave the picture to the rest.
+const repulsion = (distance) => (distance < 3 * LENGTH ? -((LENGTH / distance) ** 2) : 0);
 
 // Add to the next move of both nodes: towards each other where the force is positive.
 function pull(node, other, force) {

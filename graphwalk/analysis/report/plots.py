@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import polars as pl
 
@@ -86,7 +87,10 @@ def _names(report: Report) -> tuple[str, ...]:
 
 
 def _points(rows: Sequence[ReportRow], x: str, names: Sequence[str], measure: str = ACCURACY) -> pl.DataFrame:
-    """Return a point per row with a value at its field `x`, with right and proven answers beside accuracy."""
+    """Return a point per row with a value at its field `x`, with right and proven answers beside accuracy.
+
+    Those of baselines and published results come last, so that a player has the same colour in all plots.
+    """
     points, marks = [], {measure: ""} | ({PROVEN: ", right and proven"} if measure == ACCURACY else {})
     for of, mark in marks.items():
         for row in rows:
@@ -96,4 +100,5 @@ def _points(rows: Sequence[ReportRow], x: str, names: Sequence[str], measure: st
                 ends = row.get("intervals", {}).get(of, (None, None))
                 is_published = is_baseline or bool(row.get("published"))
                 points.append((player + mark, one_line(row[x]), row[of], *ends, is_published))
+    points.sort(key=itemgetter(-1))
     return pl.DataFrame(points, _COLUMNS, orient="row", strict=False)
