@@ -131,7 +131,7 @@ class Rows:
     total: int
     """Number of things."""
 
-    def made(self, workers: int | None = None) -> Iterator[Row]:
+    def in_order(self, workers: int | None = None) -> Iterator[Row]:
         """Yield the rows in their order, made by `workers` processes (None: one per core).
 
         Raise GraphwalkError if a process was killed.

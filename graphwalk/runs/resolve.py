@@ -105,6 +105,11 @@ def resolve(
     default_model = variables.get(MODEL_VARIABLE)
     scripted = [f"scripted/{name}" for name, player in suite.players.items() if player.default]
     models = config.models or ((default_model,) if default_model else tuple(scripted))
+    if halves := [name for name in config.model_arguments for model in models if model.startswith(f"{name}.")]:
+        raise ConfigError(
+            f"model_arguments: {halves[0]} is a part of a model's name: a dot begins a field",
+            hint="-o 'model_arguments={PROVIDER/MODEL: {NAME: VALUE}}'",
+        )
     opened = dict(objects or {})
     if not models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")

@@ -50,7 +50,7 @@ class LoadedGraph:
 
     instance: GraphInstance
     store: GraphStore | None = None
-    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @property
     def graph(self) -> PropertyGraph:
@@ -75,18 +75,18 @@ class LoadedGraph:
     async def toolbox(self, agent: AgentConfig, default: Sequence[str] | None = None) -> GraphToolbox:
         """Return the tools of the agent; `default` names those of an agent that names none. Raise StoreError."""
         names = default if agent.tools is None else agent.tools
-        if (key := ("tools", agent, names)) not in self._made:
+        if (key := ("tools", agent, names)) not in self._cache:
             assert self.store is not None
             tools = None if names is None else load_tools(names)
-            self._made[key] = GraphToolbox(self.store, await self.schema(agent), tools, agent)
-        toolbox: GraphToolbox = self._made[key]
+            self._cache[key] = GraphToolbox(self.store, await self.schema(agent), tools, agent)
+        toolbox: GraphToolbox = self._cache[key]
         return toolbox
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what `make` returned the first time that this key was passed."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
 
 def existing_path(path: Any, info: ValidationInfo) -> Any:

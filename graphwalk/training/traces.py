@@ -279,7 +279,7 @@ def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, worker
     graphs = suite_named(config.suite.name).graphs(config.suite, config.seed)
     rows = Rows(partial(_lines, data, options), graphs, name="graphs", total=config.suite.graph_count)
     inputs = {"graphwalk_version": __version__, "experiment": data, "options": asdict(options)}
-    number: int = _write(rows.made(workers), out, lambda: inputs)["lines"]
+    number: int = _write(rows.in_order(workers), out, lambda: inputs)["lines"]
     return number
 
 

@@ -102,6 +102,13 @@ _TOOL = (
 )
 _OWN = b"name: own\nsuite: {name: questions, graphs: [{nodes: 20}], questions: [node_count]}\nagent:\n"
 MISTAKES: list[tuple[dict[str, bytes], tuple[str, ...], int, str, str]] = [
+    (
+        {},
+        ("run", "quickstart", "-m", "openai/gpt-4.1", "-o", "model_arguments.openai/gpt-4.1.timeout=3"),
+        2,
+        "model_arguments: openai/gpt-4 is a part of a model's name",
+        "model_arguments={PROVIDER/MODEL",
+    ),
     ({".env": b"KEY=cl\xe9"}, ("run", "quickstart", "--dry-run"), 2, ".env cannot be read", ""),
     (
         {"own.yaml": _OWN + b"  tools: [./wrong.yaml]\n", "wrong.yaml": _TOOL},

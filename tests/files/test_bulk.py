@@ -16,10 +16,10 @@ from tests.squares import COLUMNS, rows_of, squares
 def test_any_number_of_processes_writes_the_same_bytes(tmp_path: Path, ending: str) -> None:
     one, two = tmp_path / f"one.{ending}", tmp_path / f"two.{ending}"
     for path, workers in ((one, 1), (two, 2)):
-        assert write_rows(squares(95).made(workers), path, COLUMNS) == 95
+        assert write_rows(squares(95).in_order(workers), path, COLUMNS) == 95
     assert one.read_bytes() == two.read_bytes()
     with pytest.raises(ConfigError, match="33 is wrong"):
-        write_rows(squares(50, wrong=33).made(2), one, COLUMNS)
+        write_rows(squares(50, wrong=33).in_order(2), one, COLUMNS)
     assert one.read_bytes() == two.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([one.name, two.name])
 

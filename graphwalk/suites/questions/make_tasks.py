@@ -63,11 +63,11 @@ async def make_tasks(
     A task depends only on seed, graph, question and its number. Raise ConfigError if a YAML file is wrong, OracleError
     if two oracles differ.
     """
-    asked, left_out = await _asked(graph, store, config, seed)
+    asked, left_out = await _questions_and_tasks(graph, store, config, seed)
     return Tasks([task for _, task in asked], left_out)
 
 
-async def _asked(
+async def _questions_and_tasks(
     graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int
 ) -> tuple[list[tuple[Question, QuestionTask]], dict[str, str]]:
     """Return questions with their tasks, and what the graph cannot host."""
@@ -107,7 +107,7 @@ async def copy_tasks(
 
     Your own questions with names or values in their text are left out.
     """
-    asked, _ = await _asked(copy.original, await EmbeddedDatabase().load(copy.original), config, seed)
+    asked, _ = await _questions_and_tasks(copy.original, await EmbeddedDatabase().load(copy.original), config, seed)
     embedded, index = await _embedded(copy.graph, store), GraphIndex(copy.graph)
     tasks: list[QuestionTask] = []
     left_out: dict[str, str] = {}
