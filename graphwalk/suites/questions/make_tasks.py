@@ -75,7 +75,7 @@ async def _questions_and_tasks(
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
     most_rows = config.most_rows or (None if graph.spec else OWN_ROWS)
     search = ParameterSearch(index, embedded, config.drawing, most_rows)
-    asked: list[tuple[Question, QuestionTask]] = []
+    pairs: list[tuple[Question, QuestionTask]] = []
     left_out: dict[str, str] = {}
     for kind in config.kinds if graph.spec else config.own_kinds:
         taken: set[tuple[Value, ...]] = set()
@@ -91,8 +91,8 @@ async def _questions_and_tasks(
             task = _task(question, number, await agreed_rows(question, store, embedded, rows), seed)
             if config.target == "paper":
                 task = await _with_paper_target(task, question, store)
-            asked.append((question, task))
-    return asked, left_out
+            pairs.append((question, task))
+    return pairs, left_out
 
 
 async def _embedded(graph: PropertyGraph, store: GraphStore) -> GraphStore:
