@@ -1,5 +1,6 @@
 """The terminal of a command: messages on stderr, data on stdout, progress, and signals."""
 
+import io
 import os
 import re
 import shutil
@@ -153,6 +154,20 @@ def _console(stream: TextIO, messages: bool) -> "Console":
 
     width = None if stream.isatty() else shutil.get_terminal_size((NO_LIMIT, 0)).columns  # COLUMNS, if it is set
     return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=width)
+
+
+def accept_any_text() -> None:
+    """Let no character end a command: a file or a pipe gets UTF-8, a terminal `?` for what it cannot show.
+
+    Without it, a table in a pipe of Windows (code page 1252) raises UnicodeEncodeError at its first line.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):  # replaced by a test or a notebook, or closed
+            continue
+        if stream.isatty():
+            stream.reconfigure(errors="replace")
+        else:
+            stream.reconfigure(encoding="utf-8", errors="replace")
 
 
 def say(text: str) -> None:
