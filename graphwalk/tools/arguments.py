@@ -50,12 +50,13 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
 def check_shape(tool: Tool, arguments: Arguments) -> None:
     """Raise ToolMistake "bad_arguments" if an argument is missing, unexpected or of a wrong type.
 
-    An optional argument that is null is removed; a number or boolean in quotes, and an integer as 2.0, is read.
+    An optional argument that is left empty is removed; a number or boolean in quotes, and an integer as 2.0, is read.
     """
     parameters = list(tool.parameters)
     required = [name for name, parameter in tool.parameters.items() if not parameter.optional]
-    for name in {n for n, value in arguments.items() if value is None} & {*parameters} - {*required}:
-        del arguments[name]
+    for name, parameter in tool.parameters.items():
+        if parameter.optional and name in arguments and _is_empty(arguments[name], parameter.type):
+            del arguments[name]
     missing = [name for name in required if name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
     if missing:
@@ -71,6 +72,13 @@ def check_shape(tool: Tool, arguments: Arguments) -> None:
             values = {"name": name, "expected": types, "given": _kind(value)}
             raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, **values)
         arguments[name] = typed
+
+
+def _is_empty(value: Any, types: Sequence[str]) -> bool:
+    """Return True for null, and for text of nothing where no text is declared: `"page": ""`, `"page": "null"`."""
+    if isinstance(value, str) and "string" not in types:
+        return value.strip() in ("", "null")
+    return value is None
 
 
 def as_declared(value: Any, types: Sequence[str]) -> Any:

@@ -48,7 +48,13 @@ async def test_a_page_that_is_no_integer_but_means_one_is_read(call: Call, page:
     assert (result.error, result.data) == (None, (await call(VALUES, PAGES, **COST, page=1)).data)
 
 
-@pytest.mark.parametrize("page", ["one", "", "1.5", "[1]", "null", [1], 10**30, -1])
+@pytest.mark.parametrize("page", ["", "  ", "null", None])
+async def test_a_page_that_is_left_empty_is_the_first(call: Call, page: object) -> None:
+    result = await call(VALUES, PAGES, **COST, page=page)
+    assert (result.error, result.data) == (None, (await call(VALUES, PAGES, **COST)).data)
+
+
+@pytest.mark.parametrize("page", ["one", "1.5", "[1]", [1], 10**30, -1])
 async def test_a_page_that_means_none_is_refused(call: Call, page: object) -> None:
     result = await call(VALUES, PAGES, **COST, page=page)
     assert (result.error, "page" in result.content) == ("bad_arguments", True), result.content
