@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.errors import ConfigError
 from graphwalk.sanitise import printable
-from graphwalk.terminal import data, print_columns, say, stdout
+from graphwalk.terminal import data, print_columns, say, show_error, stdout
 
 app = typer.Typer(help="List experiments, questions, tools, models or runs, or show one in full.")
 
@@ -43,16 +43,34 @@ def tools(name: NameOrFile = None) -> None:
 @app.command("questions")
 def questions(name: NameOrFile = None) -> None:
     """List the question kinds, or show one in full."""
-    from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
+    from graphwalk.suites.questions.catalogue import choose_kinds, load_kind, shipped_files
 
     if name is None:
-        kinds = shipped_kinds().values()
-        print_columns((kind.name, kind.category, ", ".join(kind.answer_fields)) for kind in kinds)
+        _list_questions()
         return
-    (kind,) = choose_kinds([name])
+    shipped = shipped_files()
+    kind = load_kind(shipped[name]) if name in shipped else choose_kinds([name])[0]
     data(kind.file.text.rstrip())
     if kind.python is None:
         say(f"{kind.name} has no Python evaluator: targets come from Cypher alone, and scripted/expert cannot run it")
+
+
+def _list_questions() -> None:
+    """Print the kinds that can be read, and below them what is wrong with the other files."""
+    from graphwalk.suites.questions.catalogue import in_order, load_kind, shipped_files
+
+    kinds = []
+    mistakes = []
+    for path in shipped_files().values():
+        try:
+            kinds.append(load_kind(path))
+        except ConfigError as error:
+            mistakes.append(error)
+    print_columns((kind.name, kind.category, ", ".join(kind.answer_fields)) for kind in in_order(kinds))
+    for mistake in mistakes:
+        show_error(mistake)
+    if mistakes:
+        raise typer.Exit(ConfigError.exit_code)
 
 
 @app.command("experiments")

@@ -7,7 +7,7 @@ Python part is an entry point of the same name in the group `graphwalk.questions
 import inspect
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, cached_property
 from itertools import product
@@ -129,7 +129,8 @@ class QuestionKind(Strict):
 
     def mistake(self, message: str, *field: int | str) -> ConfigError:
         """Return a ConfigError about a field of the file."""
-        return ConfigError(f"{self.file.where(*field)}: {message}", hint=f"graphwalk list questions {self.file.path}")
+        hint = "graphwalk list questions node_count   shows a complete file"
+        return ConfigError(f"{self.file.where(*field)}: {message}", hint=hint)
 
     def check(self) -> None:
         """Raise ConfigError for a name that does not exist, or a text that cannot be rendered."""
@@ -214,12 +215,22 @@ def load_kind(path: Path) -> QuestionKind:
     return kind
 
 
+def shipped_files() -> Mapping[str, Path]:
+    """Return the files of the built-in questions by name."""
+    folder = data_path("templates") / "questions"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
 @cache
 def shipped_kinds() -> Mapping[str, QuestionKind]:
-    """Return the built-in questions, ordered by class and position."""
-    shipped = list(map(load_kind, (data_path("templates") / "questions").glob("*.yaml")))
-    shipped.sort(key=lambda kind: (CATEGORIES.index(kind.category), kind.order or math.inf, kind.name))
+    """Return the built-in questions, ordered by class and position. Raise ConfigError for a mistake in a file."""
+    shipped = in_order(load_kind(path) for path in shipped_files().values())
     return {kind.name: kind for kind in shipped}
+
+
+def in_order(kinds: Iterable[QuestionKind]) -> list[QuestionKind]:
+    """Return kinds of questions by class, position and name."""
+    return sorted(kinds, key=lambda kind: (CATEGORIES.index(kind.category), kind.order or math.inf, kind.name))
 
 
 def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]:
