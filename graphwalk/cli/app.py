@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import sys
+import threading
 import traceback
 from contextlib import suppress
 from typing import Annotated, Any
@@ -27,10 +28,11 @@ from graphwalk.cli import (
     view,
 )
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.terminal import Interrupted, heed_signals, show_error, show_warnings_as_lines
+from graphwalk.terminal import Interrupted, accept_any_text, heed_signals, say, show_error, show_warnings_as_lines
 from graphwalk.version import __version__
 
 _DEBUG = "--debug"
+_PATIENCE_SECONDS = 1.0
 
 PANELS: dict[str, dict[str, Any]] = {
     "Run": {"run": run.run, "resume": run.resume, "ask": ask.ask, "merge": runs.merge},
@@ -87,12 +89,17 @@ def main() -> None:
     """
     # Rows of a graph are many and in no cycle: with Python's default, looking for cycles takes a quarter of the time.
     gc.set_threshold(50_000)
+    accept_any_text()
     show_warnings_as_lines()
     # What libraries log, and a traceback that a command survives: in run.log during a run, else only with --debug.
     logging.getLogger().addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
     try:
         heed_signals()
-        sys.exit(app(sys.argv[1:] or ["--help"], prog_name="graphwalk", standalone_mode=False))
+        try:
+            code = app(sys.argv[1:] or ["--help"], prog_name="graphwalk", standalone_mode=False)
+        finally:
+            _say_if_langsmith_is_waited_for()
+        sys.exit(code)
     except Interrupted as interrupted:
         # The run is saved. The interpreter's shutdown can take seconds and would ignore a second signal.
         with suppress(OSError, ValueError):
@@ -108,6 +115,17 @@ def main() -> None:
         if _DEBUG in sys.argv:
             traceback.print_exc()
         sys.exit(reported.exit_code)
+
+
+def _say_if_langsmith_is_waited_for() -> None:
+    """Name the cause if the end of the command takes seconds: LangSmith's client tries to send its last traces."""
+    langsmith = sys.modules.get("langsmith.utils")
+    if langsmith is None or not langsmith.tracing_is_enabled():
+        return
+    text = "sending the last traces to LangSmith, which has not taken them yet; unset LANGSMITH_TRACING to go without"
+    reminder = threading.Timer(_PATIENCE_SECONDS, say, [text])
+    reminder.daemon = True
+    reminder.start()
 
 
 def _as_graphwalk_error(error: Exception) -> GraphwalkError:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
+import pytest
+
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.commands import graphwalk
 
@@ -67,3 +69,18 @@ def test_doctor_lists_working_parts(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "embedded store" in done.stdout
     assert "graphwalk db up" in done.stdout
+
+
+@pytest.mark.extended
+def test_a_command_says_that_its_end_waits_for_langsmith(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}"  # nothing listens there
+        ended = graphwalk(
+            *("run", "quickstart", "--graphs", 1, "--limit", 1, "--out", tmp_path / "run"),
+            LANGSMITH_TRACING="true",
+            LANGSMITH_API_KEY="none",
+            LANGSMITH_ENDPOINT=address,
+        )
+    assert ended.returncode == 0
+    assert "sending the last traces to LangSmith" in ended.stderr
