@@ -13,6 +13,8 @@ A failed episode is a result; a failed run is an exception. Every error has the 
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from graphwalk.version import CHECKOUT
+
 
 def did_you_mean(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> str:
     """Return `; did you mean NAME?` with the closest of these names, "" if none is close."""
@@ -105,8 +107,17 @@ def counted(number: int, thing: str) -> str:
 
 
 def install_hint(extra: str) -> str:
-    """Return the hint for a package of an extra of pyproject.toml."""
-    return f"pip install -e '.[{extra}]'   (in the checkout of GraphWalk)"
+    """Return the hint for a package of an extra of pyproject.toml: in a checkout, or for an installed package."""
+    if CHECKOUT is not None:
+        return f"pip install -e '.[{extra}]'   (in the checkout of GraphWalk)"
+    return f"pip install 'graphwalk-agents[{extra}]', or the file of the wheel with [{extra}] after its name"
+
+
+def manual(page: str) -> str:
+    """Return the name of a page of the documentation: its file in a checkout, which an installed package lacks."""
+    if CHECKOUT is not None:
+        return f"docs/{page}.md"
+    return f"GraphWalk's documentation, page {page.replace('_', ' ').capitalize()},"
 
 
 class ToolMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program

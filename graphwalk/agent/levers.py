@@ -9,7 +9,7 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, manual
 from graphwalk.graphs.answers import parse_json
 from graphwalk.graphs.schema import NodeType, RelationshipType, Schema
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec
@@ -40,7 +40,7 @@ def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[
     )
     for field, contradicts, why in rules:
         if contradicts:
-            raise ConfigError(f"agent.{field}: {why}", hint="docs/method.md, Levers")
+            raise ConfigError(f"agent.{field}: {why}", hint=f"{manual('method')} section Levers")
 
 
 def _name(tool: str) -> str:

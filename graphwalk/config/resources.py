@@ -14,15 +14,14 @@ from typing import Any
 import yaml
 
 from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
+from graphwalk.version import CHECKOUT
 
 PACKAGE = Path(__file__).parent.parent
 
 
 def data_path(name: str) -> Path:
     """Return the path of a data file or folder ("templates", "tools", "docker-compose.yml")."""
-    checkout = PACKAGE.parent
-    root = checkout if (checkout / "pyproject.toml").exists() else PACKAGE / "data"
-    return root / name
+    return (CHECKOUT or PACKAGE / "data") / name
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from graphwalk.config.resources import Registry
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, manual
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import Row
@@ -190,6 +190,6 @@ async def open_database(kind: str, variables: Variables, *, run_id: str, timeout
     if not isinstance(database, Database):
         raise ConfigError(
             f"the store {kind!r} ({STORES.origin(kind)}) must return a graphwalk.stores.base.Database",
-            hint="derive its classes from Database and GraphStore: docs/extending.md",
+            hint=f"derive its classes from Database and GraphStore: {manual('extending')}",
         )
     return database

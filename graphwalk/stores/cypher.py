@@ -20,7 +20,7 @@ from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
 from graphwalk.config.templates import TextError, compiled, make_environment, rendered
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, manual
 from graphwalk.graphs.graph import KEY, OUR_PREFIX
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 
@@ -160,7 +160,7 @@ def _render(
         return cypher
     except CypherNotAllowedError as error:
         raise ConfigError(
-            f"{error}\n{template}", hint="docs/extending.md lists what Cypher of a file may do"
+            f"{error}\n{template}", hint=f"{manual('extending')} lists what Cypher of a file may do"
         ) from error
     except TextError as error:
         raise ConfigError(f"the Cypher template cannot be rendered: {error.problem}\n{template}") from error

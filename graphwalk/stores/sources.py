@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from graphwalk.config.graph_source import GraphSource, check_filter
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, manual
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.sanitise import one_line
@@ -83,7 +83,7 @@ def read_file(source: GraphSource) -> PropertyGraph:
     assert source.file is not None
     graph = load_graph(source.file, source)
     if not graph.node_count:
-        raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/experiments.md shows the formats")
+        raise ConfigError(f"{source.file}: the graph has no nodes", hint=f"{manual('experiments')} shows the formats")
     graph = _filter(graph, source)
     names = changed_names(graph)
     if any(names):

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.resources import Registry
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, manual
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Scalar
 from graphwalk.models.chat import Message, Model
@@ -271,6 +271,6 @@ def suite_named(name: str) -> Suite[Any, Any]:
     suite: type[Suite[Any, Any]] = SUITES.load(name)
     if missing := [attribute for attribute in _REQUIRED if not hasattr(suite, attribute)]:
         raise ConfigError(
-            f"the suite {name!r} lacks {', '.join(missing)}", hint="docs/extending.md has a complete example"
+            f"the suite {name!r} lacks {', '.join(missing)}", hint=f"{manual('extending')} has a complete example"
         )
     return suite()

@@ -13,7 +13,7 @@ from graphwalk.agent.loop import Episode, call_tools, limit_reached, run_episode
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, manual
 from graphwalk.models.chat import Message, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.runs.background import run_in_background
@@ -141,7 +141,7 @@ def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
         if value != default:
             raise ConfigError(
                 f"agent.{name}: {value} needs the loop of a run; here another program calls the model",
-                hint=f"-o agent.{name}={default}; docs/training.md, Environments, lists the levers of each program",
+                hint=f"-o agent.{name}={default}; {manual('training')} lists the levers of each program",
             )
 
 

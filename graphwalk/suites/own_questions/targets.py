@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.config.strict import Strict, validate
-from graphwalk.errors import ConfigError, StoreError, ToolMistake, counted
+from graphwalk.errors import ConfigError, StoreError, ToolMistake, counted, manual
 from graphwalk.files.bulk import usable_rows
 from graphwalk.graphs.graph import KEY, PropertyGraph
 from graphwalk.graphs.values import SCALARS, Row, flat, shown
@@ -85,7 +85,7 @@ async def find_targets(graph: PropertyGraph, engine: GraphStore, path: Path, age
         targets.append(Target(question, rows, names))
     if mistakes:
         lines = [f"{path}: {counted(len(mistakes), 'mistake')}", *mistakes[:20]]
-        raise ConfigError("\n".join(lines), hint="docs/own_graph.md shows the format of the file")
+        raise ConfigError("\n".join(lines), hint=f"{manual('own_graph')} shows the format of the file")
     return targets
 
 
