@@ -145,6 +145,15 @@ def escape_markup(text: str) -> str:
     return html.escape(printable(text))
 
 
+def html_table(title: str, rows: Mapping[str, object]) -> str:
+    """Return a title and named values, texts or JSON, as an HTML table that a notebook shows; all are escaped."""
+    lines = [f"<table><caption>{escape_markup(title)}</caption>"]
+    for name, value in rows.items():
+        text = escape_markup(value if isinstance(value, str) else quote(value)).replace("\n", "<br>")
+        lines.append(f"<tr><th>{escape_markup(name)}</th><td>{text}</td></tr>")
+    return "".join([*lines, "</table>"])
+
+
 def escape_markdown(text: str) -> str:
     """Return a text on one line, with all characters escaped that have a meaning in Markdown."""
     return _MARKDOWN.sub(r"\\\1", one_line(text, len(text)))

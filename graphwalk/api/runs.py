@@ -28,6 +28,7 @@ from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
     import pandas
+    import polars
     from matplotlib.figure import Figure
 
 
@@ -105,13 +106,19 @@ class Run:
         names = dict.fromkeys(name for record in rows for name in record)
         return [{name: record.get(name) for name in names} for record in rows]
 
+    def to_polars(self) -> "polars.DataFrame":
+        """Return `records()` as a data frame of polars; lists and maps are JSON, values of several types text."""
+        from graphwalk.analysis.exports.tables import frame_of
+
+        return frame_of(self.records())
+
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return `records()` as a data frame. Raise ConfigError if pandas is not installed."""
+        """Return `to_polars()` as a data frame of pandas. Raise ConfigError if pandas is not installed."""
         try:
             import pandas
         except ModuleNotFoundError as error:
-            raise ConfigError("to_pandas needs pandas", hint="pip install pandas, or use records()") from error
-        return pandas.DataFrame(self.records())
+            raise ConfigError("to_pandas needs pandas", hint="pip install pandas, or use to_polars()") from error
+        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
 
     def results(self) -> Iterator[Result]:
         """Yield every episode with its turns and explanations; of a repeated episode, the last result."""

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphwalk.errors import counted
 from graphwalk.graphs.values import Value, shown
+from graphwalk.sanitise import html_table
 
 KEY = "key"
 """The name under which stores and tools show the key of a node; no property can have it."""
@@ -98,6 +100,12 @@ class RelationshipTable:
     columns: Mapping[str, PropertyColumn]
 
 
+def _size_and_properties(size: int, thing: str, columns: Mapping[str, PropertyColumn]) -> str:
+    """Return `12 nodes: born, name`."""
+    properties = ", ".join(sorted(columns))
+    return f"{counted(size, thing)}: {properties}" if properties else counted(size, thing)
+
+
 @dataclass(frozen=True)
 class PropertyGraph:
     """A property graph; `seed` and `spec` tell how it was made (None and {} for one that was not generated)."""
@@ -110,6 +118,17 @@ class PropertyGraph:
 
     def __repr__(self) -> str:
         return f"<PropertyGraph: {self.node_count:,} nodes, {self.relationship_count:,} relationships>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of labels and relationship types with their numbers and properties, for a notebook."""
+        rows = {}
+        for nodes in self.node_tables:
+            label = ":".join(nodes.labels) or "(no label)"
+            rows[f"({label})"] = _size_and_properties(len(nodes.numbers), "node", nodes.columns)
+        for relationships in self.relationship_tables:
+            size = len(relationships.sources)
+            rows[f"[{relationships.type}]"] = _size_and_properties(size, "relationship", relationships.columns)
+        return html_table(f"{self.node_count:,} nodes, {self.relationship_count:,} relationships", rows)
 
     @property
     def node_count(self) -> int:

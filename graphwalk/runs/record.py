@@ -8,7 +8,7 @@ from graphwalk.config.agent import Scoring
 from graphwalk.errors import ConfigError, counted
 from graphwalk.models.chat import Usage, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory
-from graphwalk.sanitise import one_line
+from graphwalk.sanitise import html_table, one_line
 from graphwalk.suites.extraction import MOST_CHARACTERS, TOO_LONG, Extraction
 from graphwalk.suites.suite import Task, setting_of
 
@@ -101,13 +101,28 @@ class Result:
 
     def __repr__(self) -> str:
         """Return one line: model, setting, task, outcome, answer, calls and seconds."""
-        if self.score is None:
-            outcome = f"{self.exit_status}: {one_line(self.trajectory.error)}"
-        else:
-            outcome = "correct" if self.score["correct"] else "incorrect"
-        calls = counted(len(self.trajectory.results), "tool call")
-        answer = f"{outcome} · answer {one_line(self.answer, 60)} · {calls} · {self.seconds:.1f} s"
+        answer = f"{self._outcome} · answer {one_line(self.answer, 60)} · {self._calls} · {self.seconds:.1f} s"
         return f"<Result: {self.key.model} {self.key.setting} · {self.key.task_id} · {answer}>"
+
+    def _repr_html_(self) -> str:
+        """Return question, answer, target and outcome as a table, for a notebook."""
+        rows = {
+            "question": self.task.get("question", ""),
+            "answer": self.answer,
+            "target": self.task.get("gold"),
+            "outcome": f"{self._outcome}, {self._calls}, {self.seconds:.1f} s",
+        }
+        return html_table(f"{self.key.model} {self.key.setting}, {self.key.task_id}", rows)
+
+    @property
+    def _outcome(self) -> str:
+        if self.score is None:
+            return f"{self.exit_status}: {one_line(self.trajectory.error)}"
+        return "correct" if self.score["correct"] else "incorrect"
+
+    @property
+    def _calls(self) -> str:
+        return counted(len(self.trajectory.results), "tool call")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record, with the fields in the order of the file."""

@@ -24,7 +24,7 @@ from graphwalk.graphs.values import Scalar
 from graphwalk.models.chat import Message, Model
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.trajectory import Trajectory
-from graphwalk.sanitise import one_line
+from graphwalk.sanitise import html_table, one_line
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.toolbox import Toolbox
@@ -151,6 +151,11 @@ class Task(BaseModel, ABC):
         return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.target_size}>"
 
     __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """Return question and target as a table, for a notebook."""
+        rows = {"question": self.question, "target": self.target, "parameters": self.parameters}
+        return html_table(self.task_id, rows)
 
     @abstractmethod
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:

@@ -167,6 +167,35 @@ def test_a_run_is_printed_compared_and_plotted() -> None:
         run.plot("x")
 
 
+def test_a_run_is_a_data_frame_whatever_the_answers_are() -> None:
+    run = graphwalk.open_run(Path(__file__).parents[1] / "data" / "runs" / "questions")
+    frame = run.to_polars()
+    assert frame.height == len(run.records())
+    answers = [record["answer"] for record in run.records()]
+    assert [None if text is None else json.loads(text) for text in frame["answer"]] == answers
+    assert frame["correct"].sum() == sum(record["correct"] for record in run.records())
+
+
+def test_the_text_of_a_run_is_returned_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = graphwalk.open_run(Path(__file__).parents[1] / "data" / "runs" / "questions")
+    outside = run.text()
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert run.text() == outside
+    assert str(run).startswith(outside[:60])
+
+
+def test_a_notebook_shows_graph_task_and_result_as_tables_with_escaped_text() -> None:
+    graph = graphwalk.generate_graph("paper-100", seed=7)
+    task = graphwalk.make_tasks(graph, seed=7, questions=["node_count"])[0]
+    result = graphwalk.play(task, graph, model="scripted/expert")
+    for shown, text in ((graph, "100 nodes"), (task, "node_count"), (result, "correct, ")):
+        table = shown._repr_html_()
+        assert text in table
+        assert table.count("<tr>") == table.count("</tr>") >= 3
+    hostile = task.model_copy(update={"question": "<script>alert(1)</script>\nHow many?"})
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;<br>How many?" in hostile._repr_html_()
+
+
 def test_an_experiment_can_be_a_dictionary_or_a_file(tmp_path: Path) -> None:
     data = {
         "name": "mine",

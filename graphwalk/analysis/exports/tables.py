@@ -110,13 +110,14 @@ def _tables(episodes: Episodes) -> dict[str, pl.DataFrame]:
     fields, results = score_fields(episodes.folder), iter(episodes)
     parts: dict[str, list[pl.DataFrame]] = {"episodes": [], "calls": []}
     while batch := list(islice(results, _BATCH)):
-        parts["episodes"].append(_frame([episode_row(result, fields) for result in batch]))
-        parts["calls"].append(_frame([row for result in batch for row in _calls(result)]))
+        parts["episodes"].append(frame_of([episode_row(result, fields) for result in batch]))
+        parts["calls"].append(frame_of([row for result in batch for row in _calls(result)]))
     tables = {name: pl.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
     return {name: table.with_columns(pl.col(pl.Null).cast(pl.String)) for name, table in tables.items()}
 
 
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return rows as a data frame: lists and maps as JSON, values of several types as text."""
     cells = [{name: cell(value) for name, value in row.items()} for row in rows]
     return pl.DataFrame(cells, infer_schema_length=None, strict=False)
 

@@ -259,5 +259,7 @@ class OnTerminal:
 def as_text(report: Printed, *, width: int = 120, tables: int | None = None, explain: bool = False) -> str:
     """Return the report as plain text, `width` columns wide. `tables`: the first ones only. `explain`: with notes."""
     stream, shown = io.StringIO(), OnTerminal(report, tables, explain)
-    Console(file=stream, width=width, color_system=None, highlight=False).print(shown)
+    # In a notebook, rich would show the text instead of writing it.
+    console = Console(file=stream, width=width, color_system=None, highlight=False, force_jupyter=False)
+    console.print(shown)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"
