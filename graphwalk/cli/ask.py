@@ -77,6 +77,8 @@ def ask(
                     teller.tell(answer, opened.name)
                     earlier = answer.conversation
             finally:
+                if folder is not None:
+                    folder.close()
                 await agent.episode.model.close()
 
     try:

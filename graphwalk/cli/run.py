@@ -137,14 +137,11 @@ def run(
     if not config.models and not variables.get(MODEL_VARIABLE):
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     new = NewRun.make(config.name, out)
-    try:
-        if on is None:
-            part = None if shard is None else Shard.parse(shard)
-            summary = _play(new.folder, partial(start_run, experiment, new, shard=part))
-        else:
-            summary = _play_on_ray(experiment, new, shards)
-    finally:
-        new.folder.remove_unbegun()
+    if on is None:
+        part = None if shard is None else Shard.parse(shard)
+        summary = _play(new.folder, partial(start_run, experiment, new, shard=part))
+    else:
+        summary = _play_on_ray(experiment, new, shards)
     _conclude(new.folder, summary, fail_under, json)
 
 

@@ -5,6 +5,7 @@ Any other mismatch is damage and raises an error.
 """
 
 import asyncio
+import errno
 import json
 import math
 import os
@@ -91,7 +92,8 @@ class LineWriter:
     """A writer that appends records; each is passed to the operating system before `append` returns.
 
     A line is flushed to disk half a second later by the running event loop, without one when the writer is closed.
-    Raise RunLogError if a write or a flush fails, and from then on at every call: later lines could follow a gap.
+    Raise RunLogError if a write or a flush fails, or if the file was removed, and from then on at every call: later
+    lines could follow a gap.
     """
 
     def __init__(self, path: Path) -> None:
@@ -134,6 +136,8 @@ class LineWriter:
             raise self._failure
         try:
             os.fsync(self._file)
+            if os.fstat(self._file).st_nlink == 0:
+                raise FileNotFoundError(errno.ENOENT, "it was removed while it was written")
         except OSError as error:
             raise self._failed(error) from error
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 SCRATCH = ".part"
-"""Ending of the file that replaces another one when it is complete."""
+"""Ending of the file that replaces another one when it is complete; a killed writer leaves it."""
 
 
 def write_whole(
@@ -40,8 +41,9 @@ def new_file(path: Path, *, private: bool = False, error: type[GraphwalkError] =
                 yield device
             return
         target = path.resolve()
-        scratch = target.with_name(f"{target.name}{SCRATCH}")  # the next writer overwrites what a killed one left
-        flags, mode = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
+        # A name of its own, since two processes may write one file at the same time.
+        scratch = target.with_name(f"{target.name}.{secrets.token_hex(4)}{SCRATCH}")
+        flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
         number = os.open(scratch, flags, mode)
         try:
             with open(number, "wb") as file:  # noqa: PTH123 -- a path would have no mode
@@ -58,12 +60,16 @@ def new_file(path: Path, *, private: bool = False, error: type[GraphwalkError] =
 
 def make_folder(
     path: Path, *, private: bool = False, parents: bool = True, error: type[GraphwalkError] = ConfigError
-) -> None:
-    """Make a folder if it does not exist; `parents`: with all folders above it. `error` where it cannot be made."""
+) -> bool:
+    """Make a folder, `parents`: with all folders above it; return False if it exists. `error` where it cannot be made."""
     try:
-        path.mkdir(parents=parents, exist_ok=True, mode=0o700 if private else 0o777)
+        path.mkdir(parents=parents, mode=0o700 if private else 0o777)
     except OSError as cause:
+        with suppress(OSError):
+            if path.is_dir():
+                return False
         raise cannot_write(path, cause, error) from cause
+    return True
 
 
 def new_folder(path: Path) -> Path:

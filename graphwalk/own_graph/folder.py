@@ -1,7 +1,7 @@
 """The folder of a conversation: run.json, and a line for each answer, which `show`, `view` and `export` read."""
 
 import json
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from graphwalk.config.graph_source import GraphSource
@@ -14,17 +14,22 @@ from graphwalk.version import __version__
 
 
 class ConversationFolder:
-    """The folder of the questions to one agent."""
+    """The folder of the questions to one agent, locked until it is closed."""
 
     def __init__(self, out: Path | None, source: GraphSource, agent: GraphAgent) -> None:
         """Make the folder: `out`, else runs/TIME-ask-ID. Raise RunLogError if it is not empty."""
         self._run = NewRun.make(ASK, out)
+        self._begun = ExitStack()
+        self._begun.enter_context(self._run.begin())
         self._source, self._agent = source, agent
         self._questions: list[str] = []
 
     @property
     def folder(self) -> RunFolder:
         return self._run.folder
+
+    def close(self) -> None:
+        self._begun.close()
 
     def begin(self, question: str) -> None:
         """Write run.json with a question before it is asked, so that an interrupted conversation names it."""

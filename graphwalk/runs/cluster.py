@@ -22,7 +22,7 @@ from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import RunSummary, resume_run, start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.resolve import Experiment, resolve
-from graphwalk.runs.shards import Shard, merge_runs
+from graphwalk.runs.shards import Shard, merge_into
 from graphwalk.terminal import heed_signals
 from graphwalk.variables import process_variable, read_variables, without_ray_statistics
 from graphwalk.version import __version__
@@ -104,6 +104,10 @@ class ShardedRun:
 
     def play(self, play: Play, number: int, done: Callable[[], object]) -> RunSummary:
         """Play all shards, `done` after each, and merge them. ConfigError for shards of another run; these stay."""
+        with self.new.begin():
+            return self._play(play, number, done)
+
+    def _play(self, play: Play, number: int, done: Callable[[], object]) -> RunSummary:
         limits = self.experiment.config.limits
         config = self.experiment.config.model_dump(mode="json")
         config |= {"models": list(self.experiment.models), "limits": divided(limits, number)}
@@ -121,7 +125,7 @@ class ShardedRun:
         for summary in play(works):
             summaries.append(summary)
             done()
-        merge_runs([RunFolder.open(work.folder) for work in works], self.new, limits=limits.model_dump(mode="json"))
+        merge_into([RunFolder.open(work.folder) for work in works], self.new, limits=limits.model_dump(mode="json"))
         shutil.rmtree(self.shards, ignore_errors=True)
         return RunSummary(
             sum(part.episodes for part in summaries),

@@ -3,16 +3,17 @@
 import hashlib
 import json
 import logging
+import os
 import secrets
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 from zipfile import is_zipfile
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -122,8 +123,7 @@ class _Record(_Checked):
     trajectory: dict[str, Any]
 
 
-_OF_KILLED_START = frozenset({"run.lock", "run.log", f"run.json{SCRATCH}"})
-"""Files of a run that was killed while it was planned."""
+_LOCK, _LOG = "run.lock", "run.log"
 
 
 class RunFolder:
@@ -137,6 +137,10 @@ class RunFolder:
         """The reply cache."""
         self.texts_path = path / "texts"
         """The folder of texts for models: prompts, tools, questions."""
+        self.log_path = path / _LOG
+        self._lock_path = path / _LOCK
+        self._lock_file: BinaryIO | None = None
+        """The open file of the lock, while this object holds it."""
         self.quoted = shlex.quote(str(archive or path))
         """The path, quoted for a command line."""
         self.resume_command = f"graphwalk resume {self.quoted}"
@@ -195,7 +199,9 @@ class RunFolder:
         return own_episodes(self.read_manifest())
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
-        """Write run.json atomically. Raise RunLogError if it cannot be written."""
+        """Write run.json atomically. Raise RunLogError if it cannot be written, or as `check_lock` in a locked folder."""
+        if self._lock_file is not None:
+            self.check_lock()
         write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
 
     def write_texts(self, texts: Mapping[str, str]) -> None:
@@ -220,12 +226,20 @@ class RunFolder:
         path = self.texts_path / name
         return read_logged_text(path) if path.is_file() else None
 
-    def remove_unbegun(self) -> bool:
-        """Delete the folder of a run that ended before it was planned; return True if it was deleted."""
+    def remove_unbegun(self) -> None:
+        """Remove the files of a locked run without run.json, and its folder if it is empty then."""
+        try:
+            self.check_lock()
+        except RunLogError:
+            return  # at this path is the folder of another process
         if self.manifest_path.exists():
-            return False
-        shutil.rmtree(self.path, ignore_errors=True)
-        return True
+            return
+        shutil.rmtree(self.texts_path, ignore_errors=True)
+        for path in (self.results_path, self.replies_path, self.log_path, self._lock_path):
+            with suppress(OSError):  # Windows removes no open file
+                path.unlink()
+        with suppress(OSError):  # the user has put a file into it
+            self.path.rmdir()
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -237,19 +251,37 @@ class RunFolder:
             )
         from filelock import FileLock, Timeout  # slow to import
 
-        path = self.path / "run.lock"
-        lock = FileLock(path, thread_local=False)
-        try:
-            lock.acquire(0)
-        except Timeout:
-            hint = "wait for it or stop it, then resume"
-            raise RunLogError(f"another process is working on {self.path}", hint=hint) from None
-        except OSError as error:
-            raise cannot_write(path, error, RunLogError) from error
-        try:
-            yield
-        finally:
-            lock.release()
+        lock = FileLock(self._lock_path, thread_local=False)
+        with ExitStack() as held:
+            try:
+                lock_file = held.enter_context(self._lock_path.open("ab"))
+                lock.acquire(0)
+            except Timeout:
+                hint = "wait for it or stop it, then resume"
+                raise RunLogError(f"another process is working on {self.path}", hint=hint) from None
+            except OSError as error:
+                raise cannot_write(self._lock_path, error, RunLogError) from error
+            held.callback(lock.release)
+            self._lock_file = lock_file
+            try:
+                self.check_lock()
+                yield
+            finally:
+                self._lock_file = None
+
+    def check_lock(self) -> None:
+        """Raise RunLogError if the folder was removed, or replaced by another one, since this object locked it.
+
+        The lock of a removed file keeps no other process out of the folder that is now at this path.
+        """
+        assert self._lock_file is not None
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(self._lock_file.fileno()), self._lock_path.stat()):
+                return
+        raise RunLogError(
+            f"{self.path} was removed or replaced while this process worked on it",
+            hint="nothing was written to the new one; run the command again",
+        )
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the records in the order of the file: failed tries of an episode, then at most one result of it.
@@ -287,7 +319,7 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class NewRun:
-    """The folder, id and creation time (UTC) of a new run."""
+    """The folder, id and creation time (UTC) of a new run. The folder is made when the run begins."""
 
     folder: RunFolder
     run_id: str
@@ -295,20 +327,41 @@ class NewRun:
 
     @classmethod
     def make(cls, name: str, out: Path | None = None) -> "NewRun":
-        """Make the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError if it exists and is not empty."""
+        """Choose the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError if it is not empty."""
         now, run_id = datetime.now(UTC), secrets.token_hex(4)
         path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}"
-        folder = RunFolder(path)
+        new = cls(RunFolder(path), run_id, now.isoformat(timespec="seconds"))
+        new.check_empty()
+        return new
+
+    @contextmanager
+    def begin(self) -> Iterator[None]:
+        """Make the folder, and lock it until the block ends; remove it then if this made it and it has no run.json.
+
+        Raise RunLogError if it cannot be made, is not empty, or is locked by another process.
+        """
+        is_ours = make_folder(self.folder.path, error=RunLogError)
+        with self.folder.lock():
+            self.check_empty()  # again: a process that held the lock before may have written a run
+            try:
+                yield
+            finally:
+                if is_ours:
+                    self.folder.remove_unbegun()
+
+    def check_empty(self) -> None:
+        """Raise RunLogError if there is more in the folder than what a run leaves that is killed while it is planned."""
+        path = self.folder.path
         try:
-            taken = folder.manifest_path.exists()
+            if self.folder.manifest_path.exists():
+                hint = f"{self.folder.resume_command}   (or another --out)"
+                raise RunLogError(f"{path} already contains a run", hint=hint)
+            names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
-        if taken:
-            raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
-        make_folder(path, error=RunLogError)
-        if {entry.name for entry in path.iterdir()} - _OF_KILLED_START:
+        of_killed_start = {name for name in names if name.startswith("run.json") and name.endswith(SCRATCH)}
+        if names - of_killed_start - {_LOCK, _LOG}:
             raise RunLogError(f"{path} is not empty", hint="choose another --out, or remove what a killed merge left")
-        return cls(folder, run_id, now.isoformat(timespec="seconds"))
 
 
 def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:

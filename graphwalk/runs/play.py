@@ -74,7 +74,7 @@ async def start_run(
             manifest |= {"shard": str(shard), "shard_episodes": len(shard.part(plan))}
         return manifest
 
-    with new.folder.lock():
+    with new.begin():
         return await _play_run(experiment, new.folder, new.run_id, progress, begin)
 
 
@@ -124,7 +124,7 @@ async def _play_run(
         _LOGGER.warning("%s", text)
         progress.note(text)
 
-    with run_log(folder.path / "run.log", experiment.variables.secrets.redact):
+    with run_log(folder.log_path, experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", __version__, folder.path)
         async with sources_for(experiment, run_id, note) as sources:
             for provider in experiment.opened.values():

@@ -2,6 +2,7 @@
 
 import atexit
 import hashlib
+import os
 import shutil
 import tempfile
 from functools import cache
@@ -22,7 +23,7 @@ def unpacked(path: Path) -> Path:
 @cache
 def _unpacked(path: Path, changed: int) -> Path:
     scratch = Path(tempfile.mkdtemp(prefix="graphwalk-"))
-    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    atexit.register(_remove, scratch, os.getpid())
     folder = scratch / path.stem
     try:
         with ZipFile(path) as archive:
@@ -32,6 +33,12 @@ def _unpacked(path: Path, changed: int) -> Path:
         shutil.rmtree(scratch, ignore_errors=True)
         raise RunLogError(f"{path} cannot be read as a published run: {error}", hint="get the file again") from error
     return folder
+
+
+def _remove(scratch: Path, process: int) -> None:
+    """Remove a folder at the end of the process that made it, not at the end of a process forked from it."""
+    if os.getpid() == process:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _check_digests(folder: Path) -> None:

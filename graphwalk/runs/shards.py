@@ -47,14 +47,19 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
 
     `limits`: those of the whole run, if the shards had parts of them; then all shards are there, and episodes that a
     budget left out are for a resume. The shards stay unchanged.
-    Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked; the
+    Raise RunLogError if they have different plans, an episode is missing or in two shards, or a folder is locked; the
     new folder is removed then.
     """
+    with new.begin():
+        return merge_into(folders, new, limits=limits)
+
+
+def merge_into(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str, Any] | None = None) -> int:
+    """Merge shards, as `merge_runs`, into a run that has begun."""
     with ExitStack() as stack:
-        stack.callback(new.folder.remove_unbegun)
         if len({folder.path.resolve() for folder in folders}) < len(folders):
             raise RunLogError("a shard is named twice", hint="name each shard once")
-        for folder in (*folders, new.folder):
+        for folder in folders:
             stack.enter_context(folder.lock())
         manifests = [folder.read_manifest() for folder in folders]
         for folder, manifest in zip(folders, manifests, strict=True):
