@@ -61,7 +61,7 @@ def new_file(path: Path, *, private: bool = False, error: type[GraphwalkError] =
 def make_folder(
     path: Path, *, private: bool = False, parents: bool = True, error: type[GraphwalkError] = ConfigError
 ) -> bool:
-    """Make a folder, `parents`: with all folders above it; return False if it exists. `error` where it cannot be made."""
+    """Make a folder, `parents`: with those above it; return False if it exists. `error` where it cannot be made."""
     try:
         path.mkdir(parents=parents, mode=0o700 if private else 0o777)
     except OSError as cause:

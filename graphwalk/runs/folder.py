@@ -199,7 +199,7 @@ class RunFolder:
         return own_episodes(self.read_manifest())
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
-        """Write run.json atomically. Raise RunLogError if it cannot be written, or as `check_lock` in a locked folder."""
+        """Write run.json atomically. Raise RunLogError if it cannot be written, and as `check_lock`."""
         if self._lock_file is not None:
             self.check_lock()
         write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
@@ -350,7 +350,7 @@ class NewRun:
                     self.folder.remove_unbegun()
 
     def check_empty(self) -> None:
-        """Raise RunLogError if there is more in the folder than what a run leaves that is killed while it is planned."""
+        """Raise RunLogError if the folder holds more than a run leaves that is killed while it is planned."""
         path = self.folder.path
         try:
             if self.folder.manifest_path.exists():

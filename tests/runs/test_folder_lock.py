@@ -18,7 +18,7 @@ MANIFEST = {"schema_version": 1}
 
 
 def fail_to_plan(new: NewRun) -> None:
-    with pytest.raises(ConfigError, match="no plan"), new.begin():
+    with pytest.raises(ConfigError, match="no plan"), new.begin():  # noqa: PT012
         new.folder.log_path.write_text("planning")
         raise ConfigError("no plan")
 
@@ -40,7 +40,7 @@ def test_a_folder_that_the_user_made_is_not_removed(tmp_path: Path) -> None:
 
 def test_a_file_of_the_user_is_not_removed(tmp_path: Path) -> None:
     new = NewRun.make("run", tmp_path / "run")
-    with pytest.raises(ConfigError), new.begin():
+    with pytest.raises(ConfigError), new.begin():  # noqa: PT012
         (tmp_path / "run" / "notes.txt").write_text("mine")
         raise ConfigError("no plan")
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["notes.txt"]
@@ -64,7 +64,7 @@ def test_a_second_and_a_third_run_remove_nothing_of_the_first(tmp_path: Path) ->
 def test_a_folder_that_was_removed_and_made_again_belongs_to_its_new_run(tmp_path: Path) -> None:
     path = tmp_path / "run"
     first, second = NewRun.make("run", path), NewRun.make("run", path)
-    with pytest.raises(RunLogError, match="removed or replaced"), first.begin():
+    with pytest.raises(RunLogError, match="removed or replaced"), first.begin():  # noqa: PT012
         shutil.rmtree(path)
         begun = second.begin()
         begun.__enter__()
@@ -79,7 +79,7 @@ def test_a_folder_that_was_removed_and_made_again_belongs_to_its_new_run(tmp_pat
 
 def test_a_folder_that_was_removed_while_a_run_is_planned_is_not_written(tmp_path: Path) -> None:
     new = NewRun.make("run", tmp_path / "run")
-    with pytest.raises(RunLogError, match="removed or replaced"), new.begin():
+    with pytest.raises(RunLogError, match="removed or replaced"), new.begin():  # noqa: PT012
         shutil.rmtree(tmp_path / "run")
         new.folder.write_manifest(MANIFEST)
     assert not (tmp_path / "run").exists()
