@@ -23,7 +23,8 @@ def differences(now: Mapping[str, Any], accepted: Mapping[str, Any], what: str) 
     names = [name for name in (*now, *accepted) if now.get(name) != accepted.get(name)]
     if not names:
         return ""
-    return f"{what} changed: {', '.join(dict.fromkeys(names))}. If it is meant to: python -m tests.accepted"
+    accept = "If it is meant to: python -m tests.accepted; where explanations change, raise `version` of their Analysis"
+    return f"{what} changed: {', '.join(dict.fromkeys(names))}. {accept}"
 
 
 class _Text(str):

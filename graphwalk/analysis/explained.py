@@ -1,33 +1,29 @@
 """The results of a run joined with their explanations, which are kept in `analysis.jsonl` beside them.
 
-Explanations are computed when someone reads them. The file may be deleted: it is made again. A line of it is used if
-it has the checksum of its result and the digest of the code that made it.
+Explanations are computed when someone reads them. The file may be deleted: it is made again. It is used if it is of
+this run and of this version of its suite's explanations, and a line of it if it has the checksum of its result. What
+could not be explained or computed, perhaps because a file is away, is not kept: it is tried again.
 """
 
-import hashlib
 import logging
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache, partial
-from itertools import islice
-from multiprocessing import get_context
+from functools import cache
 from typing import Any
 from warnings import catch_warnings
 
 from pydantic import ValidationError
 
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
-from graphwalk.config.resources import PACKAGE
 from graphwalk.errors import GraphwalkError
-from graphwalk.files.bulk import cores
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.writing import write_whole
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.background import run_in_background
 from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.manifest import tasks_digest
 from graphwalk.runs.plan import GraphSources, make_plan
-from graphwalk.runs.record import Result, ResultRecord, key_of, with_short_reply
+from graphwalk.runs.record import Result, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
 from graphwalk.suites.extraction import TOO_LONG
 from graphwalk.suites.suite import Task, setting_of, suite_named
@@ -35,10 +31,6 @@ from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")
-_BATCH = 1000
-"""Results that are held in memory at once."""
-_MANY = 200
-"""Results of a batch from which several processes explain them."""
 
 
 def explain_episode(
@@ -82,59 +74,54 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
         yield from folder.records()
         return
     explanations, references = _read_file(folder)
-    is_new = references is None
-    references = _reference_figures(folder) if references is None else references
-    lines = [encode_line({"code": code_digest(), "references": references})]
+    is_new, is_final = False, True
+    if references is None:
+        references, is_final = _reference_figures(folder)
+        is_new = is_final
+    lines = [encode_line({**_origin(folder), "references": references if is_final else None})]
     steps = bool(folder.read_manifest()["config"]["scoring"]["steps"])
-    results = ((f"{key_of(record).text}\x1f{crc}", record) for crc, record in folder.checked_records())
     with progress_bar("explaining", folder.planned_episodes()) as done:
-        while batch := list(islice(results, _BATCH)):
-            unexplained = {
-                key: record for key, record in batch if record["score"] is not None and key not in explanations
-            }
-            is_new |= bool(unexplained)
-            for key, explanation in zip(unexplained, _explanations(steps, list(unexplained.values())), strict=True):
-                explanations[key] = explanation
+        for checksum, record in folder.checked_records():
+            task = {**record["task"], **references.get(record["task_id"], {})}
+            if record["score"] is None:
+                yield {**record, "task": task}
+                continue
+            key = f"{key_of(record).text}\x1f{checksum}"
+            explanation = explanations.pop(key, None)
+            if explanation is None:
+                explanation = explain_result(Result.from_dict(record), steps=steps)
+                is_new |= not explanation["missing"]
                 done()
-            for key, record in batch:
-                explanation = explanations.pop(key, None)
-                if explanation is None:
-                    yield record
-                    continue
+            if not explanation["missing"]:
                 lines.append(encode_line({"of": key, "explanation": explanation}))
-                fields = {name: value for name, value in explanation.items() if name != "potentials"}
-                score, task = {**record["score"], **fields}, {**record["task"], **references.get(record["task_id"], {})}
-                yield {**record, "score": score, "potentials": explanation["potentials"], "task": task}
+            fields = {name: value for name, value in explanation.items() if name != "potentials"}
+            score = {**record["score"], **fields}
+            yield {**record, "score": score, "potentials": explanation["potentials"], "task": task}
     if is_new:
         with suppress(GraphwalkError, OSError):  # a folder that is only read
             write_whole(folder.path / "analysis.jsonl", lines)
 
 
+def _origin(folder: RunFolder) -> dict[str, Any]:
+    """Return the run and the version of its explanations, which a file of explanations begins with."""
+    version = analysis_of(folder.suite).version
+    return {"run_id": folder.read_manifest()["run_id"], "suite": folder.suite_name, "version": version}
+
+
 def _read_file(folder: RunFolder) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return explanations by episode and checksum, and the expert's figures by task; None of a file of other code."""
+    """Return explanations by episode and checksum, and the expert's figures by task; None where they are not known.
+
+    A file of another run or of another version has none of them.
+    """
     explanations: dict[str, Any] = {}
     references = None
     with suppress(GraphwalkError, LookupError, TypeError), catch_warnings(action="ignore"):  # damaged: made again
         lines = read_lines(folder.path / "analysis.jsonl")
         head = next(lines, None)
-        if head is not None and head["code"] == code_digest():
+        if head is not None and head.items() >= _origin(folder).items():
             references = head["references"]
             explanations = {line["of"]: line["explanation"] for line in lines}
     return explanations, references
-
-
-def _explanations(steps: bool, records: Sequence[ResultRecord]) -> Iterator[dict[str, Any]]:
-    """Yield the explanations of results, made by several processes if there are many."""
-    explain = partial(_explanation, steps)
-    if len(records) < _MANY or cores() == 1:
-        yield from map(explain, records)
-        return
-    with ProcessPoolExecutor(cores(), get_context("spawn")) as pool:
-        yield from pool.map(explain, records, chunksize=max(1, len(records) // (4 * cores())))
-
-
-def _explanation(steps: bool, record: ResultRecord) -> dict[str, Any]:
-    return explain_result(Result.from_dict(dict(record)), steps=steps)
 
 
 @cache
@@ -142,35 +129,33 @@ def _analysis(suite: str) -> SuiteAnalysis[Any]:
     return analysis_of(suite_named(suite))
 
 
-def _reference_figures(folder: RunFolder) -> dict[str, dict[str, int]]:
-    """Return task id → the figures of the scripted expert's walk, where graphs can be made again without a database."""
+def _reference_figures(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bool]:
+    """Return task id → the figures of the scripted expert's walk, and whether they are final.
+
+    Graphs are made again without a database. Where that fails, and where they give other tasks than the run had (a file
+    was changed or is away), the figures are not final.
+    """
     with suppress(GraphwalkError):
         return run_in_background(_walked_again(folder))
-    return {}
+    return {}, False
 
 
-async def _walked_again(folder: RunFolder) -> dict[str, dict[str, int]]:
+async def _walked_again(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bool]:
     experiment = logged_experiment(folder, Variables())
     analysis, figures = analysis_of(experiment.suite), dict[str, dict[str, int]]()
     if analysis.expert is None:
-        return {}
+        return {}, True
     async with GraphSources() as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
+        then = folder.read_manifest()["fingerprint"].get("tasks", {}).get("sha256")
+        is_final = tasks_digest(task for task, _ in plan.tasks) == then
         for task, graph in plan.tasks:
             try:
                 walk = await analysis.reference(task, graph.about, experiment.agent)
             except Exception:  # an expert of another package may raise anything
                 _LOGGER.exception("the expert failed on %s", task.task_id)
+                is_final = False
                 continue
             if walk is not None:
                 figures[task.task_id] = walk.figures
-    return figures
-
-
-@cache
-def code_digest() -> str:
-    """Return a digest of the package's sources: explanations of other code are made again."""
-    sha = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        sha.update(path.read_bytes())
-    return sha.hexdigest()[:16]
+    return figures, is_final

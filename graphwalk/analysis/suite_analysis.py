@@ -26,9 +26,11 @@ from graphwalk.analysis.report.suite_report import (
 from graphwalk.analysis.report.text_table import Column, integer, two_decimals
 from graphwalk.analysis.scene import Scene, scene_of, trajectory_of
 from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import ResultRecord
+from graphwalk.sanitise import quote
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.suites.suite import Player, Score, Suite, T, refuse_fields
@@ -59,6 +61,8 @@ class Explanation(BaseModel):
 class SuiteAnalysis(Generic[T]):
     """The explanations of one suite. This class has a report that fits any suite, and explains nothing."""
 
+    version: ClassVar[int] = 1
+    """Raise it when the explanation of a result or the expert's walk changes: those that are kept are made again."""
     explanation_type: ClassVar[type[Explanation]] = Explanation
     expert: ClassVar[Player[Any] | None] = None
     """The scripted agent whose walk is the reference of each task."""
@@ -143,6 +147,15 @@ def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
         return SuiteAnalysis(suite)
     analysis: SuiteAnalysis[Any] = import_module(module).Analysis(suite)
     return analysis
+
+
+def check_reference(suite: Suite[Any, Any], table: str) -> None:
+    """Raise ConfigError if an experiment names a published table that its suite does not have."""
+    known = analysis_of(suite).report().references
+    if table not in known:
+        hint = f"one of: {', '.join(known)}" if known else "leave the field out"
+        unknown = f"{quote(table)}{did_you_mean(table, known)}"
+        raise ConfigError(f"reference: the suite {suite.name} has no published table {unknown}", hint=hint)
 
 
 async def with_reference(analysis: SuiteAnalysis[T], task: T, about: LoadedGraph, agent: AgentConfig) -> T:

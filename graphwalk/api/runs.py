@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.rescore import rescore_run
-from graphwalk.analysis.suite_analysis import score_fields
+from graphwalk.analysis.suite_analysis import check_reference, score_fields
 from graphwalk.errors import ConfigError
 from graphwalk.own_graph.graph_agent import AnyModel, named_models
 from graphwalk.own_graph.stores import AnyGraph, graph_in_memory
@@ -240,6 +240,8 @@ async def arun(
         flags |= {f"{key}.{name}": inner for name, inner in value.items()} if inside else {key: value}
     source = str(experiment) if isinstance(experiment, Path) else experiment
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), variables, objects=objects)
+    if resolved.config.reference is not None:
+        check_reference(resolved.suite, resolved.config.reference)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     with _progress(on_result) as progress:
         await start_run(resolved, new, progress)

@@ -131,6 +131,10 @@ def run(
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(experiment_name, override or (), fields, graphs=graphs, graph=own_graph)
     experiment = resolve(config, variables, keys=not (dry_run or check_setup))
+    if config.reference is not None:
+        from graphwalk.analysis.suite_analysis import check_reference  # brings polars
+
+        check_reference(experiment.suite, config.reference)
     if check_setup or dry_run:
         (print_setup if check_setup else print_estimate)(experiment, json)
         return

@@ -29,6 +29,7 @@ from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError
 from graphwalk.models.chat import ToolCall
 from graphwalk.own_graph.graph_agent import answer_call, ask_config, has_search, toolbox_over
+from graphwalk.sanitise import one_line
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.variables import TOKEN_VARIABLE, Variables
@@ -124,8 +125,8 @@ async def serve_http(
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, UnicodeError) as error:
-        what = f"cannot listen at {host}, port {port}: {error}"
-        raise ConfigError(what, hint="--port 0 chooses a free port") from error
+        hint = "--host ADDRESS of this machine, and --port 0 for any free port"
+        raise ConfigError(f"cannot listen at {one_line(host)}, port {port}: {one_line(error)}", hint=hint) from error
     with listener:
         port, name = listener.getsockname()[1], f"[{host}]" if ":" in host else host
         names = [f"{name}:{port}" for name in (name, "127.0.0.1", "localhost", "[::1]")]

@@ -1,14 +1,19 @@
 """Explanations of results: made where someone reads them, kept in `analysis.jsonl`, and made again without loss."""
 
-import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.suites import questions
+from graphwalk.analysis.suites.questions import QuestionExplanation
+from graphwalk.errors import ConfigError
+from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.runs.folder import RunFolder
 from tests.runs.runs import experiment, rewrite, start
 
@@ -70,6 +75,63 @@ async def test_an_explanation_of_another_result_or_of_other_code_is_made_again(
 
     rewrite(run.path, unread)
     assert {record["score"]["error_class"] for record in explained(run)} <= {"wrong_form", "unreadable"}
-    monkeypatch.setattr("graphwalk.analysis.explained.code_digest", lambda: "other code")
-    list(explained(run))
-    assert json.loads(kept(run).read_bytes().splitlines()[0])["code"] == "other code"
+    monkeypatch.setattr(questions.Analysis, "version", 2)
+    monkeypatch.setattr(questions.Analysis, "explain", lambda *arguments: QuestionExplanation(repeated_calls=7))
+    assert {record["score"]["repeated_calls"] for record in explained(run)} == {7}
+
+
+async def test_explanations_of_another_run_are_made_again(run: RunFolder) -> None:
+    first = list(explained(run))
+    head, *lines = kept(run).read_bytes().splitlines(keepends=True)
+    forged = [decode_line(line) for line in lines]
+    for line in forged:
+        line["explanation"]["grounded"] = 0.123
+    kept(run).write_bytes(head + b"".join(map(encode_line, forged)))
+    assert list(explained(run)) != first  # a file of this run is believed
+    other = encode_line({**decode_line(head), "run_id": "another"})
+    kept(run).write_bytes(other + b"".join(map(encode_line, forged)))
+    assert list(explained(run)) == first
+
+
+async def test_the_experts_figures_are_in_every_record_of_a_task(run: RunFolder) -> None:
+    """Also in a failed try, which may be the first record of its task."""
+    undisturbed = report_of(run).baselines
+
+    def failed_first(log: list[dict[str, Any]]) -> None:
+        log[:0] = [{**record, "score": None, "answer": None, "exit_status": "budget"} for record in log]
+
+    rewrite(run.path, failed_first)
+    kept(run).unlink()
+    assert all(record["task"]["reference_calls"] > 0 for record in explained(run))
+    assert report_of(run).baselines == undisturbed
+
+
+async def test_a_failure_that_passes_is_not_kept(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = list(explained(run))
+    for fails in ("the graph is away", "a walk fails", "the task cannot be read"):
+        kept(run).unlink()
+        with monkeypatch.context() as patch:
+            if fails == "the graph is away":
+                patch.setattr("graphwalk.analysis.explained.make_plan", AsyncMock(side_effect=ConfigError("away")))
+            elif fails == "a walk fails":
+                walks = AsyncMock(side_effect=[RuntimeError("once"), *[None] * 99])
+                patch.setattr(questions.Analysis, "reference", walks)
+            else:
+                nothing = QuestionExplanation(missing="evidence missing")
+                patch.setattr(questions.Analysis, "explain", lambda *arguments, nothing=nothing: nothing)
+            assert list(explained(run)) != first
+        assert list(explained(run)) == first
+
+
+def test_a_script_without_a_main_guard_reads_a_run_of_many_results(run: RunFolder, tmp_path: Path) -> None:
+    """No process is started that would import the script again."""
+
+    def many(log: list[dict[str, Any]]) -> None:
+        log += [{**record, "repeat": repeat} for repeat in range(1, 60) for record in [*log]]
+
+    rewrite(run.path, many)
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nimport graphwalk\nprint(len(graphwalk.open_run(sys.argv[1]).records()))\n")
+    done = subprocess.run([sys.executable, script, run.path], capture_output=True, text=True, check=False)
+    assert (done.returncode, int(done.stdout)) == (0, len(list(run.records()))), done.stderr
+    assert int(done.stdout) > 200

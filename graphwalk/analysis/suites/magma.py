@@ -141,8 +141,9 @@ def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") 
             "trajectory": {"error": result.get("trajectory", {}).get("error")},
         }
     for (_, setting, _, trace), episodes in traces.items():
-        copies = _scores_of_copies(next(iter(episodes.values())), golds[trace]) if trace in with_states else {}
-        copied = _trace_score(copies, episodes, stepwise=True)
+        gold = golds[trace]
+        copies = _scores_of_copies(next(iter(episodes.values())), gold) if trace in with_states else {}
+        copied = _trace_score(copies, episodes, stepwise=True, first=min(gold))
         record = _record(episodes, setting in stepwise, copied)
         if protocol != "paper":
             yield {**record, "averages": record["score"], "copied_averages": copied}
@@ -160,7 +161,7 @@ def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") 
                 "score": None,
                 "copied": None,
                 "averages": _trace_score(own, episodes, setting in stepwise),
-                "copied_averages": _trace_score(copy, episodes, stepwise=True),
+                "copied_averages": _trace_score(copy, episodes, stepwise=True, first=min(gold)),
             }
 
 
@@ -201,11 +202,17 @@ def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mappin
     }
 
 
-def _trace_score(scores: Scores, episodes: Mapping[int, ResultRecord], stepwise: bool) -> dict[str, Any] | None:
-    """Return the scores of a trace, None without one; without `stepwise` only the final state is known."""
+def _trace_score(
+    scores: Scores, episodes: Mapping[int, ResultRecord], stepwise: bool, *, first: int | None = None
+) -> dict[str, Any] | None:
+    """Return the scores of a trace, None without one; without `stepwise` only the final state is known.
+
+    `first` is the first state of the trace, by default that of its episodes.
+    """
     if not scores:
         return None
-    total, first = next(iter(episodes.values()))["task"]["total_steps"], min(episodes)
+    total = next(iter(episodes.values()))["task"]["total_steps"]
+    first = min(episodes) if first is None else first
     final = scores.get(total, {})
     every = list(scores.values()) if stepwise else []
     earlier = [score for step, score in scores.items() if step < total]
