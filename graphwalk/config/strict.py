@@ -1,5 +1,6 @@
 """Strict configurations: base classes without unknown fields, and messages about what is wrong in them."""
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
@@ -93,14 +94,25 @@ def _existing_path(text: Any, info: ValidationInfo) -> Any:
     return str(existing_file(text, info)) if isinstance(text, str) and is_path(text) else text
 
 
-def _without_secrets(settings: dict[str, Any]) -> dict[str, Any]:
+def _fit_to_be_logged(settings: dict[str, Any]) -> dict[str, Any]:
     for place in secret_fields(settings):
         raise ValueError(f"{place} is named like a secret, and is logged; set it in the environment (docs/models.md)")
+    if not _is_finite(settings):
+        raise ValueError("a number in it is not finite; JSON, in which it is sent and logged, has no NaN or infinity")
     return settings
 
 
-LoggedSettings = Annotated[dict[str, Any], AfterValidator(_without_secrets)]
-"""Settings of a provider or a library, by its names; a text named like a secret is refused at any depth."""
+def _is_finite(value: Any) -> bool:
+    """Return False for NaN or infinity at any depth."""
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+LoggedSettings = Annotated[dict[str, Any], AfterValidator(_fit_to_be_logged)]
+"""Settings of a provider or a library, by its names; at any depth, a text named like a secret and NaN are refused."""
 
 
 def is_path(text: str) -> bool:

@@ -268,8 +268,14 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
 
 
 def _host(variable: str, address: str) -> str:
-    """Return the host of an address. Raise ConfigError if the address is malformed."""
-    url = urlsplit(address)
-    if url.scheme not in ("http", "https") or not url.hostname or not address.isprintable() or " " in address:
-        raise ConfigError(f"{variable} is not the address of a server", hint="write it as https://host/v1")
-    return url.hostname
+    """Return the host of an address. Raise ConfigError if the address is malformed, as the libraries below see it."""
+    malformed = ConfigError(f"{variable} is not the address of a server", hint="write it as https://host/v1")
+    try:
+        url = urlsplit(address)
+        host, port = url.hostname or "", url.port
+        host.encode("idna")
+    except ValueError as error:  # a port above 65535, a bracket that is not closed, a part of a name above 63 letters
+        raise malformed from error
+    if url.scheme not in ("http", "https") or not host or port == 0 or not address.isprintable() or " " in address:
+        raise malformed
+    return host

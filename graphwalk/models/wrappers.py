@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError, RunLogError
@@ -35,6 +36,8 @@ from graphwalk.seeds import stdlib_random
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
 _LONG_PAUSE = 60.0
+_MOST_TOKENS = 2**53
+"""Largest number up to which a float holds each integer."""
 
 
 class BudgetSpentError(ModelError):
@@ -68,8 +71,9 @@ class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
     A call that takes longer than `seconds` fails, and may be retried.
-    Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
-    without them a budget would never end. Hidden reasoning cannot be estimated. `note` is called once about it.
+    Tokens that the provider does not report, or reports as no number of tokens, are estimated, rather too high than too
+    low, and marked as estimated: without them a budget would never end. Hidden reasoning cannot be estimated. `note` is
+    called once about it.
     """
 
     def __init__(
@@ -97,7 +101,7 @@ class Budgeted(Wrapper):
                 reply = await self.inner.complete(messages, tools, options)
         except TimeoutError:
             raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-        usage, message = reply.usage, reply.message
+        usage, message = credible(reply.usage), reply.message
         if not usage.input_tokens:
             sent = count_messages(messages) + count_tokens(tools_text(tools))
             usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
@@ -110,6 +114,36 @@ class Budgeted(Wrapper):
             self._announced = True
             self._note(f"{self.name} reports no usage of a reply; its tokens and cost are estimated")
         return replace(reply, usage=usage)
+
+
+def credible(usage: Usage) -> Usage:
+    """Return a usage without figures that no provider can mean: below 0, NaN, infinity, text, more than 2⁵³ tokens."""
+    if not isinstance(usage, Usage):
+        return Usage()
+    return Usage(
+        input_tokens=_count(usage.input_tokens),
+        output_tokens=_count(usage.output_tokens),
+        reasoning_tokens=_count(usage.reasoning_tokens),
+        cached_tokens=_count(usage.cached_tokens),
+        cost=_amount(usage.cost),
+        estimated=usage.estimated is True,
+    )
+
+
+def _count(tokens: Any) -> int | None:
+    amount = _amount(tokens)
+    return int(amount) if amount is not None and amount.is_integer() and amount <= _MOST_TOKENS else None
+
+
+def _amount(number: Any) -> float | None:
+    """Return a number that is finite and not negative, None for anything else."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    try:
+        amount = float(number)
+    except OverflowError:
+        return None
+    return amount if math.isfinite(amount) and amount >= 0 else None
 
 
 def priced(usage: Usage, price: KnownPrice) -> Usage:
@@ -242,12 +276,17 @@ class ReplyCache:
         self._reader.seek(place[0])
         return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
 
-    def put(self, key: str, reply: Reply) -> None:
-        """Write a reply to the file, before it is used."""
+    def put(self, key: str, reply: Reply) -> Reply:
+        """Write a reply to the file, before it is used; return it as it is read from there.
+
+        JSON has no NaN, no infinity and no tuples: the reply is another one after a resume, and so are the keys of all
+        later requests of its episode, unless it is used as it was written.
+        """
         line = encode_line({"key": key, "reply": to_dict(reply)})
         self._writer.write(line)
         self._places[key] = (self._end, len(line))
         self._end += len(line)
+        return from_dict(Reply, decode_line(line)["reply"])
 
     def close(self) -> None:
         self._reader.close()
@@ -281,9 +320,7 @@ class Cached(Wrapper):
         if (reply := self._cache.get(key)) is not None:
             self._budget.charge(reply.usage)
             return reply
-        reply = await self.inner.complete(messages, tools, options)
-        self._cache.put(key, reply)
-        return reply
+        return self._cache.put(key, await self.inner.complete(messages, tools, options))
 
     async def close(self) -> None:
         return None

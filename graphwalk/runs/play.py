@@ -371,7 +371,10 @@ async def _play(
             if not extraction.sure:
                 # The extractor sees question, reply and format, and never the target.
                 answer_format = task.answer_format(agent)
-                extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
+                async with asyncio.timeout_at(deadline):
+                    extracted = await extract_with_model(
+                        extractor, task.question, trajectory.reply, answer_format, agent
+                    )
         reply = None if extracted is None else extracted.message.content or ""
         # In a thread, since reading a long reply takes seconds.
         answer, score = await asyncio.to_thread(judge, task, trajectory, reply, scoring)
@@ -382,6 +385,9 @@ async def _play(
         trajectory = replace(trajectory, exit_status=ExitStatus.STORE_ERROR, error=error.message)
     except ModelError as error:
         trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=f"extractor: {error.message}")
+    except TimeoutError:
+        cause = "the deadline of the episode passed during the call of the extractor"
+        trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=cause)
     except Exception as error:
         cause = _unexpected(error, planned)
         trajectory = replace(trajectory, exit_status=ExitStatus.MODEL_ERROR, error=cause)

@@ -140,3 +140,22 @@ async def test_only_servers_of_your_own_are_asked_for_the_context_window(
     far = {"DEEPSEEK_BASE_URL": server.url.replace("127.0.0.1", "localhost")}
     assert await context_tokens(spec, Variables({**variables.values, **azure, **far})) == tokens
     assert bool(server.fact_paths) == (tokens is not None)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1/v1",
+        "http://h:99999/v1",
+        "http://h:0/v1",
+        "http://h:x/v1",
+        "http://[::1/v1",
+        f"http://{'a' * 300}/v1",
+        "http://a..b",
+    ],
+)
+def test_an_address_that_no_library_takes_is_a_mistake_of_the_user(address: str) -> None:
+    variables = Variables({"LAB_BASE_URL": address, "LAB_API_KEY": "x"})
+    with pytest.raises(ConfigError, match="LAB_BASE_URL is not the address of a server") as raised:
+        open_model("openai-api/lab/m", variables)
+    assert raised.value.exit_code == 2

@@ -152,6 +152,39 @@ async def test_only_calls_in_flight_go_over_the_budget() -> None:
     assert 200 <= len(player.sent) < 200 + 16
 
 
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(Usage(tokens, tokens, cost=0.001) for tokens in (NAN, -(10**9), float("inf"), 10**400, 2.5, "40", True)),
+        *(Usage(40, 6, cost=cost) for cost in (NAN, -1.0, float("-inf"), 10**400, "0.1", True)),
+        Usage(40, 6, reasoning_tokens=-1, cached_tokens=NAN),
+        {"input_tokens": 40},
+        None,
+    ],
+    ids=repr,
+)
+async def test_a_figure_that_is_none_does_not_switch_the_budget_off(wrong: Any, tmp_path: Path) -> None:
+    """The first reply has it; tokens are estimated and cost is computed instead, also after a resume."""
+    notes, cache = list[str](), ReplyCache(tmp_path / "c")
+    player = Player(said("hello", usage=wrong), said("hello", usage=Usage(40, 6)))
+    for limit in (Budget(tokens=200), Budget(usd=0.01)):
+        model = in_run(player, budget=limit, price=PRICE, note=notes.append, cache=cache, key=str(limit))
+        async with asyncio.timeout(60):
+            with pytest.raises(BudgetSpentError):  # noqa: PT012
+                while True:
+                    usage = (await model.complete(ASK, (), CallOptions())).usage
+                    assert (usage.input_tokens or 0) > 0
+                    assert 0 < (usage.output_tokens or 0) < 10**6
+                    assert 0 < (usage.cost or 0.0) < 1
+        assert len(player.sent) < 20
+    assert len(notes) <= 1
+    cache.close()
+    ReplyCache(tmp_path / "c").close()
+
+
 @pytest.mark.parametrize(
     ("usage", "stated", "published"),
     [
@@ -220,6 +253,43 @@ async def test_a_resumed_episode_pays_nothing(tmp_path: Path) -> None:
     later = Player(ModelError("must not be called"))
     assert first == await replies(tmp_path / "c", later)
     assert later.sent == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        float("-inf"),
+        -0.0,
+        1e300,
+        10**40,
+        "\ud800",
+        ("a", 1),
+        {1: "x", None: [float("nan")]},
+    ],
+    ids=repr,
+)
+async def test_a_reply_is_used_as_it_is_read_after_a_resume(tmp_path: Path, value: Any) -> None:
+    """A field that JSON does not give back as it was changes no key of a later request."""
+    state = {"format": "x", "message": {"avg_logprob": value}}
+    odd = replace(FULL, message=replace(FULL.message, provider_state=state))
+
+    async def episode(player: Player) -> list[Message]:
+        cache, messages = ReplyCache(tmp_path / "c"), [*ASK]
+        model = cached(player, cache, "e")
+        try:
+            for _ in range(3):
+                messages.append((await model.complete(messages, (LOOK,), CallOptions())).message)
+        finally:
+            cache.close()
+        return messages
+
+    first, later = Player(odd), Player(ModelError("must not be called"))
+    messages = await episode(first)
+    again = await episode(later)
+    assert [message.digest for message in again] == [message.digest for message in messages]
+    assert (len(first.sent), later.sent) == (3, [])
 
 
 async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:

@@ -139,3 +139,12 @@ def test_a_path_that_is_not_there_is_named_as_it_was_looked_for(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=re.escape(f"there is no file or folder {tmp_path / 'own'}")):
         load_experiment("quickstart", ["agent.prompts=./own"])
+
+
+@pytest.mark.parametrize("field", ["options.extra", "model_arguments"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_no_log_gives_back_is_refused(field: str, number: float) -> None:
+    """A resume would send another request, and pay for each reply again."""
+    settings = {"options": {"deep": [{"number": number}]}}
+    with pytest.raises(ConfigError, match=r"not finite.*NaN"):
+        load_experiment("quickstart", flags={field: {"openai": settings} if field == "model_arguments" else settings})

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import iscoroutinefunction
 from itertools import count
 from pathlib import Path
@@ -170,6 +171,26 @@ async def test_the_extractor_is_asked_where_a_reading_is_lossy(
     assert summary.usage.input_tokens == 10 * (1 + calls)
     notes = [note for note in report_of(RunFolder(tmp_path / "run")).notes if note.startswith("Ambiguous: 1 answer;")]
     assert len(notes) == bool(lossy)
+
+
+async def test_the_call_of_the_extractor_ends_at_the_deadline_of_its_episode(tmp_path: Path) -> None:
+    """The episode has no score; a resume asks the extractor alone."""
+    plain = reader("There are three of them.", '[{"count": 3}]')
+
+    def slow(request: Request) -> Answer:
+        return replace(plain(request), delay=60.0 if request.body["model"] == "reader" else 0.0)
+
+    async with ModelServer(slow) as server:
+        flags = {"suite.questions": ["node_count"], "extractor": "openai-api/local/reader"}
+        limits = {"limits.episode_seconds": 6, "limits.retries": 0}
+        await start(tmp_path / "run", local(**flags, **limits), served(server))
+        (failed,) = records(tmp_path / "run")
+        assert (failed["exit_status"], failed["score"]) == ("model_error", None)
+        assert "deadline of the episode" in failed["trajectory"]["error"]
+        server.respond = plain
+        server.requests.clear()
+        assert (await resume(tmp_path / "run", served(server))).finished == 1
+    assert [request.body["model"] for request in server.requests] == ["reader"]
 
 
 DEFECT = "a defect in the code of a user"
