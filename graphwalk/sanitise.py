@@ -32,6 +32,10 @@ _LATEX = {ord(mark): rf"\{mark}" for mark in "&%$#_{}"} | {ord(mark): f"${mark}$
 _WORDS = r"\textbackslash{} \textasciitilde{} \^{} \char34{} \dots{} \textendash{} $-$ $\Delta$ $\to$ $\le$ $\ge$"
 _LATEX |= dict(zip(map(ord, '\\~^"…–−Δ→≤≥'), _WORDS.split(), strict=True))
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
+_BARE_ADDRESS = re.compile(r"(?<=/)(?=/)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+"""The places inside https://…, www.… and …@… without which no renderer makes a link of them."""
+_NOTHING = "<!-- -->"
+"""A comment, which shows nothing. Renderers see through a backslash before the @ of a mail address."""
 
 
 class Secrets:
@@ -155,8 +159,9 @@ def html_table(title: str, rows: Mapping[str, object]) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text on one line, with all characters escaped that have a meaning in Markdown."""
-    return _MARKDOWN.sub(r"\\\1", one_line(text, len(text)))
+    """Return a text on one line, with all characters escaped that have a meaning in Markdown; no address is a link."""
+    escaped = _MARKDOWN.sub(r"\\\1", one_line(text, len(text)))
+    return _BARE_ADDRESS.sub(_NOTHING, escaped)
 
 
 def escape_latex(text: str) -> str:

@@ -1,10 +1,11 @@
 """Known secrets are replaced in text, and fields named like a secret are found (P9)."""
 
+import re
 from typing import Any
 
 import pytest
 
-from graphwalk.sanitise import Secrets, quote, secret_fields
+from graphwalk.sanitise import Secrets, escape_markdown, quote, secret_fields
 
 LONG = "sk-proj-4f9a8b7c6d5e"
 
@@ -67,3 +68,23 @@ def test_a_quoted_value_is_short_and_on_one_line() -> None:
     assert quote(1.5) == "1.5"
     assert len(quote("x" * 10**7)) < 150
     assert quote("x" * 10**7).endswith('"…')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://evil.example/x",
+        "HTTP://EVIL.example",
+        "ftp://e.example",
+        "www.evil.example",
+        "WWW.e.example",
+        "a@evil.example",
+        "mailto:a@b.example",
+        "see (www.e.example), a@b.example",
+    ],
+)
+def test_an_address_is_no_link_in_markdown(text: str) -> None:
+    """GitHub's Markdown makes links of bare addresses, of mail addresses also behind a backslash."""
+    escaped = escape_markdown(text)
+    assert not re.search(r"(?i)\w+://|www\.|[\w.+-]\\?@", escaped)
+    assert escaped.replace("<!-- -->", "") == text

@@ -1,7 +1,8 @@
 """Score a run again with the current scorer; no model calls."""
 
-import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 from graphwalk.config.agent import Scoring
 from graphwalk.errors import RunLogError
@@ -10,6 +11,9 @@ from graphwalk.files.writing import write_whole
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import code_version
 from graphwalk.runs.record import Result, judge
+
+_BLOCK = 1 << 20
+"""Bytes that are copied at once."""
 
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
@@ -33,14 +37,20 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
             yield encode_line(scored)
         if total == 0:
             raise RunLogError(f"{folder.path} has no results yet", hint=folder.resume_command)
+        folder.check_lock()
 
     with folder.lock():
         manifest = folder.read_manifest()
         suite, log = folder.suite, folder.results_path
         scoring = Scoring.model_validate(manifest["config"]["scoring"])
         if log.exists():
-            shutil.copyfile(log, log.with_name(f"old-{log.name}"))
+            write_whole(log.with_name(f"old-{log.name}"), _blocks(log), error=RunLogError)
         write_whole(log, lines(), error=RunLogError)
         manifest["fingerprint"]["scorer"] = code_version()
         folder.write_manifest(manifest)
     return changed, total
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from iter(partial(file.read, _BLOCK), b"")
