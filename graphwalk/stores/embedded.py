@@ -23,6 +23,8 @@ from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
 from graphwalk.stores.cypher_check import Token, check_model_query, tokens_in
 from graphwalk.stores.loading import RESERVED, node_batches, relationship_batches, stored_graph, with_safe_names
+from graphwalk.stores.query_pool import GRACE_SECONDS, GraphQueries, Parts, QueryPool
+from graphwalk.stores.query_worker import REFUSALS
 from graphwalk.variables import Variables
 
 NODE = "gw_node"
@@ -31,10 +33,6 @@ NODE = "gw_node"
 The engine keeps an index for the first label of a node alone; others it looks through.
 """
 BATCH = 10_000
-GRACE_SECONDS = 0.9
-"""Beyond the engine's own time limit, which it looks at now and then."""
-_REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
-"""Exceptions of kglite that mean that it refuses a query or a graph."""
 _SMALL_GRAPH, _BRIEF_MS = 5_000, 50
 """Nodes of a graph whose queries first run in the event loop, and milliseconds there: most take less than a thread."""
 _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
@@ -56,6 +54,7 @@ class EmbeddedDatabase(Database):
         self._stores: dict[int, tuple[PropertyGraph, EmbeddedStore]] = {}
         """Id of a graph → the graph, which keeps its id while it is here, and its store."""
         self._loading = asyncio.Lock()
+        self._pool = QueryPool()
 
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
         async with self._loading:
@@ -63,7 +62,7 @@ class EmbeddedDatabase(Database):
                 safe = with_safe_names(graph)
                 engine = await asyncio.to_thread(load_engine, safe)
                 forget = partial(self._stores.pop, id(graph), None)
-                store = EmbeddedStore(safe, engine, self._timeout_seconds, forget)
+                store = EmbeddedStore(safe, engine, self._pool, self._timeout_seconds, forget)
                 store.takes_queries = self._takes_queries
                 self._stores[id(graph)] = graph, store
             return self._stores[id(graph)][1]
@@ -71,6 +70,7 @@ class EmbeddedDatabase(Database):
     async def close(self) -> None:
         """Forget the graphs; those in use stay in memory until their stores are garbage-collected."""
         self._stores.clear()
+        self._pool.end()
 
 
 async def open_embedded(variables: Variables, *, run_id: str, timeout_seconds: float) -> EmbeddedDatabase:
@@ -126,17 +126,18 @@ class EmbeddedStore(GraphStore):
     in_process = True
     takes_queries = True
 
-    def __init__(self, graph: PropertyGraph, engine: Any, timeout_seconds: float, forget: Any) -> None:
+    def __init__(self, graph: PropertyGraph, engine: Any, pool: QueryPool, timeout_seconds: float, forget: Any) -> None:
         """`graph`: with safe names."""
         self.graph = graph
         reserved = RESERVED.difference(*graph.all_columns())
         self.dialect: EmbeddedDialect = EmbeddedDialect(several=graph.has_several_labels, reserved=reserved)
         self._engine = engine
+        self._queries = GraphQueries(pool, graph.node_count, partial(_parts, graph))
         self._timeout_seconds = timeout_seconds
         self._forget = forget
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
-        """See `GraphStore`. The query runs as written on the read-only engine."""
+        """See `GraphStore`. The query runs as written on a copy of the graph in a process with limits."""
         tokens = check_model_query(query)
         if _UNBOUNDED.search(query):
             raise ToolMistake("query_error", "query_unbounded")
@@ -145,18 +146,22 @@ class EmbeddedStore(GraphStore):
         for token, after in pairwise(tokens):
             if token.text.lower() in TEMPORAL_FUNCTIONS and after.text == "(":
                 raise ToolMistake("query_error", "query_temporal", name=token.text)
-        try:
-            result = await self._finish(query, {}, seconds, row_limit=rows)
-        except QueryLimitError as error:
-            raise ToolMistake("timeout", "query_timeout", seconds=seconds) from error
-        except MemoryError as error:
-            raise ToolMistake("too_large", "query_too_large") from error
-        except _REFUSALS as error:
-            problem = str(error).strip().partition("\n")[0]
-            raise ToolMistake("query_error", "query_error", problem=problem) from error
-        total = result.diagnostics.get("total_rows") or len(result)
+        await self.read_graph()
+        answer = await self._queries.answer(query, seconds=seconds, rows=rows)
+        match answer.get("error"):
+            case "timeout":
+                raise ToolMistake("timeout", "query_timeout", seconds=seconds)
+            case "memory":
+                raise ToolMistake("too_large", "query_memory")
+            case "too_large":
+                raise ToolMistake("too_large", "query_too_large")
+            case "refused":
+                problem = answer["problem"].strip().partition("\n")[0]
+                raise ToolMistake("query_error", "query_error", problem=problem)
+            case "failed":
+                raise RuntimeError(f"the embedded engine failed: {answer['problem']}")
         ordered = any(token.upper == "ORDER" for token in tokens)
-        return QueryResult(shown_rows(plain_rows(result.to_list())), total, ordered)
+        return QueryResult(shown_rows(plain_rows(answer["rows"])), answer["total"], ordered)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         rows, _ = await self.first(cypher, parameters or {}, rows=sys.maxsize, seconds=self._timeout_seconds)
@@ -168,20 +173,20 @@ class EmbeddedStore(GraphStore):
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
         try:
             result = await self._finish(cypher, parameters, min(seconds, self._timeout_seconds))
-        except _REFUSALS as error:
+        except REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
         all_rows = plain_rows(result.to_list())
         return all_rows[:rows], len(all_rows)
 
-    async def _finish(self, cypher: str, parameters: Mapping[str, Any], seconds: float, **options: Any) -> Any:
+    async def _finish(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> Any:
         """Run a query, in a thread unless it is brief.
 
         Raise QueryLimitError at the end of its time, also if the engine continues.
         """
         graph, milliseconds = await self.read_graph(), max(1, int(seconds * 1000))
-        run = partial(self._engine.cypher, cypher, params=shown(dict(parameters)), hide_structural_keys=True, **options)
+        run = partial(self._engine.cypher, cypher, params=shown(dict(parameters)), hide_structural_keys=True)
         try:
-            if graph.node_count <= _SMALL_GRAPH and "row_limit" not in options:  # else a query of a model
+            if graph.node_count <= _SMALL_GRAPH:
                 with suppress(kglite.CypherTimeoutError):
                     return run(timeout_ms=min(_BRIEF_MS, milliseconds))
             async with asyncio.timeout(seconds + GRACE_SECONDS):
@@ -203,6 +208,7 @@ class EmbeddedStore(GraphStore):
 
     async def drop(self) -> None:
         self._forget()
+        self._queries.close()
         self._engine = self.graph = self._search_index = None
 
 
@@ -210,31 +216,38 @@ def load_engine(graph: PropertyGraph) -> Any:
     """Load a graph with safe names into a read-only engine of its own."""
     # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
     kglite.set_query_warning_policy("silent")
-    engine, numbers = kglite.KnowledgeGraph(), count()
-    stored, several = stored_graph(graph), graph.has_several_labels
+    engine = kglite.KnowledgeGraph()
     try:
-        for names, rows in node_batches(stored, BATCH):
-            for row in rows:
-                # Without a title of its own a node would have one for `name` too.
-                row["id"] = f"{_ID_MARK}{next(numbers)}"
-                row.setdefault("title", None)
-            labels = ":".join(map(quote, (*([NODE] if several else []), *(names or (NO_LABEL,)))))
-            engine.cypher(f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", params={"rows": rows})
-        tables = [table for table in stored.node_tables if len(table.numbers)]
-        for first in [NODE] if several else [table.label for table in tables]:
-            engine.cypher(f"CREATE INDEX FOR (n:{quote(first)}) ON (n.key)")
-        for type_, pair, rows in relationship_batches(stored, BATCH, by_pair=not several):
-            source, target = map(quote, pair or (NODE, NODE))
-            query = (
-                "UNWIND $rows AS row "
-                f"MATCH (a:{source} {{key: row.s}}), (b:{target} {{key: row.t}}) "
-                f"CREATE (a)-[r:{quote(type_)}]->(b) SET r += row.p"
-            )
-            engine.cypher(query, params={"rows": rows})
-    except _REFUSALS as error:
+        for cypher, rows in _parts(graph):
+            engine.cypher(cypher, params={"rows": rows})
+    except REFUSALS as error:
         raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
     engine.read_only(True)
     return engine
+
+
+def _parts(graph: PropertyGraph) -> Parts:
+    """Yield the Cypher that loads a graph with safe names, and its rows."""
+    numbers = count()
+    stored, several = stored_graph(graph), graph.has_several_labels
+    for names, rows in node_batches(stored, BATCH):
+        for row in rows:
+            # Without a title of its own a node would have one for `name` too.
+            row["id"] = f"{_ID_MARK}{next(numbers)}"
+            row.setdefault("title", None)
+        labels = ":".join(map(quote, (*([NODE] if several else []), *(names or (NO_LABEL,)))))
+        yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", rows
+    tables = [table for table in stored.node_tables if len(table.numbers)]
+    for first in [NODE] if several else [table.label for table in tables]:
+        yield f"CREATE INDEX FOR (n:{quote(first)}) ON (n.key)", []
+    for type_, pair, rows in relationship_batches(stored, BATCH, by_pair=not several):
+        source, target = map(quote, pair or (NODE, NODE))
+        query = (
+            "UNWIND $rows AS row "
+            f"MATCH (a:{source} {{key: row.s}}), (b:{target} {{key: row.t}}) "
+            f"CREATE (a)-[r:{quote(type_)}]->(b) SET r += row.p"
+        )
+        yield query, rows
 
 
 def plain_rows(rows: list[Row]) -> list[Row]:
