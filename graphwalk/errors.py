@@ -132,3 +132,8 @@ class ToolMistake(Exception):  # noqa: N818 - a model's mistake is a result, not
         self.kind = kind
         self.message = message
         self.values = values
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return True for a panic of a library written in Rust, which is no Exception although only a call failed."""
+    return type(error).__name__ == "PanicException"

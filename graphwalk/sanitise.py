@@ -4,9 +4,11 @@ The secrets are values of environment variables. GraphWalk's own names, settings
 and a password that is an ordinary word must not change a model's answer.
 """
 
+import base64
 import html
 import json
 import re
+import traceback
 import unicodedata
 import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping
@@ -46,12 +48,13 @@ class Secrets:
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables: dict[str, str] = {}
-        """Secret, as it is, in JSON or in a URL → variable."""
+        """Secret in one of its forms → variable."""
         for name, setting in variables.items():
             for value in _secrets_in(name, setting):
-                if len(value) >= _SHORTEST_SECRET and value.lower() not in _PLACEHOLDERS:
-                    in_json = json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]
-                    self._variables |= dict.fromkeys((value, *in_json, urllib.parse.quote(value, safe="")), name)
+                if len(value.strip()) >= _SHORTEST_SECRET and value.strip().lower() not in _PLACEHOLDERS:
+                    self._variables |= dict.fromkeys(_forms(value), name)
+            for login in _logins_in(name, variables):
+                self._variables[_basic(login)] = name
         self._all = _pattern(self._variables)
         self._certain = _pattern(value for value in self._variables if not _may_be_a_word(value))
 
@@ -72,20 +75,31 @@ class Secrets:
         """
         return one_line(self.redact(text), _LONGEST_ERROR)
 
+    def without_secrets(self, error: BaseException) -> BaseException:
+        """Return an error, or one of its text alone if a secret is in it or in its causes, which handlers record."""
+        whole = "".join(traceback.format_exception(error))
+        if self.redact(whole) == whole:
+            return error
+        return RuntimeError(self.redact_error(f"{type(error).__name__}: {error}"))
+
     def variable_in(self, text: str) -> str | None:
         """Return the name of a variable whose secret is in a text, or None."""
         match = None if self._all is None else self._all.search(text)
         return None if match is None else self._variables[match[0]]
 
 
-def secret_fields(settings: Any, place: str = "") -> Iterator[str]:
-    """Yield the dotted place of each text in nested settings whose name is that of a secret."""
+def secret_fields(settings: Any, place: str = "", *, in_secret: bool = False) -> Iterator[str]:
+    """Yield the dotted place of each text in nested settings whose name is that of a secret, or is in such a field.
+
+    `{"api_key": ["sk-1"], "a": {"password": {"value": "x"}}}` has `api_key.0` and `a.password.value`.
+    """
     items = settings.items() if isinstance(settings, Mapping) else enumerate(settings)
     for name, value in items:
         inner = f"{place}.{name}" if place else str(name)
+        is_secret = in_secret or SECRET_NAME.search(str(name)) is not None
         if isinstance(value, Mapping | list | tuple):
-            yield from secret_fields(value, inner)
-        elif isinstance(value, str) and value and SECRET_NAME.search(str(name)):
+            yield from secret_fields(value, inner, in_secret=is_secret)
+        elif isinstance(value, str) and value and is_secret:
             yield inner
 
 
@@ -93,11 +107,43 @@ def _secrets_in(name: str, value: str) -> Iterator[str]:
     """Yield the value of a variable that is named as a secret, and the password of one that is an address."""
     if SECRET_NAME.search(name):
         yield value
-    if "://" in value:
-        user, at, _ = value.partition("://")[2].rpartition("@")
-        password = user.partition(":")[2] or user
-        if at:
-            yield from (password, urllib.parse.unquote(password))
+    if login := _login_of(value):
+        user, _, password = login.partition(":")
+        yield from (password or user, urllib.parse.unquote(password or user))
+
+
+def _login_of(address: str) -> str:
+    """Return `user:password` of an address as it is written there, "" without one."""
+    login, at, _ = address.partition("://")[2].rpartition("@")
+    return login if at else ""
+
+
+def _logins_in(name: str, variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield `user:password` of a variable: of an address, or of X_PASSWORD with X_USERNAME or X_USER."""
+    if login := _login_of(variables[name]):
+        user, _, password = login.partition(":")
+        yield f"{urllib.parse.unquote(user)}:{urllib.parse.unquote(password)}"
+    if SECRET_NAME.search(name):
+        prefix = name.rpartition("_")[0]
+        for user_name in (f"{prefix}_USERNAME", f"{prefix}_USER"):
+            if user_name in variables:
+                yield f"{variables[user_name]}:{variables[name]}"
+
+
+def _basic(login: str) -> str:
+    """Return a login as HTTP's header sends it: `alice:secret` → YWxpY2U6c2VjcmV0, without the signs = at its end."""
+    return base64.b64encode(login.encode("utf-8", "replace")).decode().rstrip("=")
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Yield the texts that a server or a library may write for a secret."""
+    for text in (value, value.strip()):  # HTTP removes blanks at the ends of a header
+        yield text
+        yield json.dumps(text)[1:-1]
+        yield json.dumps(text, ensure_ascii=False)[1:-1]
+        yield urllib.parse.quote(text, safe="", errors="replace")
+        yield urllib.parse.quote(text, errors="replace")
+        yield urllib.parse.quote_plus(text, errors="replace")
 
 
 def _may_be_a_word(value: str) -> bool:

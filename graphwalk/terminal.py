@@ -1,6 +1,7 @@
 """The terminal of a command: messages on stderr, data on stdout, progress, and signals."""
 
 import io
+import logging
 import os
 import re
 import shutil
@@ -202,10 +203,21 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 def show_error(error: GraphwalkError) -> None:
     """Print the cause and the next step, with secrets redacted."""
-    redact: Callable[[str], str] = str
+    say(f"error: {without_secrets(str(error))}")
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with the secrets of the environment redacted."""
     with suppress(ConfigError):  # about `.env`, of which no variable is in use then
-        redact = read_variables().secrets.redact
-    say(f"error: {redact(str(error))}")
+        return read_variables().secrets.redact(text)
+    return text
+
+
+class RedactedFormatter(logging.Formatter):
+    """Formats log records, with their tracebacks, without secrets."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
 
 
 def show_warnings_as_lines() -> None:

@@ -25,6 +25,12 @@ LONG = "sk-proj-4f9a8b7c6d5e"
         ({"X_PASSWORD": "p w/4567890"}, "at ?p=p%20w%2F4567890", "at ?p=***"),
         ({"NEO4J_URI": "bolt://:swordfish@h"}, "login swordfish at bolt://:swordfish@h", "login *** at bolt://***@h"),
         ({"NEO4J_URI": "bolt+s://tokentoken@h"}, "tokentoken", "***"),
+        ({"X_API_KEY": "sk-live-1234 "}, '{"Authorization": "Bearer sk-live-1234"}', '{"Authorization": "Bearer ***"}'),
+        ({"X_PASSWORD": "p w/45+67890"}, "?p=p+w%2F45%2B67890, /p%20w/45%2B67890", "?p=***, /***"),
+        ({"X_BASE_URL": "http://al:pw%2F4567@h"}, "Basic YWw6cHcvNDU2Nw==", "Basic ***=="),
+        ({"X_BASE_URL": "http://ghp_tok12345:x-oauth@h"}, "Basic Z2hwX3RvazEyMzQ1Ongtb2F1dGg=", "Basic ***="),
+        ({"X_BASE_URL": "http://ghp_tok12345@h"}, "Basic Z2hwX3RvazEyMzQ1Og==", "Basic ***=="),
+        ({"X_USERNAME": "ida", "X_PASSWORD": "sw0rdfish"}, "Basic aWRhOnN3MHJkZmlzaA==", "Basic ***=="),
         ({}, "see http://user:pw@host/x and http://tok@host", "see http://***@host/x and http://***@host"),
     ],
 )
@@ -56,6 +62,8 @@ def test_variable_of_a_secret() -> None:
         ({"api_key": "x"}, ["api_key"]),
         ({"extra_headers": {"X-Api-Key": "x"}}, ["extra_headers.X-Api-Key"]),
         ({"a": [{"accessToken": "x"}], "clientSecret": "x"}, ["a.0.accessToken", "clientSecret"]),
+        ({"api_key": ["x", {"a": "y"}], "password": {"value": "x"}}, ["api_key.0", "api_key.1.a", "password.value"]),
+        ({"a": [{"my_token": {"b": [["x"]]}}], "keys": ["x"]}, ["a.0.my_token.b.0.0"]),
         ({"max_tokens": 5, "token": 5, "monkeys": "x", "api_key": ""}, []),
     ],
 )

@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ModelError, StoreError
+from graphwalk.errors import ModelError, StoreError, is_panic
 from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, Usage
 from graphwalk.models.langchain import Reporting, tool_message
 from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
@@ -284,8 +284,9 @@ async def call_tool(
         result = await toolbox.call(call)
     except BaseException as error:
         if run is not None:
-            await run.on_tool_error(error)
-        if isinstance(error, StoreError) or not isinstance(error, Exception):
+            await run.on_tool_error(read_variables().secrets.without_secrets(error))
+        is_failure = isinstance(error, Exception) or is_panic(error)
+        if isinstance(error, StoreError) or not is_failure:
             raise
         _LOGGER.error("unexpected error in a call of %s", call.name, exc_info=error)
         problem = read_variables().secrets.redact_error(f"{type(error).__name__}: {error}")

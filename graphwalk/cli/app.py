@@ -28,7 +28,16 @@ from graphwalk.cli import (
     view,
 )
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.terminal import Interrupted, accept_any_text, heed_signals, say, show_error, show_warnings_as_lines
+from graphwalk.terminal import (
+    Interrupted,
+    RedactedFormatter,
+    accept_any_text,
+    heed_signals,
+    say,
+    show_error,
+    show_warnings_as_lines,
+    without_secrets,
+)
 from graphwalk.version import __version__
 
 _DEBUG = "--debug"
@@ -92,7 +101,9 @@ def main() -> None:
     accept_any_text()
     show_warnings_as_lines()
     # What libraries log, and a traceback that a command survives: in run.log during a run, else only with --debug.
-    logging.getLogger().addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
+    handler = logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler()
+    handler.setFormatter(RedactedFormatter())
+    logging.getLogger().addHandler(handler)
     try:
         heed_signals()
         try:
@@ -113,7 +124,7 @@ def main() -> None:
         reported = _as_graphwalk_error(error)
         show_error(reported)
         if _DEBUG in sys.argv:
-            traceback.print_exc()
+            sys.stderr.write(without_secrets(traceback.format_exc()))
         sys.exit(reported.exit_code)
 
 

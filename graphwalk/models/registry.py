@@ -9,8 +9,9 @@ episode, not the run.
 import hashlib
 import json
 import re
+import traceback
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -48,6 +49,8 @@ _SERVER_OF = {"openai-chat": "openai", "openai-responses": "openai", "azure": "a
 """Provider → NAME in these variables, if it is another."""
 _PROVIDER_HOSTS = {urlsplit(url).hostname for url in SERVERS.values() if url} - {"127.0.0.1"}
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
+LONGEST_REPLY = 1 << 27
+"""Bytes of a reply or a stream, decompressed: a few megabytes of gzip can hold more than the memory."""
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
 """Timeouts: connecting, between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
 PROVIDERS = Registry(
@@ -139,10 +142,18 @@ class Guarded(Wrapper):
         except ModelError as error:
             error.args = (self._secrets.redact_error(error.message),)
             error.hint = self._secrets.redact(error.hint)
-            raise
+            self._replace_cause(error, error.__cause__)
+            raise error from None
         except Exception as error:
-            cause = self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}")
-            raise ModelError(cause) from error
+            failure = ModelError(self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}"))
+            self._replace_cause(failure, error)
+            raise failure from None
+
+    def _replace_cause(self, error: ModelError, cause: BaseException | None) -> None:
+        """Put a cause into an error as text without secrets: handlers of LangChain record all causes as they are."""
+        if cause is not None:
+            lines = traceback.format_exception(cause)
+            error.add_note("Caused by:\n" + self._secrets.redact("".join(lines)))
 
     async def probe(self) -> None:
         """Raise ModelError if the server of a built-in provider cannot be reached."""
@@ -257,7 +268,7 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
         "default_query": dict(parse_qsl(url.query)),
         "max_retries": 0,
         "timeout": timeout,
-        "http_client": transport(trust_env=not local, timeout=timeout),
+        "http_client": transport(trust_env=not local, timeout=timeout, event_hooks={"response": [_bound]}),
     }
     client = AsyncOpenAI(**{**defaults, **arguments, "default_headers": headers})
     if "organization" not in arguments and "project" not in arguments:
@@ -265,6 +276,21 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
         ours = variables if host == OPENAI_HOST else Variables()
         client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
     return client
+
+
+async def _bound(response: Any) -> None:
+    """Let the body of a response end with a ModelError where it is too long; counted after it is decompressed."""
+    read = response.aiter_bytes
+
+    async def aiter_bytes(*size: Any, **more: Any) -> AsyncIterator[bytes]:
+        length = 0
+        async for piece in read(*size, **more):
+            length += len(piece)
+            if length > LONGEST_REPLY:
+                raise ModelError(f"{response.url.host} sent a reply of more than {LONGEST_REPLY >> 20} MiB")
+            yield piece
+
+    response.aiter_bytes = aiter_bytes
 
 
 def _host(variable: str, address: str) -> str:

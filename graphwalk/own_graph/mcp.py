@@ -1,5 +1,6 @@
 """The MCP server of one graph: tools and results, over stdin and stdout or over HTTP."""
 
+import asyncio
 import hmac
 import json
 import secrets
@@ -7,6 +8,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import h11
 import uvicorn
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
@@ -23,6 +25,7 @@ from mcp_types import Tool as Offer
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
@@ -107,10 +110,39 @@ PATH = "/mcp"
 HEALTH_PATH = "/health"
 """Answers without a token, for health checks of containers and proxies; it tells nothing else."""
 MOST_CONNECTIONS = 256
+HEAD_SECONDS = 10
+"""For the head of a request: an unfinished one takes a connection."""
 PARTING_SECONDS = 2
 """At the end, calls that are running have this long."""
 SHORTEST_TOKEN = 16
 EVERY_ADDRESS = ("", "0.0.0.0", "::")
+
+
+class HeadTimeout(H11Protocol):
+    """Close connections that send no request, or a part of its head, for `HEAD_SECONDS`."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._watch_head()
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        self._watch_head()
+
+    def _watch_head(self) -> None:
+        waits = self.conn.their_state is h11.IDLE
+        if waits and self._timer is None:
+            self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+        elif not waits and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
 
 
 async def serve_http(
@@ -138,6 +170,7 @@ async def serve_http(
         )
         config = uvicorn.Config(
             with_token(app, token),
+            http=HeadTimeout,
             ws="none",
             log_config=None,
             access_log=False,

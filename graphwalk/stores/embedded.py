@@ -16,7 +16,7 @@ from typing import Any
 
 import kglite
 
-from graphwalk.errors import ConfigError, QueryLimitError, StoreError, ToolMistake
+from graphwalk.errors import ConfigError, QueryLimitError, StoreError, ToolMistake, is_panic
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.values import TEMPORAL_FUNCTIONS, Row, shown, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
@@ -200,6 +200,10 @@ class EmbeddedStore(GraphStore):
                 f"a query took longer than {seconds:g} s on the embedded engine",
                 hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
             ) from error
+        except BaseException as error:
+            if is_panic(error):
+                raise RuntimeError(f"the embedded engine failed: {error}") from None
+            raise
 
     async def read_graph(self) -> PropertyGraph:
         if self.graph is None:

@@ -1,18 +1,21 @@
 """The requests of the `openai` package's client as we open it: addresses, headers and proxies."""
 
+import gzip
+import json
 from typing import Any
 
 import pytest
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 
 from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models import registry
 from graphwalk.models.chat import CallOptions
 from graphwalk.models.registry import open_model, openai_model
 from graphwalk.variables import Variables
 from graphwalk.version import __version__
 from tests.models.conftest import KEY
 from tests.models.player import ASK
-from tests.models.server import ModelServer
+from tests.models.server import Answer, ModelServer, chat
 
 BEARER = f"Bearer {KEY}"
 
@@ -43,6 +46,23 @@ async def test_a_request(server: ModelServer, user: str, query: str, path: str, 
     headers = {"authorization": authorization, "content-type": "application/json"}
     headers["user-agent"] = f"graphwalk/{__version__}"
     assert {name: request.headers[name] for name in headers} == headers
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "start"),
+    [(200, "application/json", b""), (200, "text/event-stream", b"data: "), (500, "text/plain", b"")],
+)
+async def test_a_reply_is_bounded_after_it_is_decompressed(
+    status: int, kind: str, start: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "LONGEST_REPLY", 1 << 20)
+    body = gzip.compress(start + json.dumps(chat("a" * (1 << 24))).encode() + b"\n\n")
+    headers = {"Content-Encoding": "gzip", "Content-Type": kind}
+    async with ModelServer(lambda request: Answer(body, status, headers)) as server:
+        with pytest.raises(ModelError, match=r"127\.0\.0\.1 sent a reply of more than 1 MiB") as error:
+            await ask(server.url)
+    assert not error.value.retryable
+    assert not error.value.context_overflow
 
 
 # The server of these tests is a proxy for plain HTTP too: it gets the whole address as the path of a request.

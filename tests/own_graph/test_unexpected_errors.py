@@ -1,5 +1,6 @@
 """An unexpected error of a tool or a store ends a call, one of a model or a callback an answer, and no more."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,8 +10,11 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 
 import graphwalk
+from graphwalk.agent.loop import call_tool
+from graphwalk.config.agent import AgentConfig
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ExitStatus
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from tests.own_graph.mcp.servers import over_stdio
 
 FILMS = Path(__file__).parent.parent / "data" / "films.json"
@@ -30,6 +34,10 @@ def tool(tmp_path: Path) -> str:
     path = tmp_path / "find_nothing.yaml"
     path.write_text(TOOL, encoding="utf-8")
     return str(path)
+
+
+class PanicException(BaseException):
+    """As libraries in Rust raise it."""
 
 
 class Caller:
@@ -75,14 +83,32 @@ async def test_a_tool_or_a_store_that_raises_ends_the_call(
     monkeypatch.setenv("FILMS_PASSWORD", "dust-and-ferry")
     assert (await use(FILMS, tool)).startswith(f"{FAILED}ConfigError: {tool}: no_match")
 
-    async def broken(*query: Any, **limits: Any) -> None:
-        raise KeyError("no dust-and-ferry here")
+    for error in (KeyError, PanicException):
 
+        async def broken(*query: Any, error: type[BaseException] = error, **limits: Any) -> None:
+            raise error("no dust-and-ferry here")
+
+        async with graphwalk.aopen_store(FILMS) as store:
+            monkeypatch.setattr(store, "first", broken)
+            content = await use(store, tool)
+        assert content.startswith(f"{FAILED}{error.__name__}: ")
+        assert "no *** here" in content
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError, KeyboardInterrupt, SystemExit])
+async def test_a_call_that_is_to_end_with_the_program_ends_with_it(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = AgentConfig()
     async with graphwalk.aopen_store(FILMS) as store:
-        monkeypatch.setattr(store, "first", broken)
-        content = await use(store, tool)
-    assert content.startswith(f"{FAILED}KeyError: 'no ")
-    assert "dust-and-ferry" not in content
+        toolbox = GraphToolbox(store, await store.schema(), agent=agent)
+
+        async def ended(call: ToolCall) -> None:
+            raise error
+
+        monkeypatch.setattr(toolbox, "call", ended)
+        with pytest.raises(error):
+            await call_tool(toolbox, CALL, agent)
 
 
 async def test_a_tool_that_raises_ends_a_call_of_mcp(tool: str) -> None:

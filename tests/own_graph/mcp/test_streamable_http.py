@@ -1,5 +1,6 @@
 """Over HTTP: who may talk to it, how much, and how it ends."""
 
+import asyncio
 import signal
 import socket
 import time
@@ -9,7 +10,11 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+import uvicorn
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
+from graphwalk.own_graph import mcp
 from graphwalk.own_graph.mcp import MOST_CONNECTIONS
 from tests.own_graph.mcp.servers import HttpServer, over_http
 
@@ -61,6 +66,37 @@ def test_connections_are_limited(http_server: HttpServer) -> None:
         while httpx2.get(health, timeout=60).status_code == 503:
             time.sleep(0.05)
         assert http_server.post().status_code == 200
+
+
+@pytest.mark.parametrize("head", [b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /"])
+async def test_half_a_head_of_a_request_does_not_keep_its_connection(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp, "HEAD_SECONDS", 0.5)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(1)
+        await PlainTextResponse("late")(scope, receive, send)
+
+    server = uvicorn.Server(uvicorn.Config(app, http=mcp.HeadTimeout, lifespan="off", log_config=None))
+    listener = socket.create_server(("127.0.0.1", 0))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    place = listener.getsockname()
+
+    async def last_bytes(text: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(*place)
+        writer.write(text)
+        received = await reader.read()
+        writer.close()
+        return received
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(last_bytes(head) for _ in range(40)))
+        whole = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        assert (await last_bytes(whole)).endswith(b"late")  # the time is for the head alone
+        assert not server.server_state.connections
+        server.should_exit = True
+        await serving
 
 
 def test_a_token_of_ones_own_is_not_shown(odd_file: Path) -> None:
