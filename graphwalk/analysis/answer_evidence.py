@@ -78,7 +78,8 @@ def answer_scene(record: ResultRecord, trajectory: Trajectory) -> Scene:
     """Return the scene of an answer, with its evidence marked; `record` has the question and the answer."""
     question, answer = record["task"]["question"], record["answer"]
     seen = observed_graph(trajectory.results)
-    keys = evidence_keys(question, None if answer is None else plain(answer), seen)
+    is_known = answer is not None and record.get("setting") != "write_cypher"
+    keys = evidence_keys(question, plain(answer) if is_known else None, seen)
     asked_about = set(named_in(question, seen)).intersection(keys)
     evidence = [key for key in keys if key not in asked_about]
     table = None if record["task"].get("gold") is not None else StateTable(("answer",), (("", answer),))

@@ -35,6 +35,10 @@ def ask(
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
     ] = None,
+    setting: Annotated[
+        str,
+        typer.Option(help="tools: the model walks. write_cypher: it writes Cypher, which runs on a copy of the file."),
+    ] = "tools",
     small: Annotated[bool, typer.Option("--small", help="Short prompts and results, for a small context.")] = False,
     json: options.Json = False,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
@@ -43,12 +47,13 @@ def ask(
 ) -> None:
     """Ask a question about your own graph.
 
-    The model walks the graph with read-only tools. Every step is shown, then the answer and its evidence. The default
-    graph is the last one loaded by `graphwalk db load`, else the whole Neo4j database.
+    The model walks the graph with read-only tools, or writes queries (--setting write_cypher). Every step is shown,
+    then the answer and its evidence. The default graph is the last one loaded by `graphwalk db load`, else the whole
+    Neo4j database.
     """
     from graphwalk.cli.episode_text import Teller
     from graphwalk.own_graph.folder import ConversationFolder
-    from graphwalk.own_graph.graph_agent import GraphAgent, ask_config
+    from graphwalk.own_graph.graph_agent import GraphAgent, ask_config, check_setting
     from graphwalk.stores.sources import open_source
 
     variables = read_variables()
@@ -56,12 +61,15 @@ def ask(
     if name is None:
         raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
     source = options.chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
+    check_setting(setting, takes_queries=source.file is not None)
     config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)
 
     async def talk() -> None:
         async with open_source(source, variables, timeout_seconds=config.limits.store_seconds) as opened:
-            agent = await GraphAgent.open(name, opened.store, config, variables, watcher=teller, note=say)
+            agent = await GraphAgent.open(
+                name, opened.store, config, variables, setting=setting, watcher=teller, note=say
+            )
             folder: ConversationFolder | None = None
             earlier: tuple[Exchange, ...] = ()
             try:

@@ -323,4 +323,6 @@ class Teller(Watcher):
                 say(f"warning: unverified: no tool result contains {', '.join(answer.unseen)}")
         if evidence := evidence_table(answer.scene):
             stdout().print(evidence)
+        elif answer.setting == "write_cypher":
+            data("evidence: – (not known of queries)")
         say(" · ".join([counted(len(answer.trajectory.results), "call"), *effort(answer)]))

@@ -41,6 +41,8 @@ class Answer:
     model: str
     earlier: tuple[Exchange, ...] = ()
     """The questions and answers before this one."""
+    setting: str = "tools"
+    """"tools" or "write_cypher"; the evidence of queries is not known."""
 
     def __repr__(self) -> str:
         """Return one line: question, answer or the reason for none, and the numbers of tool calls and evidence."""
@@ -80,7 +82,8 @@ class Answer:
 
     @cached_property
     def scene(self) -> Scene:
-        return answer_scene({"task": {"question": self.question}, "answer": self.answer}, self.trajectory)
+        record = {"task": {"question": self.question}, "answer": self.answer, "setting": self.setting}
+        return answer_scene(record, self.trajectory)
 
     @property
     def steps(self) -> Sequence[SceneCall]:
@@ -88,6 +91,9 @@ class Answer:
 
     @cached_property
     def evidence(self) -> AnswerEvidence:
+        """Empty for an answer by queries, whose rows do not say which nodes they were computed from."""
+        if self.setting == "write_cypher":
+            return AnswerEvidence()
         return evidence_of(self.question, self.answer, self.trajectory)
 
     @cached_property
@@ -115,7 +121,8 @@ class Answer:
             "exit_status": str(self.exit_status),
             "error": self.error,
             "steps": [step.as_dict() for step in self.steps],
-            "evidence": self.evidence.as_dict(),
+            "setting": self.setting,
+            "evidence": None if self.setting == "write_cypher" else self.evidence.as_dict(),
             "unsupported": self.unsupported or None,
             "grounded": self.grounded,
             "model": self.model,

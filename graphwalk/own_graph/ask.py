@@ -16,6 +16,7 @@ async def aask(
     store: AnyGraph,
     *,
     model: AnyModel = None,
+    setting: str = "tools",
     after: Answer | None = None,
     callbacks: Iterable[Any] | None = None,
     **agent: Any,
@@ -25,6 +26,7 @@ async def aask(
     `store`: a store of `open_store` or `aopen_store`, or what these open: a graph, a file, `{"neo4j": "movies"}`.
     `model`: "provider/model", "scripted/look" (no language model), or an object with
     `async complete(messages, tools, options)`.
+    `setting`: "tools", or "write_cypher": the model writes Cypher, for a graph in memory or in a file.
     `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
     tool calls are reported. `agent`: fields of an experiment's agent: `turn_limit=10`,
     `result_tokens=2000`, …
@@ -33,12 +35,12 @@ async def aask(
     failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
     """
     if isinstance(store, Store):
-        arguments = {"model": model, "after": after, "callbacks": callbacks, **agent}
+        arguments = {"model": model, "setting": setting, "after": after, "callbacks": callbacks, **agent}
         return await store.await_for(aask(question, store.inner, **arguments))
     variables = replace(read_variables(), callbacks=list(callbacks or ()))
     config, earlier = ask_config(agent), () if after is None else after.conversation
     async with aopen_store(store) as opened:
-        graph_agent = await GraphAgent.open(model, opened, config, variables)
+        graph_agent = await GraphAgent.open(model, opened, config, variables, setting=setting)
         try:
             return await graph_agent.ask(question, earlier)
         finally:

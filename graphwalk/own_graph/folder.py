@@ -55,7 +55,7 @@ class ConversationFolder:
         """Append an answer. Raise RunLogError if it cannot be written."""
         number = len(self._questions)
         result = Result(
-            key=EpisodeKey(f"ask-{number:03}", answer.model, "tools", 0),
+            key=EpisodeKey(f"ask-{number:03}", answer.model, answer.setting, 0),
             exit_status=answer.exit_status,
             answer=answer.answer,
             score=None if answer.exit_status.infrastructure else {"correct": None},

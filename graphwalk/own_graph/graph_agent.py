@@ -14,7 +14,7 @@ from graphwalk.agent.loop import Episode, Watcher, call_tool, run_episode
 from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
 from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.config.strict import LoggedSettings, Strict, as_typed, set_dotted, validate
-from graphwalk.errors import ConfigError, GraphwalkError, StoreError
+from graphwalk.errors import ConfigError, GraphwalkError, StoreError, did_you_mean
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import CallOptions, Message, Model, ToolCall
 from graphwalk.models.prices import published_price
@@ -26,7 +26,7 @@ from graphwalk.models.wrappers import Budget, wrap
 from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.graph_prompts import own_graph_system
+from graphwalk.suites.graph_prompts import QUERY_TOOLS, own_graph_query_system, own_graph_system
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.own_questions.look import look_in_words
@@ -39,6 +39,10 @@ from graphwalk.variables import Variables, read_variables
 
 _LOGGER = logging.getLogger("graphwalk")
 DEFAULTS: Mapping[str, Any] = {**FOREIGN, "tools": OWN_GRAPH_TOOLS, "turn_limit": 30}
+
+
+WALKING, QUERIES = ASK_SETTINGS = ("tools", "write_cypher")
+"""Ways to ask: the model walks with tools, or writes queries."""
 
 
 class AskConfig(Strict):
@@ -142,6 +146,18 @@ def system_text(schema: Schema, agent: AgentConfig) -> str:
     return own_graph_system(schema, agent, search=has_search(agent)).content or ""
 
 
+def check_setting(setting: str, *, takes_queries: bool) -> None:
+    """Raise ConfigError for an unknown setting, and for queries that a graph does not take."""
+    if setting not in ASK_SETTINGS:
+        close = did_you_mean(setting, ASK_SETTINGS)
+        raise ConfigError(f"there is no setting {setting!r}{close}", hint=f"settings: {', '.join(ASK_SETTINGS)}")
+    if setting == QUERIES and not takes_queries:
+        what = "queries of a model run on a copy of the graph, never in Neo4j"
+        raise ConfigError(
+            what, hint="graphwalk export graph copy.json, with the options of the graph; then --graph copy.json"
+        )
+
+
 @dataclass(frozen=True)
 class GraphAgent:
     """A model with the tools and the prompt of one graph."""
@@ -150,6 +166,7 @@ class GraphAgent:
     """The start of every conversation."""
     config: AskConfig
     variables: Variables
+    setting: str = WALKING
 
     @classmethod
     async def open(
@@ -159,16 +176,23 @@ class GraphAgent:
         config: AskConfig,
         variables: Variables,
         *,
+        setting: str = WALKING,
         instructions: str | None = None,
         watcher: Watcher | None = None,
         note: Callable[[str], object] = lambda text: None,
     ) -> "GraphAgent":
         """Open a model, and read the schema of the graph.
 
-        `instructions` replace those of the system prompt, to which the schema is added. `watcher` observes the steps;
-        `note` gets messages about long pauses. Raise ConfigError for a wrong model or tool, StoreError.
+        `setting`: one of `ASK_SETTINGS`. `instructions` replace those of the system prompt, to which the schema is
+        added. `watcher` observes the steps; `note` gets messages about long pauses. Raise ConfigError for a wrong
+        model, tool or setting, StoreError.
         """
+        check_setting(setting, takes_queries=store.takes_queries)
         agent, limits, watcher = config.agent, config.limits, watcher or Watcher()
+        if setting == QUERIES:
+            agent = agent.model_copy(update={"tools": QUERY_TOOLS})
+            if model == LOOK:
+                raise ConfigError(f"{LOOK} writes no queries", hint="leave --setting out, or name a language model")
         if model == LOOK and agent.tool_protocol != "native":
             what = f"tool_protocol: {agent.tool_protocol}: {LOOK} has native calls only"
             raise ConfigError(what, hint="leave it out")
@@ -182,9 +206,12 @@ class GraphAgent:
             note=note,
         )
         schema = await store.schema(agent.schema_samples)
-        system = (
-            system_text(schema, agent) if instructions is None else f"{instructions}\n\n{schema_text(schema, agent)}"
-        )
+        if instructions is not None:
+            system = f"{instructions}\n\n{schema_text(schema, agent)}"
+        elif setting == QUERIES:
+            system = own_graph_query_system(schema, agent).content or ""
+        else:
+            system = system_text(schema, agent)
         episode = Episode(
             prompt=Prompt((Message("system", system),), await toolbox_over(store, schema, agent)),
             model=with_tools(shared, agent),
@@ -197,7 +224,7 @@ class GraphAgent:
             usd=limits.episode_usd,
             watcher=watcher,
         )
-        return cls(episode, config, variables)
+        return cls(episode, config, variables, setting)
 
     async def ask(self, question: str, earlier: Sequence[Exchange] = ()) -> Answer:
         """Answer a question after earlier exchanges. Failures of model and store are in the answer."""
@@ -221,4 +248,4 @@ class GraphAgent:
             trajectory = Trajectory(start.prompt.messages, (), ExitStatus.MODEL_ERROR, cause)
         if trajectory.error is not None:
             trajectory = replace(trajectory, error=self.variables.secrets.redact_error(trajectory.error))
-        return Answer(question, trajectory, self.episode.model.name, tuple(earlier))
+        return Answer(question, trajectory, self.episode.model.name, tuple(earlier), self.setting)

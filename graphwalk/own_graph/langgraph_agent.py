@@ -37,6 +37,7 @@ def build_agent(
     model: AnyModel,
     store: AnyGraph,
     *,
+    setting: str = "tools",
     prompt: str | None = None,
     checkpointer: Any = None,
     interrupt_before: Any = None,
@@ -53,8 +54,9 @@ def build_agent(
     The state has `messages`, `exit_status` ("answered", "no_answer", or a limit: "turn_limit", …) and `error`. `prompt`
     replaces the instructions of the system prompt, to which the schema is added; None: `schema_prompt(store)`. After
     `turn_limit` turns (30), or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`,
-    `interrupt_before` and `name` are those of `StateGraph.compile`. `store` and `callbacks`: as for `ask`. `agent`: as
-    for `openai_tools`. The model "scripted/look" looks up the words of a question, without a language model or a key.
+    `interrupt_before` and `name` are those of `StateGraph.compile`. `store`, `setting` and `callbacks`: as for `ask`.
+    `agent`: as for `openai_tools`. The model "scripted/look" looks up the words of a question, without a language model
+    or a key.
 
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
@@ -68,7 +70,7 @@ def build_agent(
     from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
     opened, config = open_store(store), ask_config(agent)
-    start = GraphAgent.open(model, opened.inner, config, read_variables(), instructions=prompt)
+    start = GraphAgent.open(model, opened.inner, config, read_variables(), setting=setting, instructions=prompt)
     episode = replace(opened.wait_for(start).episode, raises=True)
     opened.close_first(episode.model.close)
 

@@ -47,6 +47,12 @@ def own_graph_system(schema: Schema, agent: AgentConfig, *, search: bool) -> Mes
     return Message("system", agent.render("ask.j2", schema=schema_text(schema, agent), search=search))
 
 
+def own_graph_query_system(schema: Schema, agent: AgentConfig) -> Message:
+    """Return the system prompt for questions about an own graph that the model answers by queries."""
+    queries = with_schema("graph_write_cypher.j2", schema, agent).content
+    return Message("system", f"{queries}\n\n{agent.render('ask_write_cypher.j2')}")
+
+
 def whole_graph(graph: PropertyGraph, agent: AgentConfig) -> Message:
     """Return the system prompt with the whole graph in `agent.graph_encoding`."""
     text, form = graph_text(graph, agent.graph_encoding), _FORMATS[agent.graph_encoding]

@@ -97,6 +97,55 @@ async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
     assert QUESTION in logged
 
 
+COUNT = "MATCH (f:Film)\nRETURN count(f) AS films"
+
+
+def count_films(request: Request) -> Answer:
+    """A model that writes a query and answers with its result."""
+    (tool,) = request.body["tools"]
+    last = request.body["messages"][-1]
+    if last["role"] == "tool":
+        return Answer(chat(f"There are: {last['content']}"))
+    return Answer(chat(calls=[(tool["function"]["name"], {"query": COUNT})]))
+
+
+async def test_a_model_answers_by_a_query(tmp_path: Path) -> None:
+    number = len([node for node in json.loads(FILMS.read_text())["nodes"] if "Film" in json.dumps(node)])
+    async with ModelServer(count_films) as server:
+        done = await with_model(server, "How many?", "--setting", "write_cypher", "--out", "run", folder=tmp_path)
+        system = server.requests[0].body["messages"][0]["content"]
+        told = await with_model(server, "How many?", "--setting", "write_cypher", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "The Cypher that you can write" in system
+    assert "write the answer for a person" in system
+    assert "MATCH (f:Film)" in done.stderr
+    assert str(number) in done.stdout
+    assert "evidence: –" in done.stdout
+    record = json.loads(told.stdout)
+    assert (record["setting"], record["evidence"]) == ("write_cypher", None)
+    assert record["steps"][0]["arguments"] == {"query": COUNT}
+    shown = graphwalk("show", "run", "ask-001", folder=tmp_path).stdout
+    assert "write_cypher" in shown
+    assert "RETURN count(f) AS films" in shown
+    assert "1 episode written" in graphwalk("view", "run", folder=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--database", "movies", "-m", "scripted/look", "--setting", "write_cypher"), "graphwalk export graph"),
+        (("--graph", FILMS, "-m", "scripted/look", "--setting", "write_cypher"), "scripted/look writes no queries"),
+        (("--graph", FILMS, "-m", "scripted/look", "--setting", "write_cyper"), "write_cypher"),
+    ],
+)
+def test_queries_that_cannot_be_asked_for(words: tuple[object, ...], problem: str, tmp_path: Path) -> None:
+    done = graphwalk("ask", "How many?", *words, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert problem in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 async def test_follow_up_sees_the_conversation(tmp_path: Path) -> None:
     async with ModelServer(walk) as server:
         done = await with_model(server, typed=f"{QUESTION}\nAnd who else?\n", folder=tmp_path)
