@@ -4,8 +4,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain
-from operator import ne
 from typing import Any
 
 from graphwalk.graphs.answers import normalise, value_forms
@@ -13,60 +11,146 @@ from graphwalk.graphs.graph import value_order
 from graphwalk.graphs.values import Row
 from graphwalk.suites.extraction import Extraction, ReplyForm, is_doubtful
 
+AnswerRow = Mapping[str, Any]
+"""A row as a model wrote it in JSON, or one of the target: field → value."""
+RowKey = tuple[tuple[str, tuple[int, Any]], ...]
+"""A sortable key of a row: name and order of each value."""
+
 _NEAR = 5e-12
 """Largest relative difference of numbers that agree in 12 digits."""
+_BEFORE_ALL_VALUES = (-1, 0)
+"""The order of null; that of a value is at least (0, …)."""
 
 
 def row_form(fields: Sequence[str]) -> ReplyForm:
-    """Return the form of a list of rows with some of these fields.
+    """Return the form of a list of rows with some of these fields."""
+    reader = _RowReader(fields)
+    return ReplyForm(reader.read, fields=tuple(fields), read_other=reader.read_other)
 
-    "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row is
-    lossy if another member may be a verdict or hold another answer: a boolean, a list, or words of doubt. Other forms:
-    names in other letter case; for a single field also a list of objects with one other name, and one value each.
+
+class _RowReader:
+    """Reads rows out of a JSON value of a reply.
+
+    The examples beside the code are values for the fields `name` and `born`, or for the only field `name`. A row may
+    lack some of the fields, and hold other members.
     """
-    names = frozenset(fields)
-    by_lower = {name.lower(): name for name in fields}
 
-    def is_row(value: Any) -> bool:
-        return isinstance(value, dict) and bool(names & value.keys())
+    def __init__(self, fields: Sequence[str]) -> None:
+        self._fields = frozenset(fields)
+        self._only_field = fields[0] if len(fields) == 1 else None
+        self._field_by_lower_case = {field.lower(): field for field in fields}
 
-    def is_plain(value: Any) -> bool:
-        return isinstance(value, int | float) or (isinstance(value, str) and value.lstrip()[:1] not in ("[", "{"))
-
-    def is_lossy(row: Mapping[str, Any]) -> bool:
-        others = [value for name, value in row.items() if name not in names]
-        return any(
-            is_doubtful(item) if isinstance(item, str) else isinstance(item, bool | list | dict) for item in others
-        )
-
-    def read(value: Any) -> Extraction | None:
+    def read(self, value: Any) -> Extraction | None:
+        """Return the rows in a value: of the requested form, or "bare", without the list or without the fields."""
         if isinstance(value, list):
-            rows = [row for row in value if isinstance(row, dict)]
-            if any(map(is_row, rows)) or not value:
-                return Extraction(rows, lossy=len(rows) < len(value) or any(map(is_lossy, rows)))
-            plain = len(fields) == 1 and all(map(is_plain, value))
-            return Extraction([{fields[0]: item} for item in value], "bare") if plain else None
-        if is_row(value):
-            nested = any(isinstance(value.get(name), list | dict) for name in fields)
-            return None if nested else Extraction([value], "bare", is_lossy(value))
-        return Extraction([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
+            return self._read_list(value)
 
-    def read_other(value: Any) -> Extraction | None:
+        if self._is_row(value):
+            return self._read_row(value)
+
+        # "Ida", for the only field
+        if self._only_field is not None and _is_plain(value):
+            return Extraction([{self._only_field: value}], "bare")
+        return None
+
+    def _read_list(self, items: list[Any]) -> Extraction | None:
+        # The requested form: [{"name": "Ida", "born": 1950}, {"name": "Bo"}], or [] if nothing is found
+        rows = [item for item in items if isinstance(item, dict)]
+        if not items or any(self._is_row(row) for row in rows):
+            has_other_items = len(rows) < len(items)
+            lossy = has_other_items or any(self._is_lossy(row) for row in rows)
+            return Extraction(rows, lossy=lossy)
+
+        # ["Ida", "Bo"], for the only field
+        if self._only_field is not None and all(_is_plain(item) for item in items):
+            return Extraction([{self._only_field: item} for item in items], "bare")
+        return None
+
+    def _read_row(self, row: dict[str, Any]) -> Extraction | None:
+        # {"name": "Ida", "born": 1950}, but not {"name": ["Ida", "Bo"]}: that may be several rows
+        for field in self._fields:
+            if isinstance(row.get(field), list | dict):
+                return None
+        return Extraction([row], "bare", self._is_lossy(row))
+
+    def read_other(self, value: Any) -> Extraction | None:
+        """Return the rows in a value whose names differ from the fields, in letter case or altogether."""
         rows = value if isinstance(value, list) else [value]
         if not all(isinstance(row, dict) for row in rows):
             return None
-        renamed = [{by_lower.get(name.lower(), name): item for name, item in row.items()} for row in rows]
-        if any(map(is_row, renamed)):
-            fit = read(renamed if value is rows else renamed[0])
-            return fit and fit._replace(lossy=fit.lossy or any(map(ne, map(len, rows), map(len, renamed))))
-        if value is not rows or len(fields) > 1 or len({tuple(row) for row in rows}) != 1:
-            return None
-        items = [item for row in rows for item in row.values()]
-        plain = len(items) == len(rows) and all(is_plain(item) and not isinstance(item, bool) for item in items)
-        doubtful = is_doubtful(" ".join(rows[0]).replace("_", " "))
-        return Extraction([{fields[0]: item} for item in items]) if plain and not doubtful else None
 
-    return ReplyForm(read, fields=tuple(fields), read_other=read_other)
+        # [{"Name": "Ida"}], or {"Name": "Ida"}
+        renamed = [self._with_fields(row) for row in rows]
+        if any(self._is_row(row) for row in renamed):
+            return self._read_renamed(rows, renamed, is_list=rows is value)
+
+        # [{"person": "Ida"}, {"person": "Bo"}], for the only field
+        if rows is value and self._only_field is not None:
+            return self._read_other_name(rows, self._only_field)
+        return None
+
+    def _with_fields(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row under the names of the fields that its names equal but for letter case."""
+        return {self._field_by_lower_case.get(name.lower(), name): value for name, value in row.items()}
+
+    def _read_renamed(
+        self, rows: list[dict[str, Any]], renamed: list[dict[str, Any]], *, is_list: bool
+    ) -> Extraction | None:
+        extraction = self.read(renamed if is_list else renamed[0])
+        if extraction is None:
+            return None
+
+        # {"name": "Ida", "Name": "Bo"} has lost a value.
+        for row, with_fields in zip(rows, renamed, strict=True):
+            if len(with_fields) < len(row):
+                return extraction._replace(lossy=True)
+        return extraction
+
+    def _read_other_name(self, rows: list[dict[str, Any]], field: str) -> Extraction | None:
+        """Read rows that all have one value, under the same other name, as values of the field."""
+        if not rows or len(rows[0]) != 1:
+            return None
+
+        # [{"rejected_candidate": "Ida"}] is no answer.
+        (other_name,) = rows[0]
+        if is_doubtful(other_name.replace("_", " ")):
+            return None
+
+        values = []
+        for row in rows:
+            if row.keys() != {other_name}:
+                return None
+            value = row[other_name]
+            # [{"correct": true}] is a verdict.
+            if isinstance(value, bool) or not _is_plain(value):
+                return None
+            values.append(value)
+        return Extraction([{field: value} for value in values])
+
+    def _is_row(self, value: Any) -> bool:
+        """Return True for an object with one of the fields."""
+        return isinstance(value, dict) and not self._fields.isdisjoint(value)
+
+    def _is_lossy(self, row: AnswerRow) -> bool:
+        """Return True if a member beside the fields may be a verdict, doubt the row, or hold another answer.
+
+        Examples: {"name": "Ida", "correct": false}, {"name": "Ida", "note": "a guess"}, {"name": "Ida", "or": ["Bo"]}
+        """
+        for name, value in row.items():
+            if name in self._fields:
+                continue
+            if isinstance(value, bool | list | dict):
+                return True
+            if isinstance(value, str) and is_doubtful(value):
+                return True
+        return False
+
+
+def _is_plain(value: Any) -> bool:
+    """Return True for a number, a boolean and a text, unless it begins like JSON."""
+    if isinstance(value, str):
+        return not value.lstrip().startswith(("[", "{"))
+    return isinstance(value, int | float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +167,17 @@ class RowScore:
 NOTHING_RIGHT = RowScore(False, 0.0, 0.0, 0.0, 0)
 
 
-def row_set(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> frozenset[tuple[Hashable, ...]]:
+def row_set(rows: Iterable[AnswerRow], fields: Sequence[str]) -> frozenset[tuple[Hashable, ...]]:
     """Return the rows as a set of normalised tuples; a missing field counts as null."""
-    return frozenset(tuple(normalise(row.get(field)) for field in fields) for row in rows)
+    tuples = set()
+    for row in rows:
+        tuples.add(tuple(normalise(row.get(field)) for field in fields))
+    return frozenset(tuples)
 
 
 def typed_rows(
-    answer: Iterable[Mapping[str, Any]],
-    target: Sequence[Mapping[str, Any]],
+    answer: Iterable[AnswerRow],
+    target: Sequence[AnswerRow],
     fields: Iterable[str],
 ) -> list[dict[str, Any]]:
     """Return the answer with the values of each field in the type that the target has there: "12" as 12, 7 as "7".
@@ -99,35 +186,60 @@ def typed_rows(
     """
     rows = [dict(row) for row in answer]
     for field in fields:
-        held = [row[field] for row in target if row.get(field) is not None]
-        values, types = {normalise(value) for value in held}, {_type(value) for value in held}
-        numbers = sorted({value for value in held if type(value) is float and value % 1})
+        held = _TargetValues([row[field] for row in target if row.get(field) is not None])
         for row in rows:
             if field in row:
-                forms = list(value_forms(row[field]))
-                same = (form for form in forms if normalise(form) in values)
-                close = (number for form in forms for number in _close_numbers(form, numbers))
-                typed = (form for form in forms if _type(form) in types)
-                row[field] = next(chain(same, close, typed, forms))
+                row[field] = held.typed(row[field])
     return rows
 
 
-def _close_numbers(value: Any, numbers: Sequence[float]) -> list[float]:
-    """Return the neighbours of a number in a sorted list that are close to it, the closest first."""
-    if _type(value) is not float:
-        return []
-    place = bisect_left(numbers, value)
-    close = [n for n in numbers[max(0, place - 1) : place + 1] if math.isclose(n, value, rel_tol=_NEAR)]
-    return sorted(close, key=lambda number: abs(number - value))
+class _TargetValues:
+    """The values of one field of the target, to which a model's values are fitted."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._normalised = {normalise(value) for value in values}
+        self._kinds = {_kind(value) for value in values}
+        self._fractions = sorted({value for value in values if type(value) is float and value % 1})
+
+    def typed(self, value: Any) -> Any:
+        """Return the form of a value that the target has, or one close to it, or one of a type that it has."""
+        # "12" has the forms "12" and 12; where the target holds both, the form that was written counts.
+        forms = list(value_forms(value))
+        for form in forms:
+            if normalise(form) in self._normalised:
+                return form
+
+        # The model's 0.30000000000000004 is the target's 0.3.
+        for form in forms:
+            close = self._closest_fraction(form)
+            if close is not None:
+                return close
+
+        # A wrong value too gets the type of the field.
+        for form in forms:
+            if _kind(form) in self._kinds:
+                return form
+        return value
+
+    def _closest_fraction(self, value: Any) -> float | None:
+        """Return the closest number of the target that agrees in 12 digits, None without one."""
+        if _kind(value) is not float:
+            return None
+        # Only the neighbours of a number in the sorted list can be the closest to it.
+        place = bisect_left(self._fractions, value)
+        neighbours = self._fractions[max(0, place - 1) : place + 1]
+        close = [number for number in neighbours if math.isclose(number, value, rel_tol=_NEAR)]
+        return min(close, key=lambda number: abs(number - value), default=None)
 
 
-def _type(value: Any) -> type:
+def _kind(value: Any) -> type:
+    """Return the type of a value; whole numbers are of one type with the others."""
     return float if type(value) is int else type(value)
 
 
 def compare_rows(
-    answer: Sequence[Mapping[str, Any]] | None,
-    target: Sequence[Mapping[str, Any]],
+    answer: Sequence[AnswerRow] | None,
+    target: Sequence[AnswerRow],
     fields: Sequence[str],
     *,
     any_one: bool = False,
@@ -139,9 +251,12 @@ def compare_rows(
     """
     if answer is None:
         return NOTHING_RIGHT
-    answered, right = row_set(typed_rows(answer, target, fields), fields), row_set(target, fields)
+
+    answered = row_set(typed_rows(answer, target, fields), fields)
+    right = row_set(target, fields)
     if any_one:
-        right = frozenset(row for row in right if any(value is not None for value in row))
+        row_without_value = (None,) * len(fields)
+        right -= {row_without_value}
     return compare_sets(answered, right, any_one=any_one)
 
 
@@ -152,10 +267,11 @@ def compare_sets(answered: Set[Any], target: Set[Any], *, any_one: bool = False)
     right = len(answered & target)
     if not right:
         return RowScore(False, 0.0, 0.0, 0.0, len(answered))
+
     precision = right / len(answered)
     recall = 1.0 if any_one else right / len(target)
     return RowScore(
-        correct=precision == recall == 1.0,
+        correct=precision == 1.0 and recall == 1.0,
         precision=precision,
         recall=recall,
         f1=2 * precision * recall / (precision + recall),
@@ -163,20 +279,27 @@ def compare_sets(answered: Set[Any], target: Set[Any], *, any_one: bool = False)
     )
 
 
-def missing_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> tuple[str, ...]:
+def missing_fields(rows: Iterable[AnswerRow], fields: Sequence[str]) -> tuple[str, ...]:
     """Return the requested fields that at least one row of an answer lacks."""
-    held = [row.keys() for row in rows]
-    return tuple(field for field in fields if any(field not in names for names in held))
+    missing: set[str] = set()
+    for row in rows:
+        missing.update(field for field in fields if field not in row)
+    return tuple(field for field in fields if field in missing)
 
 
-def row_key(row: Row) -> tuple[tuple[str, tuple[int, Any]], ...]:
+def row_key(row: Row) -> RowKey:
     """Return a sortable key, equal for rows that are equal in Cypher: 1 equals 1.0, not true."""
-    return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
+    key = []
+    for name in sorted(row):
+        value = row[name]
+        order = _BEFORE_ALL_VALUES if value is None else value_order(value)
+        key.append((name, order))
+    return tuple(key)
 
 
 def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
     """Return distinct rows in ascending order; at most `most` + 1 of them."""
-    by_key: dict[tuple[tuple[str, tuple[int, Any]], ...], Row] = {}
+    by_key: dict[RowKey, Row] = {}
     for row in rows:
         by_key[row_key(row)] = row
         if most is not None and len(by_key) > most:
@@ -186,4 +309,4 @@ def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
 
 def same_rows(one: Iterable[Row], other: Iterable[Row]) -> bool:
     """Return True for equal sets of rows, where 1 and true differ in contrast to Python."""
-    return set(map(row_key, one)) == set(map(row_key, other))
+    return {row_key(row) for row in one} == {row_key(row) for row in other}

@@ -5,7 +5,8 @@ interval does not contain 0.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,6 @@ from graphwalk.analysis.report.suite_report import (
     CALLS,
     GUESSES,
     PROVEN,
-    SIDES,
     SIZE,
     ReportRow,
     SuiteReport,
@@ -33,11 +33,8 @@ _MOST_PLAYERS = 3
 _MOST_NAMES = 5
 _MOST_CAUSES = 3
 
-Pair = dict[str, Any]
-"""A pair of players in accuracy: names, `difference`, `interval`, `p_holm`, …, beside `measures` as in compare.py."""
 Player = tuple[str, str]
-Namer = Callable[..., str]
-"""Return the name of the player of a row, or of the side `first` or `second` of a pair."""
+"""Model and setting, with its variant: ("openai/gpt-5", "tools:turn_limit=5")."""
 
 
 def verdict_on(
@@ -55,251 +52,401 @@ def verdict_on(
     scored = [row for row in rows if row[ACCURACY] is not None]
     if not scored:
         return
-    name, best, accuracies = _namer(scored), _best(scored), [_in_accuracy(pair) for pair in pairs]
-    guesses = {row["model"]: row[ACCURACY] for row in baselines if row["model"] in GUESSES}
-    family = [pair for pair in accuracies if is_primary(*_players(pair), primary)]
-    if primary and not family:
+
+    differences = [_Difference.in_accuracy(pair) for pair in pairs]
+    primary_differences = [pair for pair in differences if is_primary(pair.first, pair.second, primary)]
+    if primary and not primary_differences:
         yield f"Primary comparison {primary[0]} against {primary[1]}: no model is compared in both settings."
+
+    names = _Names(scored)
+    best = _best(scored)
     if not best[0][ACCURACY]:
         answers = counted(sum(row["scored"] for row in scored), "answer")
-        yield f"No answer is correct: 0 of {answers} by {_join(map(name, scored))}."
-    elif pairs:
-        secondary = [pair for pair in accuracies if pair not in family]
-        if family:
-            yield from _primary(family, name, is_alone=not secondary)
-        if secondary:
-            yield from _secondary(secondary, family, best, name, guesses)
-        if pairs_by_size:
-            yield from _by_size(episodes, suite, [_in_accuracy(pair) for pair in pairs_by_size], name)
+        yield f"No answer is correct: 0 of {answers} by {_join(names.of_rows(scored))}."
     else:
-        yield from (f"{name(row)}: {_score(row, guesses)}." for row in scored[:_MOST_PLAYERS])
-    if best[0][ACCURACY] and any(row[PROVEN] is not None for row in scored):
-        yield f"Right and proven by tool results: {_join(f'{name(row)} {_proven(row)}' for row in scored)}."
-    for row in scored if len(scored) <= _MOST_PLAYERS else best[:1]:
-        yield from _wrong(row, suite, name)
+        guesses = {row["model"]: row[ACCURACY] for row in baselines if row["model"] in GUESSES}
+        if differences:
+            yield from _compared(differences, primary_differences, best, names, guesses)
+            by_size = [_Difference.in_accuracy(pair) for pair in pairs_by_size]
+            yield from _by_size(episodes, suite, by_size, names)
+        else:
+            for row in scored[:_MOST_PLAYERS]:
+                yield f"{names.of_row(row)}: {_score(row, guesses)}."
+        yield from _proven(scored, names)
+
+    explained = scored if len(scored) <= _MOST_PLAYERS else best[:1]
+    for row in explained:
+        yield from _causes(row, suite, names)
 
 
 def is_primary(first: Player, second: Player, settings: Iterable[str] | None) -> bool:
     """Return True if two players are one model, in the same variant, in the two settings of the primary comparison."""
-    (base, _, variant), (other, _, other_variant) = first[1].partition(":"), second[1].partition(":")
-    return settings is not None and (first[0], variant) == (second[0], other_variant) and {base, other} == {*settings}
+    if settings is None:
+        return False
+    first_model, first_name = first
+    second_model, second_name = second
+    first_setting, _, first_variant = first_name.partition(":")
+    second_setting, _, second_variant = second_name.partition(":")
+    same_model = first_model == second_model and first_variant == second_variant
+    return same_model and {first_setting, second_setting} == set(settings)
 
 
 def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
     """Yield the share of questions that one call of the expert answers; nothing without an expert that uses tools."""
-    tasks = episodes.drop_nulls(CALLS.column).unique("task_id")[CALLS.column]
-    if total := len(tasks):
-        number = int((tasks == "one").sum())
-        questions = counted(total, report_file(suite.suite).get("task", "question"))
-        yield f"One call of the expert answers {number} of {questions} ({one_decimal(100 * number / total)} %)."
+    needed_calls = episodes.drop_nulls(CALLS.column).unique("task_id")[CALLS.column]
+    total = len(needed_calls)
+    if not total:
+        return
+    number = int((needed_calls == "one").sum())
+    questions = counted(total, report_file(suite.suite).get("task", "question"))
+    yield f"One call of the expert answers {number} of {questions} ({one_decimal(100 * number / total)} %)."
 
 
-def _in_accuracy(pair: Mapping[str, Any]) -> Pair:
-    return {**pair, **pair["measures"][ACCURACY]}
+@dataclass(frozen=True)
+class _Difference:
+    """A pair of players with the difference of their accuracies, first − second, as in the tables of compare.py."""
+
+    first: Player
+    second: Player
+    points: float
+    """Percentage points."""
+    interval: Sequence[float] | None
+    """Low and high end."""
+    p_value: float | None
+    p_holm: float | None
+    p_least: float
+    """The smallest p that this number of units allows; 1 without a test."""
+    unit: str
+    """Graph or question."""
+    units: int
+    size: Any
+    """Size of the graphs; None for graphs of all sizes."""
+
+    @classmethod
+    def in_accuracy(cls, pair: Mapping[str, Any]) -> "_Difference":
+        accuracy = pair["measures"][ACCURACY]
+        unit = accuracy["unit"]
+        return cls(
+            first=(pair["first_model"], pair["first_setting"]),
+            second=(pair["second_model"], pair["second_setting"]),
+            points=accuracy["difference"],
+            interval=accuracy["interval"],
+            p_value=accuracy["p_value"],
+            p_holm=accuracy["p_holm"],
+            p_least=1.0 if accuracy["p_least"] is None else accuracy["p_least"],
+            unit=unit,
+            units=accuracy["graphs"] if unit == "graph" else accuracy["tasks"],
+            size=pair.get(SIZE),
+        )
+
+    def turned(self) -> "_Difference":
+        """Return the difference second − first."""
+        interval = None
+        if self.interval is not None:
+            low, high = self.interval
+            interval = (-high, -low)
+        return replace(self, first=self.second, second=self.first, points=-self.points, interval=interval)
+
+    @property
+    def is_shown(self) -> bool:
+        """Return True if the test and the interval show that the first player is better."""
+        if self.p_holm is None or self.p_holm > ALPHA or self.points <= 0:
+            return False
+        return self.interval is None or self.interval[0] > 0
+
+    def size_in_words(self, *, with_interval: bool) -> str:
+        """Return the points and p: `12 points (-2 to 27), p = 0.125`."""
+        points = _rounded(abs(self.points))
+        words = f"{points} point" if points == "1" else f"{points} points"
+        if with_interval and self.interval is not None:
+            low, high = self.interval
+            words += f" ({_rounded(low)} to {_rounded(high)})"
+        if self.p_holm is None:
+            return words
+        if self.p_holm < 0.001:
+            return f"{words}, p < 0.001"
+        return f"{words}, p = {self.p_holm:.3f}"
+
+    def sentence(self, names: "_Names") -> str:
+        """Return who is better, or that nothing is shown, with the player first that is ahead."""
+        if self.points < 0:
+            return self.turned().sentence(names)
+        first = names.of(self.first)
+        second = names.of(self.second)
+        size = self.size_in_words(with_interval=True)
+        if self.unit == "question":
+            size += f", {OVER_QUESTIONS}"
+        if self.is_shown:
+            return f"{first} is better than {second} by {size}."
+        lead = f"{first} is ahead by" if self.points else "the difference is"
+        return f"No difference between {first} and {second} is shown: {lead} {size}."
 
 
-def _players(pair: Pair) -> tuple[Player, Player]:
-    return (pair["first_model"], pair["first_setting"]), (pair["second_model"], pair["second_setting"])
+def _rounded(points: float) -> str:
+    return f"{points:.0f}" if abs(points) >= 1 else f"{points:.1f}"
 
 
-def _turned(pair: Pair) -> Pair:
-    """Return a pair with its sides exchanged."""
-    (model, setting), (other_model, other_setting) = _players(pair)
-    first = {"first_model": other_model, "first_setting": other_setting}
-    second = {"second_model": model, "second_setting": setting}
-    ends = pair["interval"] and [-end for end in reversed(pair["interval"])]
-    return {**pair, **first, **second, "difference": -pair["difference"], "interval": ends}
+class _Names:
+    """Names players by model, setting or both, whichever tells them apart."""
+
+    def __init__(self, rows: Sequence[ReportRow]) -> None:
+        several_models = len({row["model"] for row in rows}) > 1
+        several_settings = len({row["setting"] for row in rows}) > 1
+        self._with_model = several_models or not several_settings
+        self._with_setting = several_settings or not several_models
+
+    def of(self, player: Player) -> str:
+        model, setting = player
+        parts = []
+        if self._with_model:
+            parts.append(one_line(model))
+        if self._with_setting:
+            parts.append(one_line(setting))
+        return " ".join(parts)
+
+    def of_row(self, row: ReportRow) -> str:
+        return self.of(_player(row))
+
+    def of_rows(self, rows: Iterable[ReportRow]) -> list[str]:
+        return [self.of_row(row) for row in rows]
 
 
-def _is_shown(pair: Pair) -> bool:
-    """Return True if the test and the interval show that the first player is better."""
-    is_significant = pair["p_holm"] is not None and pair["p_holm"] <= ALPHA
-    return is_significant and pair["difference"] > 0 and (pair["interval"] is None or pair["interval"][0] > 0)
-
-
-def _namer(rows: Sequence[ReportRow]) -> Namer:
-    """Return a function that names players by model, setting or both, whichever tells them apart."""
-    parts = [part for part in ("model", "setting") if len({row[part] for row in rows}) > 1] or ["model", "setting"]
-    return lambda row, side="": " ".join(one_line(row[f"{side}_{part}" if side else part]) for part in parts)
+def _player(row: ReportRow) -> Player:
+    return row["model"], row["setting"]
 
 
 def _best(rows: Sequence[ReportRow]) -> list[ReportRow]:
+    """Return the rows with the highest accuracy: several if players tie."""
     highest = max(row[ACCURACY] for row in rows)
     return [row for row in rows if row[ACCURACY] == highest]
 
 
-def _no_significance(pairs: Sequence[Pair], what: str) -> Iterator[str]:
-    """Yield the reason why no pair can be significant, whatever the outcomes are, if there is one."""
-    tested = [pair for pair in pairs if pair["p_value"] is not None]
-    if not tested:
-        yield f"No {what} can be tested: each comparison has only one {pairs[0]['unit']}."
+def _failures(episodes: pl.DataFrame) -> Iterator[str]:
+    """Yield the number of failed episodes with the most frequent causes."""
+    finished = episodes.filter((pl.col("scored") == 1) | (pl.col("infrastructure_failures") == 1))
+    failed = finished.filter(pl.col("infrastructure_failures") == 1)
+    if failed.is_empty():
         return
-    strongest = min(tested, key=lambda pair: pair["p_least"])
-    least, unit = min(1.0, len(tested) * strongest["p_least"]), strongest["unit"]
+
+    number = f"{len(failed)} of {counted(len(finished), 'episode')} failed"
+    if len(failed) < len(finished):
+        sentences = [f"{number} without a score."]
+    else:
+        sentences = [f"Nothing is scored: {number}."]
+    for cause, count in Counter(failed["failure"].drop_nulls()).most_common(_MOST_CAUSES):
+        sentences.append(f"{count} × {cause.rstrip('.')}.")
+    sentences.append("Resume the run once the cause is removed.")
+    yield " ".join(sentences)
+
+
+def _score(row: ReportRow, guesses: Mapping[str, float]) -> str:
+    """Return the accuracy of a player in words, beside that of `guesses`, by name.
+
+    Example: `54.2 % correct of 24 answers (35.1 to 72.1); not shown to be above chance (40.0 %)`
+    """
+    words = f"{one_decimal(row[ACCURACY])} % correct of {counted(row['scored'], 'answer')}"
+    interval = row["intervals"].get(ACCURACY)
+    if interval:
+        low, high = interval
+        over = f" {OVER_QUESTIONS}" if row["unit"] == "question" else ""
+        words += f" ({one_decimal(low)} to {one_decimal(high)}{over})"
+    if not guesses:
+        return words
+
+    # Without an interval nothing is shown.
+    as_good = {guess: accuracy for guess, accuracy in guesses.items() if not interval or interval[0] <= accuracy}
+    if as_good:
+        return f"{words}; not shown to be above {_guesses_in_words(as_good)}"
+    return f"{words}; above {_guesses_in_words(guesses)}"
+
+
+def _guesses_in_words(guesses: Mapping[str, float]) -> str:
+    return _join(f"{guess} ({one_decimal(accuracy)} %)" for guess, accuracy in guesses.items())
+
+
+def _compared(
+    differences: Sequence[_Difference],
+    primary: Sequence[_Difference],
+    best: Sequence[ReportRow],
+    names: _Names,
+    guesses: Mapping[str, float],
+) -> Iterator[str]:
+    """Yield the `primary` ones of the differences, then the others."""
+    secondary = [difference for difference in differences if difference not in primary]
+    if primary:
+        yield from _primary(primary, names)
+        if secondary:
+            yield (
+                f"The primary p is adjusted by Holm over {counted(len(primary), 'primary comparison')} alone. All other"
+                " comparisons are secondary: Holm over all pairs of their table."
+            )
+    if secondary:
+        yield from _secondary(secondary, primary, best, names, guesses)
+
+
+def _primary(differences: Sequence[_Difference], names: _Names) -> Iterator[str]:
+    """Yield a sentence on each primary difference, with p adjusted over these alone."""
+    adjusted = holm([difference.p_value for difference in differences])
+    for difference, p_holm in zip(differences, adjusted, strict=True):
+        yield f"Primary comparison: {replace(difference, p_holm=p_holm).sentence(names)}"
+    yield from _no_significance(differences, "primary difference")
+
+
+def _secondary(
+    differences: Sequence[_Difference],
+    primary: Sequence[_Difference],
+    best: Sequence[ReportRow],
+    names: _Names,
+    guesses: Mapping[str, float],
+) -> Iterator[str]:
+    """Yield the difference of walking from another setting of each model, if these are few, and the best players.
+
+    The best are compared with all others, except in `primary` differences.
+    """
+    if len(differences) == 1 and not primary:
+        yield differences[0].sentence(names)
+        yield from _no_significance(differences, "difference")
+        return
+
+    of_walking = [difference for difference in differences if _is_of_walking(difference)]
+    if len(of_walking) <= _MOST_NAMES:
+        for difference in of_walking:
+            yield difference.sentence(names)
+
+    if len(best) == 1:
+        yield f"{names.of_row(best[0])} has the highest accuracy: {_score(best[0], guesses)}."
+    else:
+        yield f"{_join(names.of_rows(best))} have the highest accuracy: {one_decimal(best[0][ACCURACY])} %."
+    behind, others = _behind_and_others(best, differences, primary, names)
+    if behind:
+        subject = "It" if len(best) == 1 else "Each"
+        yield f"{subject} is shown to be better than {_join(behind)}."
+    if others:
+        yield f"No difference is shown from {_join(others)}."
+
+    # All pairs of a table are adjusted together, the primary ones too.
+    in_table = [*differences, *primary]
+    yield from _no_significance(in_table, "secondary difference" if primary else "difference")
+
+
+def _is_of_walking(difference: _Difference) -> bool:
+    """Return True if two players are one model, in the same variant, with tools and in another setting."""
+    settings = {setting_of(setting) for _, setting in (difference.first, difference.second)}
+    return "tools" in settings and is_primary(difference.first, difference.second, settings)
+
+
+def _no_significance(differences: Sequence[_Difference], what: str) -> Iterator[str]:
+    """Yield the reason why no difference can be significant, whatever the outcomes are, if there is one."""
+    tested = [difference for difference in differences if difference.p_value is not None]
+    if not tested:
+        yield f"No {what} can be tested: each comparison has only one {differences[0].unit}."
+        return
+
+    strongest = min(tested, key=lambda difference: difference.p_least)
+    least = min(1.0, len(tested) * strongest.p_least)
     if least > ALPHA:
-        most = counted(strongest["graphs" if unit == "graph" else "tasks"], unit)
-        needed = counted(units_needed(ALPHA / len(tested)), unit)
+        most = counted(strongest.units, strongest.unit)
+        needed = counted(units_needed(ALPHA / len(tested)), strongest.unit)
         yield (
             f"No {what} can be significant: in {counted(len(tested), 'comparison')} on at most {most},"
             f" Holm p is at least {least:.2g}. It takes {needed}."
         )
 
 
-def _failures(episodes: pl.DataFrame) -> Iterator[str]:
-    """Yield the number of failed episodes with the most frequent causes."""
-    episodes = episodes.filter((pl.col("scored") == 1) | (pl.col("infrastructure_failures") == 1))
-    failed = episodes.filter(pl.col("infrastructure_failures") == 1)
-    if len(failed):
-        causes = Counter(failed["failure"].drop_nulls()).most_common(_MOST_CAUSES)
-        number = f"{len(failed)} of {counted(len(episodes), 'episode')} failed"
-        yield " ".join(
-            [
-                f"{number} without a score." if len(failed) < len(episodes) else f"Nothing is scored: {number}.",
-                *(f"{count} × {cause.rstrip('.')}." for cause, count in causes),
-                "Resume the run once the cause is removed.",
-            ]
-        )
-
-
-def _score(row: ReportRow, guesses: Mapping[str, float]) -> str:
-    """Return the accuracy of a player in words, beside that of `guesses`, by name."""
-    ends: list[float] = row["intervals"].get(ACCURACY, [])
-    over = f" {OVER_QUESTIONS}" if row["unit"] == "question" else ""
-    interval = f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else ""
-    not_above = {guess: value for guess, value in guesses.items() if not ends or ends[0] <= value}
-    compared = _join(f"{guess} ({one_decimal(value)} %)" for guess, value in (not_above or guesses).items())
-    above = f"; {'not shown to be ' if not_above else ''}above {compared}" if guesses else ""
-    return f"{one_decimal(row[ACCURACY])} % correct of {counted(row['scored'], 'answer')}{interval}{above}"
-
-
-def _proven(row: ReportRow) -> str:
-    """Return the share of right and proven answers, and of how many right ones; – without tools."""
-    if row[PROVEN] is None:
-        return UNKNOWN
-    return f"{one_decimal(row[PROVEN])} % ({row['proven']} of {counted(row['correct'], 'right answer')})"
-
-
-def _primary(family: Sequence[Pair], name: Namer, *, is_alone: bool) -> Iterator[str]:
-    """Yield a sentence on each pair of the primary comparison, with p adjusted over these alone."""
-    for pair, p_holm in zip(family, holm([pair["p_value"] for pair in family]), strict=True):
-        yield f"Primary comparison: {_difference({**pair, 'p_holm': p_holm}, name)}"
-    yield from _no_significance(family, "primary difference")
-    if not is_alone:
-        yield (
-            f"The primary p is adjusted by Holm over {counted(len(family), 'primary comparison')} alone. All other"
-            " comparisons are secondary: Holm over all pairs of their table."
-        )
-
-
-def _secondary(
-    pairs: Sequence[Pair], family: Sequence[Pair], best: Sequence[ReportRow], name: Namer, guesses: Mapping[str, float]
-) -> Iterator[str]:
-    """Yield the difference of walking from another setting of each model, if these are few, and the best players.
-
-    The best are compared with all others, except in pairs of the primary `family`.
-    """
-    if len(pairs) == 1 and not family:
-        yield _difference(pairs[0], name)
-    else:
-        of_walking = [pair for pair in pairs if _is_of_walking(*_players(pair))]
-        if len(of_walking) <= _MOST_NAMES:
-            yield from (_difference(pair, name) for pair in of_walking)
-        if len(best) == 1:
-            yield f"{name(best[0])} has the highest accuracy: {_score(best[0], guesses)}."
-        else:
-            yield f"{_join(map(name, best))} have the highest accuracy: {one_decimal(best[0][ACCURACY])} %."
-        behind, others = _against(best, pairs, family, name)
-        if behind:
-            yield f"{'It' if len(best) == 1 else 'Each'} is shown to be better than {_join(behind)}."
-        if others:
-            yield f"No difference is shown from {_join(others)}."
-    yield from _no_significance([*pairs, *family], "secondary difference" if family else "difference")
-
-
-def _is_of_walking(first: Player, second: Player) -> bool:
-    """Return True if two players are one model, in the same variant, with tools and in another setting."""
-    settings = {setting_of(first[1]), setting_of(second[1])}
-    return "tools" in settings and is_primary(first, second, settings)
-
-
-def _difference(pair: Pair, name: Namer) -> str:
-    if pair["difference"] < 0:
-        pair = _turned(pair)
-    first, second = (name(pair, side) for side in SIDES)
-    over = f", {OVER_QUESTIONS}" if pair["unit"] == "question" else ""
-    if _is_shown(pair):
-        return f"{first} is better than {second} by {_points(pair, interval=True)}{over}."
-    lead = f"{first} is ahead by" if pair["difference"] else "the difference is"
-    return f"No difference between {first} and {second} is shown: {lead} {_points(pair, interval=True)}{over}."
-
-
-def _points(pair: Pair, *, interval: bool = False) -> str:
-    """Return the difference in words, with its p, and its interval if asked."""
-
-    def short(value: float) -> str:
-        return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
-
-    points, p = short(abs(pair["difference"])), pair["p_holm"]
-    ends = f" ({' to '.join(map(short, pair['interval']))})" if interval and pair["interval"] else ""
-    test = "" if p is None else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
-    return f"{points} point{'' if points == '1' else 's'}{ends}{test}"
-
-
-def _against(
-    best: Sequence[ReportRow], pairs: Sequence[Pair], family: Sequence[Pair], name: Namer
+def _behind_and_others(
+    best: Sequence[ReportRow], differences: Sequence[_Difference], primary: Sequence[_Difference], names: _Names
 ) -> tuple[list[str], list[str]]:
     """Return the players that each of the best ones is shown to be better than, and all others, with points and p.
 
-    Players whose difference from a best one is in the primary `family` are left out.
+    Players whose difference from a best one is `primary` are left out.
     """
-    leaders = {(row["model"], row["setting"]) for row in best}
+    leaders = {_player(row) for row in best}
+    compared_with = _leads_by_other(differences, leaders)
+    for other in _leads_by_other(primary, leaders):
+        compared_with.pop(other, None)
 
-    def with_leaders(pairs: Sequence[Pair]) -> list[Pair]:
-        """Return the pairs of a leader and another player, the leader first."""
-        return [pair for pair in (*pairs, *map(_turned, pairs)) if {*_players(pair)} & leaders == {_players(pair)[0]}]
-
-    pairs_of: dict[str, list[Pair]] = {}
-    for pair in with_leaders(pairs):
-        pairs_of.setdefault(name(pair, "second"), []).append(pair)
-    for pair in with_leaders(family):
-        pairs_of.pop(name(pair, "second"), None)
-    behind, others = list[str](), list[str]()
-    for other, compared in pairs_of.items():
-        is_behind = len(compared) == len(best) and all(map(_is_shown, compared))
-        weakest = max(compared, key=lambda pair: pair["p_holm"] or 0)
-        (behind if is_behind else others).append(f"{other} ({_points(weakest)})")
+    behind = []
+    others = []
+    for other, leads in compared_with.items():
+        weakest = max(leads, key=lambda lead: lead.p_holm or 0)
+        words = f"{names.of(other)} ({weakest.size_in_words(with_interval=False)})"
+        # A leader that shares no task with this player has no lead.
+        if len(leads) == len(best) and all(lead.is_shown for lead in leads):
+            behind.append(words)
+        else:
+            others.append(words)
     return behind, others
 
 
-def _by_size(episodes: pl.DataFrame, suite: SuiteReport, pairs: Sequence[Pair], name: Namer) -> Iterator[str]:
+def _leads_by_other(differences: Sequence[_Difference], leaders: set[Player]) -> dict[Player, list[_Difference]]:
+    """Return the differences of leaders from each other player, the leader first."""
+    turned = [difference.turned() for difference in differences]
+    leads: dict[Player, list[_Difference]] = {}
+    for difference in [*differences, *turned]:
+        if difference.first in leaders and difference.second not in leaders:
+            leads.setdefault(difference.second, []).append(difference)
+    return leads
+
+
+def _by_size(
+    episodes: pl.DataFrame, suite: SuiteReport, differences: Sequence[_Difference], names: _Names
+) -> Iterator[str]:
     """Yield for each size of the graph who is best, and better than whom."""
+    if not differences:
+        return
     grouping = suite.all_groupings[SIZE]
     rows = rows_of(episodes, suite, grouping)
-    for size in dict.fromkeys(pair[SIZE] for pair in pairs):
+    sizes = dict.fromkeys(difference.size for difference in differences)
+    for size in sizes:
         best = _best([row for row in rows if row[SIZE] == size and row[ACCURACY] is not None])
         place = f"{grouping.title.capitalize()} {size}"
         if not best[0][ACCURACY]:
             yield f"{place}: no answer is correct."
             continue
-        behind, others = _against(best, [pair for pair in pairs if pair[SIZE] == size], [], name)
-        better = f", shown to be better than {_join(behind)}" if behind else ""
-        not_better = f"; no difference is shown from {_join(others)}" if others else ""
-        yield f"{place}: {_join(map(name, best))} {one_decimal(best[0][ACCURACY])} %{better}{not_better}."
+
+        of_size = [difference for difference in differences if difference.size == size]
+        behind, others = _behind_and_others(best, of_size, [], names)
+        sentence = f"{place}: {_join(names.of_rows(best))} {one_decimal(best[0][ACCURACY])} %"
+        if behind:
+            sentence += f", shown to be better than {_join(behind)}"
+        if others:
+            sentence += f"; no difference is shown from {_join(others)}"
+        yield f"{sentence}."
 
 
-def _wrong(row: ReportRow, suite: SuiteReport, name: Namer) -> Iterator[str]:
+def _proven(rows: Sequence[ReportRow], names: _Names) -> Iterator[str]:
+    """Yield the share of right and proven answers of each player, if some player has tools."""
+    if all(row[PROVEN] is None for row in rows):
+        return
+    shares = []
+    for row in rows:
+        share = UNKNOWN
+        if row[PROVEN] is not None:
+            right_answers = counted(row["correct"], "right answer")
+            share = f"{one_decimal(row[PROVEN])} % ({row['proven']} of {right_answers})"
+        shares.append(f"{names.of_row(row)} {share}")
+    yield f"Right and proven by tool results: {_join(shares)}."
+
+
+def _causes(row: ReportRow, suite: SuiteReport, names: _Names) -> Iterator[str]:
     """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
-    number = row["scored"] - row["correct"]
     causes = Counter({cause.heading.lower(): row.get(cause.field) or 0 for cause in suite.causes})
-    if total := causes.total():
-        shares = [f"{words} {100 * count / total:.0f} %" for words, count in causes.most_common(_MOST_CAUSES) if count]
-        of = "" if total == number else f", cause known for {total}"
-        yield f"Wrong answers of {name(row)} ({number}{of}): {', '.join(shares)}."
+    known = causes.total()
+    if not known:
+        return
+    shares = [f"{cause} {100 * count / known:.0f} %" for cause, count in causes.most_common(_MOST_CAUSES) if count]
+    wrong = row["scored"] - row["correct"]
+    number = str(wrong) if known == wrong else f"{wrong}, cause known for {known}"
+    yield f"Wrong answers of {names.of_row(row)} ({number}): {', '.join(shares)}."
 
 
 def _join(names: Iterable[str]) -> str:
     """Return `a, b and c`; of many names, the first ones and the number of the others."""
-    names = list(names)
-    if len(names) > _MOST_NAMES:
-        names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    joined = list(names)
+    if len(joined) > _MOST_NAMES:
+        more = len(joined) - _MOST_NAMES
+        joined = joined[:_MOST_NAMES]
+        joined.append(f"{more} more")
+    if len(joined) < 2:
+        return "".join(joined)
+    return f"{', '.join(joined[:-1])} and {joined[-1]}"
