@@ -5,8 +5,9 @@ of a player, a group or a pair), and measures, null where unknown. The cluster i
 tasks of a player are on one graph. Repeats of a task are averaged first, so that a task counts once.
 """
 
-from collections.abc import Iterator, Sequence
-from math import ceil, log2
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, gcd, lcm, log2
 
 import numpy as np
 import polars as pl
@@ -18,11 +19,17 @@ from graphwalk.seeds import generator
 CONFIDENCE = 0.95
 ALPHA = 0.05
 """Significance level of tests."""
-MOST_CLUSTERS_EXACT = 16
-"""All 2^C assignments of signs are tried up to here."""
+MOST_CLUSTERS_EXACT = 20
+"""Up to here all 2^C assignments of signs are tried, whatever the differences are."""
 DRAWS = 9_999
 _BLOCK = 4_000_000
-"""Sums of signs held in memory at a time."""
+"""Random signs held in memory at a time."""
+_MOST_ADDITIONS = 200_000_000
+"""Additions for the exact distribution of whole numbers: a second."""
+_LARGEST_DENOMINATOR = 2_520
+"""The least common multiple of 1 to 10: averages over up to ten repeats are exact."""
+_ROUNDING = 1e-9
+"""Relative difference of sums that are equal but for rounding."""
 
 
 def tasks_of(episodes: pl.DataFrame, by: Sequence[str], measures: Sequence[str]) -> pl.DataFrame:
@@ -87,19 +94,30 @@ def _clusters(tasks: pl.DataFrame, by: Sequence[str], measures: Sequence[str]) -
 def _means(clusters: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Return the mean s̄ of n tasks with its standard error, and half of its t interval.
 
-    SE² = C/(C-1) · Σ_clusters (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640). Degrees of freedom are C - 1 if
-    clusters have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
+    SE² = Σ_clusters (Σ_tasks (s - s̄))² / (1 - w) / n², where w is the share of the cluster in the tasks: CR2 of R. M.
+    Bell and D. F. McCaffrey (2002) for a mean, with their degrees of freedom for independent tasks. If clusters have
+    equally many tasks, 1 / (1 - w) is C / (C - 1), and the degrees of freedom are C - 1.
     """
-    count, n = pl.col("count"), pl.col("count").sum()
-    number = (count > 0).sum().cast(pl.Float64)
+    count = pl.col("count")
+    n = count.sum()
+    clusters_known = (count > 0).sum().cast(pl.Float64)
+    has_error = clusters_known > 1
     mean = pl.col("sum").sum() / n
-    squares = ((pl.col("sum") - mean * count) ** 2).sum()
+
+    weight = count / n
+    squares = ((pl.col("sum") - mean * count) ** 2 / (1 - weight)).sum()
+
+    # The sum over all pairs of different clusters; rounding must not make it negative.
+    leverage = weight**2 / (1 - weight)
+    of_pairs = (leverage.sum() ** 2 - (leverage**2).sum()).clip(0)
+    freedom = 1 / ((weight**2).sum() + of_pairs)
+
     means = clusters.group_by(*by, "unit", "measure", maintain_order=True).agg(
         n=n,
-        clusters=number,
+        clusters=clusters_known,
         value=mean.fill_nan(None),
-        error=pl.when(number > 1).then((number / (number - 1) * squares).sqrt() / n),
-        df=pl.when(number > 1).then((n**2 / (count**2).sum() - 1).clip(1)),
+        error=pl.when(has_error).then(squares.sqrt() / n),
+        df=pl.when(has_error).then(freedom.clip(1)),
         largest_sum=pl.col("sum").abs().max(),
     )
     t = pl.Series(stdtrit(means["df"].to_numpy(), (1 + CONFIDENCE) / 2))
@@ -118,9 +136,9 @@ def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *
     """Compare pairs of players on identical tasks; `seed` is for drawn sign flips.
 
     `tasks` has a `model` and a `setting`, `pairs` those of the first and the second player. Return what
-    `estimate_means` does for first − second, with the `p_value` of `sign_flips` (null below two clusters, 1 if no task
-    differs), the means `first_mean` and `second_mean` on the same tasks, and the tasks `first_better`, `second_better`
-    and `equal`. Pairs without a common task are left out.
+    `estimate_means` does for first − second, with `p_value` and `p_exact` of `sign_flips` (no p below two clusters, 1
+    if no task differs), the means `first_mean` and `second_mean` on the same tasks, and the tasks `first_better`,
+    `second_better` and `equal`. Pairs without a common task are left out.
     """
     by, difference = pairs.columns, pl.col("difference")
     differences = subtract(tasks, pairs, measures)
@@ -164,49 +182,116 @@ def subtract(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str]) 
 
 
 def sign_flips(differences: pl.DataFrame, by: Sequence[str], measures: Sequence[str], *, seed: int) -> pl.DataFrame:
-    """Test per measure, two-sided, that neither player is better; return the mid-p-value of each pair and measure.
+    """Test per measure, two-sided, that neither player is better.
 
-    If both players are equally good, the difference on each graph, or on each question of one graph, could as well have
-    the other sign. Assignments with a difference equal to the observed one count by half (H. O. Lancaster, 1961). A
-    drawn test counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
+    Return the mid-p-value `p_value` of each pair and measure, and in `p_exact` whether all assignments are counted. If
+    both players are equally good, the difference on each graph, or on each question of one graph, could as well have
+    the other sign. Assignments with a difference equal to the observed one count by half (H. O. Lancaster, 1961).
     """
     rows = []
     for pair, clusters in _clusters(differences, by, measures).partition_by(by, as_dict=True).items():
-        totals = clusters["sum"].to_numpy().reshape(len(measures), -1).T
-        rows += [(*pair, measure, p) for measure, p in zip(measures, _mid_p(totals, seed), strict=True)]
-    columns = {**dict.fromkeys([*by, "measure"], pl.String), "p_value": pl.Float64}
+        for (measure,), of_measure in clusters.partition_by("measure", as_dict=True, maintain_order=True).items():
+            p_value, is_exact = _mid_p(of_measure["sum"].to_numpy(), seed)
+            rows.append((*pair, measure, p_value, is_exact))
+    columns = {**dict.fromkeys([*by, "measure"], pl.String), "p_value": pl.Float64, "p_exact": pl.Boolean}
     return pl.DataFrame(rows, columns, orient="row")
 
 
-def _mid_p(totals: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Return the mid-p-value of each column of the differences by cluster."""
-    exact = len(totals) <= MOST_CLUSTERS_EXACT
-    observed = np.abs(totals.sum(axis=0))
-    slack = 1e-9 * np.abs(totals).sum(axis=0)
-    beyond, equal, tried = (0.0, 0.0, 0) if exact else (0.0, 1.0, 1)
-    for signs in _signs(len(totals), seed, exact):
-        for_all = np.abs(signs @ totals)
-        further = (for_all > observed + slack).sum(axis=0)
-        beyond, equal = beyond + further, equal + (for_all >= observed - slack).sum(axis=0) - further
-        tried += len(signs)
-    return np.asarray((beyond + equal / 2) / tried)
+def _mid_p(totals: NDArray[np.float64], seed: int) -> tuple[float, bool]:
+    """Return the mid-p-value of the differences by cluster, and whether it is exact."""
+    # The sign of 0 changes nothing.
+    totals = totals[totals != 0]
+    if len(totals) <= MOST_CLUSTERS_EXACT:
+        return _mid_p_of_all(totals), True
+
+    whole = _as_whole_numbers(totals)
+    if whole is not None and len(whole) * sum(map(abs, whole)) <= _MOST_ADDITIONS:
+        return _mid_p_of_whole_numbers(whole), True
+    return _drawn_mid_p(totals, seed), False
 
 
-def _signs(clusters: int, seed: int, exact: bool) -> Iterator[NDArray[np.float64]]:
-    """Yield assignments of +1 and -1, shape (rows, clusters): `DRAWS` random ones, or all up to a turn of all signs."""
-    if exact:
-        numbers = np.arange(2 ** max(clusters - 1, 0))
-        yield np.where((numbers[:, None] >> np.arange(clusters)) & 1, -1.0, 1.0)
-        return
-    random = generator(seed, "sign-flips", clusters)
-    rows = max(1, min(DRAWS, _BLOCK // clusters))
+def _mid_p_of_all(totals: NDArray[np.float64]) -> float:
+    """Count all assignments, up to a turn of all signs, which changes no absolute sum."""
+    sums = totals[:1] if len(totals) else np.zeros(1)
+    for total in totals[1:]:
+        sums = np.concatenate([sums + total, sums - total])
+
+    beyond, equal = _further_and_equal(sums, totals)
+    return (beyond + equal / 2) / len(sums)
+
+
+def _further_and_equal(sums: NDArray[np.float64], totals: NDArray[np.float64]) -> tuple[int, int]:
+    """Return how many sums are further from 0 than that of the totals, and how many are as far."""
+    observed = abs(totals.sum())
+    slack = _ROUNDING * np.abs(totals).sum()
+    distances = np.abs(sums)
+    beyond = int((distances > observed + slack).sum())
+    equal = int((distances >= observed - slack).sum()) - beyond
+    return beyond, equal
+
+
+def _as_whole_numbers(totals: NDArray[np.float64]) -> list[int] | None:
+    """Return totals multiplied so that they are whole numbers without a common divisor, None if that is not possible.
+
+    Example: 0.5, -1 and 0.75 become 2, -4 and 3. Differences of right answers are multiples of 1 / repeats.
+    """
+    slack = _ROUNDING * np.abs(totals).max()
+    fractions = []
+    for total in totals.tolist():
+        fraction = Fraction(total).limit_denominator(_LARGEST_DENOMINATOR)
+        if abs(float(fraction) - total) > slack:
+            return None
+        fractions.append(fraction)
+
+    multiple = lcm(*(fraction.denominator for fraction in fractions))
+    if multiple > _LARGEST_DENOMINATOR:
+        return None
+    whole = [int(fraction * multiple) for fraction in fractions]
+    divisor = gcd(*whole)
+    return [number // divisor for number in whole]
+
+
+def _mid_p_of_whole_numbers(totals: Sequence[int]) -> float:
+    """Compute the distribution of the sum over all assignments, one total after the other.
+
+    A sum of signed sizes is twice the sum of those with a plus, less the sum of all. `shares[s]` is the share of the
+    assignments whose sizes with a plus add up to s.
+    """
+    sizes = [abs(total) for total in totals if total]
+    sum_of_all = sum(sizes)
+    shares = np.zeros(sum_of_all + 1)
+    shares[0] = 1.0
+    for size in sizes:
+        with_plus = np.zeros_like(shares)
+        with_plus[size:] = shares[:-size]
+        shares = (shares + with_plus) / 2
+
+    observed = abs(sum(totals))
+    distances = np.abs(2 * np.arange(sum_of_all + 1) - sum_of_all)
+    return float(shares[distances > observed].sum() + shares[distances == observed].sum() / 2)
+
+
+def _drawn_mid_p(totals: NDArray[np.float64], seed: int) -> float:
+    """Estimate the mid-p-value from random assignments.
+
+    The observed assignment counts as one of them (B. Phipson and G. K. Smyth, 2010).
+    """
+    random = generator(seed, "sign-flips", len(totals))
+    rows = max(1, min(DRAWS, _BLOCK // len(totals)))
+    beyond = 0
+    equal = 1
     for begin in range(0, DRAWS, rows):
-        yield np.where(random.integers(0, 2, size=(min(rows, DRAWS - begin), clusters), dtype=np.int8), -1.0, 1.0)
+        shape = (min(rows, DRAWS - begin), len(totals))
+        signs = np.where(random.integers(0, 2, size=shape, dtype=np.int8), -1.0, 1.0)
+        further, as_far = _further_and_equal(signs @ totals, totals)
+        beyond += further
+        equal += as_far
+    return (beyond + equal / 2) / (DRAWS + 1)
 
 
 def least_p_value(clusters: int) -> float:
-    """Return the smallest p-value that a number of graphs, or of questions on one graph, can reach."""
-    return 0.5**clusters if clusters <= MOST_CLUSTERS_EXACT else 0.5 / (DRAWS + 1)
+    """Return the smallest exact p-value that a number of graphs, or of questions on one graph, can reach."""
+    return 0.5**clusters
 
 
 def units_needed(least: float) -> int:

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from graphwalk.analysis.statistics import (
+    _as_whole_numbers,
+    _mid_p_of_whole_numbers,
     compare,
     estimate_means,
     estimate_shares,
@@ -55,19 +57,47 @@ def test_repeats_are_averaged_so_that_each_task_counts_once():
     assert averaged.select("graph", "task_id", "value").rows() == [("a", 1, 0.5), ("a", 2, 1), ("b", 1, 1), ("b", 2, 0)]
 
 
-def miller_error(values, graphs):
-    """The clustered standard error as the double sum of Miller (2024), with the factor C/(C-1)."""
-    mean, n = values.mean(), len(values)
-    total = sum((values[i] - mean) * (values[j] - mean) for i in range(n) for j in range(n) if graphs[i] == graphs[j])
-    count = len(set(graphs))
-    return math.sqrt(count / (count - 1) * total) / n
+def bell_mccaffrey(values, graphs):
+    """Standard error and degrees of freedom of a mean by CR2, with the matrices of Bell and McCaffrey (2002)."""
+    n = len(values)
+    ones = np.ones((n, 1))
+    hat = ones @ ones.T / n
+    residuals = values - values.mean()
+
+    variance = 0.0
+    columns = []
+    for graph in sorted(set(graphs)):
+        of_graph = np.array([other == graph for other in graphs])
+        within = np.eye(of_graph.sum()) - hat[np.ix_(of_graph, of_graph)]
+        eigenvalues, vectors = np.linalg.eigh(within)
+        adjusted = vectors @ np.diag(eigenvalues**-0.5) @ vectors.T @ ones[of_graph] / n
+        variance += float((adjusted[:, 0] @ residuals[of_graph]) ** 2)
+        columns.append((np.eye(n) - hat)[of_graph].T @ adjusted)
+    both = np.hstack(columns)
+    eigenvalues = np.linalg.eigvalsh(both.T @ both)
+    return math.sqrt(variance), eigenvalues.sum() ** 2 / (eigenvalues**2).sum()
 
 
-def test_standard_error_is_the_clustered_one():
-    random = np.random.default_rng(0)
-    values, graphs = random.random(40), random.integers(0, 7, 40).tolist()
+@pytest.mark.parametrize("sizes", [(1, 2, 30), (1, 1, 1, 40), (3, 9), (1, 2, 30, 1, 2, 30, 1, 2, 30, 1), (4,) * 6])
+def test_error_and_degrees_of_freedom_are_those_of_bell_and_mccaffrey(sizes):
+    values = np.random.default_rng(0).random(sum(sizes))
+    graphs = np.repeat(range(len(sizes)), sizes).tolist()
+    error, freedom = bell_mccaffrey(values, graphs)
     for estimate in (mean, share):
-        assert estimate(tasks(values, graphs)).error == pytest.approx(miller_error(values, graphs))
+        estimated = estimate(tasks(values, graphs))
+        assert (estimated.error, estimated.df) == pytest.approx((error, freedom))
+
+
+def test_graphs_with_equally_many_tasks_have_the_error_of_every_textbook():
+    values, graphs = np.random.default_rng(0).random(24), np.repeat(range(6), 4)
+    estimated = mean(tasks(values, graphs))
+    assert estimated.error == pytest.approx(stats.sem(values.reshape(6, 4).mean(axis=1)))
+    assert estimated.df == pytest.approx(5)
+
+
+def test_one_graph_with_almost_all_tasks_has_one_degree_of_freedom():
+    estimated = mean(tasks([1.0, *np.random.default_rng(0).random(100_000)], [0, *[1] * 100_000]))
+    assert estimated.df == pytest.approx(1)
 
 
 def test_no_interval_without_a_reason_in_words():
@@ -94,10 +124,10 @@ def test_intervals_hold_the_share_and_mirror(episodes):
         assert (right.low, right.high) == pytest.approx((1 - wrong.high, 1 - wrong.low), abs=1e-9)
 
 
-def p_value(differences, graphs=None):
-    """The p-value of these differences, by default with one task per graph."""
+def flipped(differences, graphs=None):
+    """The p-value of these differences, by default with one task per graph, and whether it is exact."""
     frame = tasks(differences, range(len(differences)) if graphs is None else graphs)
-    return sign_flips(frame, BY, ["value"], seed=0)["p_value"].item()
+    return sign_flips(frame, BY, ["value"], seed=0).select("p_value", "p_exact").row(0)
 
 
 def test_only_identical_tasks_are_paired():
@@ -115,15 +145,71 @@ def test_the_t_test_of_one_task_per_graph_is_that_of_every_textbook():
     assert (comparison.low, comparison.high) == pytest.approx(tuple(expected))
 
 
-def test_every_assignment_of_signs():
-    totals = np.array([3.0, -1.0, 2.0, 0.0, 1.5, 4.0])
-    all_totals = np.array([abs(np.dot(signs, totals)) for signs in product([1, -1], repeat=6)])
-    assert p_value(totals) == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
+def by_enumeration(totals):
+    """The mid-p-value from all assignments of signs, in whole numbers."""
+    observed = abs(sum(totals))
+    sums = [
+        abs(sum(sign * total for sign, total in zip(signs, totals, strict=True)))
+        for signs in product([1, -1], repeat=len(totals))
+    ]
+    return (sum(one > observed for one in sums) + sum(one == observed for one in sums) / 2) / len(sums)
 
 
-@pytest.mark.parametrize(("graphs", "p"), [(5, 1 / 32), (16, 1 / 2**16), (17, 5e-5), (1000, 5e-5)])
-def test_signs_of_graphs_are_flipped_all_up_to_sixteen_graphs(graphs: int, p: float) -> None:
-    assert p_value([1.0] * 2 * graphs, np.repeat(range(graphs), 2)) == pytest.approx(p)
+@given(st.lists(st.integers(-12, 12), min_size=1, max_size=9), st.sampled_from([1, 2, 3, 4, 10, 12]))
+@example([0, 0], 1)
+@example([5, -5, 0, 2], 3)
+def test_every_assignment_of_signs_counts(totals, repeats):
+    assert flipped([total / repeats for total in totals]) == (pytest.approx(by_enumeration(totals)), True)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9).filter(any), st.sampled_from([1, 2, 3, 7, 10]))
+def test_the_sum_of_whole_numbers_has_the_distribution_of_all_assignments(totals, repeats):
+    """21 and more graphs are computed, not enumerated: here on few graphs, which enumeration can check."""
+    whole = _as_whole_numbers(np.array([total / repeats for total in totals]))
+    assert whole is not None
+    assert np.sign(whole).tolist() == np.sign(totals).tolist()
+    assert _mid_p_of_whole_numbers(whole) == pytest.approx(by_enumeration(totals))
+
+
+@pytest.mark.parametrize(("graphs", "ahead"), [(21, 15), (40, 40), (300, 170)])
+def test_a_lead_of_one_on_each_of_many_graphs_has_the_p_of_the_sign_test(graphs, ahead):
+    p, is_exact = flipped([1.0] * ahead + [-1.0] * (graphs - ahead))
+    at_least, more = (
+        stats.binomtest(number, graphs).pvalue if number <= graphs else 0 for number in (ahead, ahead + 1)
+    )
+    assert is_exact
+    assert p == pytest.approx((at_least + more) / 2)
+
+
+def test_leads_of_1_to_30_have_the_p_of_the_signed_ranks():
+    signs = np.random.default_rng(3).choice([-1, 1], 30, p=[0.3, 0.7])
+    signs[0] = -1
+    ranks = signs * np.arange(1, 31)
+    assert ranks.sum() > 0
+    one_further = ranks.copy()
+    one_further[0] = 1
+    at_least, more = (stats.wilcoxon(one, method="exact").pvalue for one in (ranks, one_further))
+    p, is_exact = flipped([rank / 4 for rank in ranks])
+    assert is_exact
+    assert p == pytest.approx((at_least + more) / 2)
+
+
+def test_only_other_numbers_on_many_graphs_are_drawn():
+    random = np.random.default_rng(4)
+    lead = random.standard_normal(20) + 0.3
+    assert flipped(lead)[1]
+    drawn, is_exact = flipped([*lead, 0.1234567891])
+    assert not is_exact
+    totals = np.array([*lead, 0.1234567891])
+    sums = np.zeros(1)
+    for total in totals:
+        sums = np.concatenate([sums + total, sums - total])
+    assert drawn == pytest.approx((np.abs(sums) >= totals.sum() - 1e-9).mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("graphs", [5, 16, 17, 20, 21, 100])
+def test_a_lead_on_every_graph_has_the_least_p(graphs: int) -> None:
+    assert flipped([1.0] * 2 * graphs, np.repeat(range(graphs), 2)) == (pytest.approx(least_p_value(graphs)), True)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.sampled_from([0.01, 0.05, 0.2]))
@@ -158,12 +244,12 @@ def test_two_on_one_graph_are_compared_over_its_questions():
     (comparison,) = comparisons(tasks(first, ["a"] * 24), tasks(second, ["a"] * 24))
     expected = stats.ttest_rel(first, second).confidence_interval()
     assert (comparison.low, comparison.high) == pytest.approx((expected.low, expected.high))
-    assert comparison.p_value == pytest.approx(stats.binomtest(13, 13).pvalue / 2, abs=4e-4)
+    assert comparison.p_value == pytest.approx(stats.binomtest(13, 13).pvalue / 2)
     (alone,) = comparisons(tasks([1], ["a"]), tasks([0], ["a"]))
     assert alone.p_value is None
 
 
-@pytest.mark.parametrize("number", [1, 2, 5, 8, 16, 17])
+@pytest.mark.parametrize("number", [1, 2, 5, 8, 20, 21])
 def test_no_outcome_has_a_smaller_p_than_the_least(number):
     if number > 1:
         for graphs in (range(number), ["a"] * number):
