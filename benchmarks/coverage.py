@@ -24,7 +24,13 @@ TESTS = ("p ≤ 0.05", "covered")
 _EPISODES_AT_ONCE = 1_000_000
 _AMOUNTS_AT_ONCE = 2_000
 _DIFFERENCE = 0.1
+_HOLD, _REJECT = range(93, 97), range(4, 6)
+"""Aims, in percent."""
 AMOUNT_GRAPHS, AMOUNT_SPREADS = (3, 5, 10, 30, 100), (0.5, 1.0)
+UNEQUAL = {"1, 2, 30, …": (1, 2, 30) * 3 + (1,), "4, 8, 12, …": (4, 8, 12) * 3 + (12,), "9 × 2, 60": (2,) * 9 + (60,)}
+"""Tasks on each of 10 graphs, by the name of the design."""
+UNEQUAL_CELLS = tuple(product(UNEQUAL, (0.0, 0.1, 0.3), (0.1, 0.5, 0.95)))
+"""Design, correlation, accuracy."""
 Share = dict[str, float]
 
 
@@ -105,6 +111,37 @@ def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
     return {name: count / draws for name, count in counts.items()}
 
 
+def unequal(design: str, correlation: float, accuracy: float, draws: int, seed: int = 0) -> tuple[float, float]:
+    """Return how often intervals hold an accuracy, and a difference of ten points, if graphs have unequally many tasks.
+
+    All graphs are drawn with the tasks of the largest; of the others the first ones count.
+    """
+    sizes = UNEQUAL[design]
+    largest = max(sizes)
+    cell = Cell(len(sizes), correlation, 1, accuracy, tasks=largest)
+    places = [graph * largest + task for graph, size in enumerate(sizes) for task in range(size)]
+    graphs = [place // largest for place in places]
+    better = accuracy + (_DIFFERENCE if accuracy <= 0.5 else -_DIFFERENCE)
+
+    shares, differences = [], []
+    for random, columns in _blocks(cell, draws, seed, f"unequal {design}"):
+        first, second = (values[places] for values in latent_normal(cell, random, columns, accuracy, better))
+        shares.append(_holds(*_bounds(estimate_shares(*tasks(first, graphs, places))), accuracy))
+        means = estimate_means(*tasks(second - first, graphs, places))
+        differences.append(_holds(*_bounds(means), better - accuracy))
+    return float(np.concatenate(shares).mean()), float(np.concatenate(differences).mean())
+
+
+def unequal_table(draws: int) -> str:
+    rows = []
+    for design, correlation, accuracy in UNEQUAL_CELLS:
+        held = unequal(design, correlation, accuracy, draws)
+        figures = [_figure(share, _HOLD) for share in held]
+        rows.append([design, f"{correlation:g}", f"{accuracy:g}", *figures])
+    columns = ["tasks of the 10 graphs", "correlation", "accuracy", "accuracy held", "difference held"]
+    return f"{caption('make coverage')} {draws:,} experiments per line.\n\n{markdown_table(columns, rows)}"
+
+
 def _pair(first: str, second: str) -> pl.DataFrame:
     return pl.DataFrame({"first_model": first, "first_setting": "", "second_model": second, "second_setting": ""})
 
@@ -175,14 +212,14 @@ def main() -> None:
     tests = max(1, options.draws // 2)
     covered, rejected = [], []
     write_between_markers(PAGE, "amounts", amounts_table(options.draws))
+    write_between_markers(PAGE, "unequal", unequal_table(options.draws))
     for number, cell in enumerate(CELLS, 1):
         print(f"{number} of {len(CELLS)}: {cell}", file=sys.stderr, flush=True)
         covered.append((cell, coverage(cell, options.draws)))
         rejected.append((cell, rejections(cell, tests)))
-    hold, reject = range(93, 97), range(4, 6)
-    of_tests = {"p ≤ 0.05": reject, "covered": hold}
+    of_tests = {"p ≤ 0.05": _REJECT, "covered": _HOLD}
     tables = [
-        table("Intervals of an accuracy: % that hold it", (*METHODS, "width"), covered, dict.fromkeys(METHODS, hold)),
+        table("Intervals of an accuracy: % that hold it", (*METHODS, "width"), covered, dict.fromkeys(METHODS, _HOLD)),
         table(
             "Two equal players: % with p ≤ 0.05, and % of t intervals that hold a difference of 10 points",
             TESTS,

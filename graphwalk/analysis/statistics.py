@@ -54,13 +54,14 @@ def estimate_means(tasks: pl.DataFrame, by: Sequence[str], measures: Sequence[st
 def estimate_shares(tasks: pl.DataFrame, by: Sequence[str], measures: Sequence[str]) -> pl.DataFrame:
     """Estimate measures with values between 0 and 1; return what `estimate_means` does.
 
-    The interval is that of a mean after one more graph with the average number of tasks, half of them right, is added,
-    as A. Agresti and B. Coull (1998) add successes and failures. Its standard error is at least that of independent
-    tasks. On one graph it is E. B. Wilson's score interval (1927) over its questions.
+    The interval is that of a mean after one more graph, half of its tasks right, is added, as A. Agresti and B. Coull
+    (1998) add successes and failures. It has as many tasks as the graph of an average task. The standard error is at
+    least that of independent tasks. On one graph it is E. B. Wilson's score interval (1927) over its questions.
     """
     clusters = _clusters(tasks, by, measures)
     means = _means(clusters, by)
-    size, share = pl.col("n") / pl.col("clusters"), pl.col("value")
+    share = pl.col("value")
+    size = pl.col("typical_size")
     half_right = means.select(*by, "unit", "measure", count=size, sum=size / 2)
     wider = _means(pl.concat([clusters, half_right], how="diagonal"), by)
     independent = pl.col("t") * (share * (1 - share) / pl.col("n")).sqrt()
@@ -119,6 +120,7 @@ def _means(clusters: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         error=pl.when(has_error).then(squares.sqrt() / n),
         df=pl.when(has_error).then(freedom.clip(1)),
         largest_sum=pl.col("sum").abs().max(),
+        typical_size=(count**2).sum() / n,
     )
     t = pl.Series(stdtrit(means["df"].to_numpy(), (1 + CONFIDENCE) / 2))
     return means.with_columns(t=t, half=t * means["error"])
@@ -129,7 +131,9 @@ def _with_reasons(means: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
     one = pl.when(pl.col("n") > 0).then(pl.format("only one {} is known", "unit")).otherwise(pl.lit("nothing is known"))
     means = means.with_columns(reason=pl.when(pl.col("clusters") < 2).then(one).otherwise(reason))
     parts = pl.col("error", "df", "low", "high")
-    return means.with_columns(pl.when(pl.col("reason").is_null()).then(parts)).drop("t", "half", "largest_sum")
+    return means.with_columns(pl.when(pl.col("reason").is_null()).then(parts)).drop(
+        "t", "half", "largest_sum", "typical_size"
+    )
 
 
 def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *, seed: int) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.clustered_outcomes import Cell
-from benchmarks.coverage import amounts, coverage, rejections
+from benchmarks.coverage import amounts, coverage, rejections, unequal
 
 
 @pytest.mark.parametrize("cell", [Cell(5, 0.3, 1, 0.95), Cell(10, 0.3, 4, 0.1), Cell(30, 0.3, 1, 0.95)], ids=str)
@@ -24,3 +24,10 @@ def test_equal_players_are_rarely_told_apart():
     shares = rejections(Cell(10, 0.3, 1, 0.5), 1000)
     assert 0.03 < shares["p ≤ 0.05"] < 0.07
     assert 0.92 < shares["covered"] < 0.98
+
+
+@pytest.mark.parametrize(("design", "correlation"), [("1, 2, 30, …", 0.1), ("1, 2, 30, …", 0.3), ("9 × 2, 60", 0.3)])
+def test_intervals_hold_where_graphs_have_unequally_many_tasks(design, correlation):
+    accuracy, difference = unequal(design, correlation, 0.5, 1500)
+    assert accuracy > 0.93
+    assert difference > 0.93
