@@ -199,7 +199,9 @@ class _TargetValues:
     def __init__(self, values: Sequence[Any]) -> None:
         self._normalised = {normalise(value) for value in values}
         self._kinds = {_kind(value) for value in values}
-        self._fractions = sorted({value for value in values if type(value) is float and value % 1})
+        # NaN has no place in a sorted list, and infinity is close to no number.
+        fractions = {value for value in values if type(value) is float and math.isfinite(value) and value % 1}
+        self._fractions = sorted(fractions)
 
     def typed(self, value: Any) -> Any:
         """Return the form of a value that the target has, or one close to it, or one of a type that it has."""
