@@ -10,7 +10,7 @@ from itertools import combinations, takewhile
 
 from graphwalk.agent.loop import CUT_OFF, Episode, run_episode
 from graphwalk.analysis.report.verdict import is_primary
-from graphwalk.analysis.statistics import ALPHA, least_p_value, units_needed
+from graphwalk.analysis.statistics import ALPHA, least_p_value, lower_bound_in_words, units_needed
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ModelError, StoreError, counted
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec, Wrapper
@@ -270,7 +270,10 @@ def _significance(experiment: Experiment, plan: Plan) -> Iterator[str]:
     most, unit = max(units)
     p_least = min(1.0, len(units) * least_p_value(most))
     number = f" ({counted(len(units), 'comparison')})" if len(units) > 1 else ""
-    size, holm = f"{counted(most, unit)}{' of one graph' * (unit == 'question')}", f"p ≥ {p_least:.2g} after Holm"
+    size, holm = (
+        f"{counted(most, unit)}{' of one graph' * (unit == 'question')}",
+        f"p ≥ {lower_bound_in_words(p_least)} after Holm",
+    )
     if p_least <= ALPHA:
         yield f"{family}{number}: {size} can show a difference ({holm})."
     else:

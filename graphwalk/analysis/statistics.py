@@ -6,6 +6,7 @@ tasks of a player are on one graph. Repeats of a task are averaged first, so tha
 """
 
 from collections.abc import Sequence
+from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from math import ceil, gcd, lcm, log2
 
@@ -301,6 +302,11 @@ def least_p_value(clusters: int) -> float:
 def units_needed(least: float) -> int:
     """Return the number of graphs, or of questions on one graph, with which a p-value can be as small as `least`."""
     return ceil(log2(1 / least))
+
+
+def lower_bound_in_words(p_value: float) -> str:
+    """Return two digits of a p-value, rounded down: 0.37 for 0.375."""
+    return f"{Context(prec=2, rounding=ROUND_DOWN).create_decimal_from_float(p_value):f}"
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -48,8 +48,9 @@ def comparisons_of(
     `measures` (those that the suite compares). Each has `difference` (first − second, repeats averaged per task; in
     percentage points or in the unit of the measure) with `interval`, or `no_interval` with the reason; `first_mean` and
     `second_mean` in the same unit; `tasks`, `graphs`, `unit` (graph or question: the independent unit); `p_value` (sign
-    flips over these units, mid-p), `p_holm` (the same, adjusted over all pairs of all groups), `p_least` (the smallest
-    p that this number of units allows); and tasks `first_better`, `second_better`, `equal`.
+    flips over these units, mid-p) and `p_exact` (whether all of them are counted); `p_holm` (the p adjusted over all
+    pairs of all groups) and `p_least` (the smallest p that this number of units allows); and tasks `first_better`,
+    `second_better`, `equal`.
     """
     parts: dict[Any, pl.DataFrame] = {None: episodes}
     if grouping:
@@ -98,6 +99,7 @@ def _measure(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
         "graphs": clusters if row["unit"] == "graph" else min(clusters, 1),
         "unit": row["unit"],
         "p_value": row["p_value"],
+        "p_exact": None if row["p_value"] is None else row["p_exact"],
         "p_holm": None,
         "p_least": None if row["p_value"] is None else least_p_value(clusters),
         **{name: row[name] for name in ("first_better", "second_better", "equal")},

@@ -46,6 +46,13 @@ def duration(seconds: Any) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
+def p_in_digits(p_value: float | str) -> str:
+    """Return a p-value with four digits; a text, of a p that is known to fewer digits, stays as it is."""
+    if isinstance(p_value, str):
+        return p_value
+    return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
+
+
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "integer": integer,
     "one_decimal": one_decimal,
@@ -54,7 +61,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "short": short,
     "dollars": dollars,
     "duration": duration,
-    "p_value": lambda value: "<0.0001" if value < 0.0001 else f"{value:.4f}",
+    "p_value": p_in_digits,
 }
 """The formats of columns in templates/reports."""
 

@@ -23,7 +23,7 @@ from graphwalk.analysis.report.suite_report import (
     report_file,
 )
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_decimal
-from graphwalk.analysis.statistics import ALPHA, holm, units_needed
+from graphwalk.analysis.statistics import ALPHA, holm, lower_bound_in_words, units_needed
 from graphwalk.errors import counted
 from graphwalk.sanitise import one_line
 from graphwalk.suites.suite import setting_of
@@ -53,7 +53,7 @@ def verdict_on(
     if not scored:
         return
 
-    differences = [_Difference.in_accuracy(pair) for pair in pairs]
+    differences = _with_least_p([_Difference.in_accuracy(pair) for pair in pairs])
     primary_differences = [pair for pair in differences if is_primary(pair.first, pair.second, primary)]
     if primary and not primary_differences:
         yield f"Primary comparison {primary[0]} against {primary[1]}: no model is compared in both settings."
@@ -67,7 +67,7 @@ def verdict_on(
         guesses = {row["model"]: row[ACCURACY] for row in baselines if row["model"] in GUESSES}
         if differences:
             yield from _compared(differences, primary_differences, best, names, guesses)
-            by_size = [_Difference.in_accuracy(pair) for pair in pairs_by_size]
+            by_size = _with_least_p([_Difference.in_accuracy(pair) for pair in pairs_by_size])
             yield from _by_size(episodes, suite, by_size, names)
         else:
             for row in scored[:_MOST_PLAYERS]:
@@ -114,6 +114,8 @@ class _Difference:
     """Low and high end."""
     p_value: float | None
     p_holm: float | None
+    p_is_exact: bool
+    """All assignments of signs are counted."""
     p_least: float
     """The smallest p that this number of units allows; 1 without a test."""
     unit: str
@@ -121,6 +123,8 @@ class _Difference:
     units: int
     size: Any
     """Size of the graphs; None for graphs of all sizes."""
+    p_holm_least: float | None = None
+    """The smallest p that is possible after Holm, if that is not significant while others of the table can be."""
 
     @classmethod
     def in_accuracy(cls, pair: Mapping[str, Any]) -> "_Difference":
@@ -133,6 +137,7 @@ class _Difference:
             interval=accuracy["interval"],
             p_value=accuracy["p_value"],
             p_holm=accuracy["p_holm"],
+            p_is_exact=accuracy["p_exact"] is not False,
             p_least=1.0 if accuracy["p_least"] is None else accuracy["p_least"],
             unit=unit,
             units=accuracy["graphs"] if unit == "graph" else accuracy["tasks"],
@@ -163,9 +168,20 @@ class _Difference:
             words += f" ({_rounded(low)} to {_rounded(high)})"
         if self.p_holm is None:
             return words
-        if self.p_holm < 0.001:
-            return f"{words}, p < 0.001"
-        return f"{words}, p = {self.p_holm:.3f}"
+        words += f", {self._p_in_words(self.p_holm)}"
+        if self.p_holm_least is not None:
+            words += (
+                f", which is at least {lower_bound_in_words(self.p_holm_least)} with {counted(self.units, self.unit)}"
+            )
+        return words
+
+    def _p_in_words(self, p_value: float) -> str:
+        # Random assignments tell two digits.
+        if not self.p_is_exact:
+            return f"p ≈ {max(p_value, 0.01):.2f}"
+        if p_value < 0.001:
+            return "p < 0.001"
+        return f"p = {p_value:.3f}"
 
     def sentence(self, names: "_Names") -> str:
         """Return who is better, or that nothing is shown, with the player first that is ahead."""
@@ -180,6 +196,26 @@ class _Difference:
             return f"{first} is better than {second} by {size}."
         lead = f"{first} is ahead by" if self.points else "the difference is"
         return f"No difference between {first} and {second} is shown: {lead} {size}."
+
+
+def _with_least_p(differences: Sequence[_Difference]) -> list[_Difference]:
+    """Return differences of one table with the smallest p that each can have after Holm.
+
+    Where none can be significant, `_no_significance` says so once for all.
+    """
+    least = holm([difference.p_least for difference in differences if difference.p_value is not None])
+    if not least or min(filter(None, least)) > ALPHA:
+        return list(differences)
+
+    noted = []
+    remaining = iter(least)
+    for difference in differences:
+        if difference.p_value is not None:
+            p_holm_least = next(remaining)
+            if p_holm_least is not None and p_holm_least > ALPHA:
+                difference = replace(difference, p_holm_least=p_holm_least)
+        noted.append(difference)
+    return noted
 
 
 def _rounded(points: float) -> str:
@@ -287,8 +323,12 @@ def _compared(
 def _primary(differences: Sequence[_Difference], names: _Names) -> Iterator[str]:
     """Yield a sentence on each primary difference, with p adjusted over these alone."""
     adjusted = holm([difference.p_value for difference in differences])
-    for difference, p_holm in zip(differences, adjusted, strict=True):
-        yield f"Primary comparison: {replace(difference, p_holm=p_holm).sentence(names)}"
+    of_primary_alone = [
+        replace(difference, p_holm=p_holm, p_holm_least=None)
+        for difference, p_holm in zip(differences, adjusted, strict=True)
+    ]
+    for difference in _with_least_p(of_primary_alone):
+        yield f"Primary comparison: {difference.sentence(names)}"
     yield from _no_significance(differences, "primary difference")
 
 
@@ -349,7 +389,7 @@ def _no_significance(differences: Sequence[_Difference], what: str) -> Iterator[
         needed = counted(units_needed(ALPHA / len(tested)), strongest.unit)
         yield (
             f"No {what} can be significant: in {counted(len(tested), 'comparison')} on at most {most},"
-            f" Holm p is at least {least:.2g}. It takes {needed}."
+            f" Holm p is at least {lower_bound_in_words(least)}. It takes {needed}."
         )
 
 
@@ -391,27 +431,59 @@ def _leads_by_other(differences: Sequence[_Difference], leaders: set[Player]) ->
 def _by_size(
     episodes: pl.DataFrame, suite: SuiteReport, differences: Sequence[_Difference], names: _Names
 ) -> Iterator[str]:
-    """Yield for each size of the graph who is best, and better than whom."""
+    """Yield one text on who is best at each size of the graph and better than whom, or that nothing can be shown.
+
+    Example: `Graph size 20: a 75.0 %; 50: a 50.0 %, shown to be better than b (50 points, p = 0.012).`
+    """
     if not differences:
         return
     grouping = suite.all_groupings[SIZE]
     rows = rows_of(episodes, suite, grouping)
-    sizes = dict.fromkeys(difference.size for difference in differences)
-    for size in sizes:
+    parts = []
+    is_undecided = False
+    for size in dict.fromkeys(difference.size for difference in differences):
         best = _best([row for row in rows if row[SIZE] == size and row[ACCURACY] is not None])
-        place = f"{grouping.title.capitalize()} {size}"
         if not best[0][ACCURACY]:
-            yield f"{place}: no answer is correct."
+            parts.append(f"{size}: no answer is correct")
             continue
 
         of_size = [difference for difference in differences if difference.size == size]
         behind, others = _behind_and_others(best, of_size, [], names)
-        sentence = f"{place}: {_join(names.of_rows(best))} {one_decimal(best[0][ACCURACY])} %"
+        part = f"{size}: {_join(names.of_rows(best))} {one_decimal(best[0][ACCURACY])} %"
         if behind:
-            sentence += f", shown to be better than {_join(behind)}"
+            part += f", shown to be better than {_join(behind)}"
         if others:
-            sentence += f"; no difference is shown from {_join(others)}"
-        yield f"{sentence}."
+            is_undecided = True
+        parts.append(part)
+
+    text = f"{grouping.title.capitalize()} {'; '.join(parts)}."
+    reason = next(_no_significance(differences, "difference at one size"), None)
+    if reason is not None:
+        text += f" {reason}"
+    elif is_undecided:
+        text += f" No other difference from the best is shown.{_sizes_without_a_test(differences)}"
+    yield text
+
+
+def _sizes_without_a_test(differences: Sequence[_Difference]) -> str:
+    """Return at which sizes no difference can be significant, with a blank before it; nothing without such a size."""
+    few_units: dict[Any, _Difference] = {}
+    sizes_with_a_test = set()
+    for difference in differences:
+        if difference.p_value is not None and difference.p_holm_least is None:
+            sizes_with_a_test.add(difference.size)
+        else:
+            few_units[difference.size] = difference
+
+    reasons = []
+    for size, difference in few_units.items():
+        if size in sizes_with_a_test:
+            continue
+        reason = f"{size} ({counted(difference.units, difference.unit)}"
+        if difference.p_holm_least is not None:
+            reason += f": Holm p is at least {lower_bound_in_words(difference.p_holm_least)}"
+        reasons.append(f"{reason})")
+    return f" None can be significant at {_join(reasons)}." if reasons else ""
 
 
 def _proven(rows: Sequence[ReportRow], names: _Names) -> Iterator[str]:

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk.analysis.report.episodes import observe
 from graphwalk.analysis.report.report import Report
+from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import QUESTIONS, build_report, failure, result, run
@@ -139,11 +141,12 @@ def test_players_that_tie_at_the_top_are_compared_with_all_others() -> None:
     assert verdict(on_graphs({"a": 3, "b": 3, "c": 1, "d": 2}))[:3] == [
         "a and b have the highest accuracy: 100.0 %.",
         "Each is shown to be better than c (67 points, p = 0.006) and d (33 points, p = 0.006).",
-        "Graph size 100: a and b 100.0 %; no difference is shown from c (67 points, p = 0.375) and d (33 points, p = 0.375).",
+        "Graph size 100: a and b 100.0 %; 500: a and b 100.0 %. No difference at one size can be significant: in 12"
+        " comparisons on at most 5 graphs, Holm p is at least 0.37. It takes 8 graphs.",
     ]
 
 
-def test_each_size_of_the_graph_has_a_sentence_whose_test_is_adjusted_over_all_sizes() -> None:
+def test_one_sentence_on_all_sizes_whose_test_is_adjusted_over_them() -> None:
     """On graphs of 100 nodes only a is right; on those of 500 nodes none is."""
     results = [
         one | {"score": one["score"] | {"correct": one["model"] == "a" and one["graph"]["nodes"] == 100}}
@@ -151,10 +154,60 @@ def test_each_size_of_the_graph_has_a_sentence_whose_test_is_adjusted_over_all_s
     ]
     lines = verdict(results)
     assert (
-        "Graph size 100: a 100.0 %, shown to be better than b (100 points, p = 0.006) and c (100 points, p = 0.006)."
-        in lines
+        "Graph size 100: a 100.0 %, shown to be better than b (100 points, p = 0.006) and c (100 points, p = 0.006);"
+        " 500: no answer is correct."
+    ) in lines
+
+
+def at_sizes(graphs: dict[int, int]) -> list[dict[str, Any]]:
+    """Answers of a, all right, and b, all wrong, on so many graphs of each size."""
+    numbered = enumerate(size for size, number in graphs.items() for _ in range(number))
+    return [
+        one | {"graph": one["graph"] | {"nodes": size}}
+        for graph, size in numbered
+        for one in (result("a", graph=graph), result("b", graph=graph, correct=False))
+    ]
+
+
+def test_sizes_on_which_no_test_can_speak_say_so() -> None:
+    def on_sizes(graphs: dict[int, int]) -> str:
+        return next(line for line in verdict(at_sizes(graphs)) if line.startswith("Graph size"))
+
+    assert on_sizes(dict.fromkeys((10, 20, 50, 100), 6)) == (
+        "Graph size 10: a 100.0 %; 20: a 100.0 %; 50: a 100.0 %; 100: a 100.0 %. No difference at one size can be"
+        " significant: in 4 comparisons on at most 6 graphs, Holm p is at least 0.062. It takes 7 graphs."
     )
-    assert "Graph size 500: no answer is correct." in lines
+    assert on_sizes({10: 4, 20: 8}) == (
+        "Graph size 10: a 100.0 %; 20: a 100.0 %, shown to be better than b (100 points, p = 0.008). No other difference"
+        " from the best is shown. None can be significant at 10 (4 graphs: Holm p is at least 0.062)."
+    )
+
+
+def test_a_pair_on_too_few_graphs_says_so_where_others_can_be_told_apart() -> None:
+    """c played on 4 graphs only: among 3 comparisons, of which one is on 10 graphs, its p is at least 2 · 2^-4."""
+    players = [*on_graphs({"a": 3, "b": 0}), *on_graphs({"c": 0}, graphs=4)]
+    assert ("No difference is shown from c (100 points, p = 0.125, which is at least 0.12 with 4 graphs).") in verdict(
+        players
+    )
+
+
+@pytest.mark.parametrize(
+    ("p_value", "is_exact", "words"),
+    [
+        (0.00077, True, "p < 0.001"),
+        (0.0012, True, "p = 0.001"),
+        (0.0004, False, "p ≈ 0.01"),
+        (0.034, False, "p ≈ 0.03"),
+    ],
+)
+def test_a_drawn_p_has_two_digits(p_value: float, is_exact: bool, words: str) -> None:
+    results = on_graphs({"a": 3, "b": 0})
+    measured = report(results)
+    (pair,) = measured.comparisons
+    pair["measures"]["accuracy"] |= {"p_value": p_value, "p_holm": p_value, "p_exact": is_exact}
+    episodes = observe(results, DECLARED).episodes
+    first, *_ = verdict_on(episodes, DECLARED, measured.rows, [pair], pairs_by_size=[])
+    assert words in first
 
 
 def test_no_right_answer_is_not_praised() -> None:
