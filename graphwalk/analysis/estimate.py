@@ -13,7 +13,7 @@ from graphwalk.analysis.report.verdict import is_primary
 from graphwalk.analysis.statistics import ALPHA, least_p_value, lower_bound_in_words, units_needed
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ModelError, StoreError, counted
-from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec, Wrapper
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec, Usage, Wrapper
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import TextProtocol, protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
@@ -30,8 +30,19 @@ EXPERTS = ("expert", "cypher")
 """Scripted agents that play without mistakes, each in its own settings."""
 SAMPLE = 24
 """Largest number of tasks that the expert plays for an estimate, in each setting."""
-_Setup = tuple[str, int | None]
-"""A setting, and the context window that a model's server reports."""
+
+
+@dataclass(frozen=True)
+class _Setup:
+    """A setting with what the expert's episodes in it depend on.
+
+    `window`: context window that a model's server reports. `priced_as`: the model whose price counts towards
+    `limits.episode_usd`; None without this limit, and for a model without a known price.
+    """
+
+    setting: str
+    window: int | None
+    priced_as: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +85,11 @@ class _ExpertModel(Wrapper):
     shares with the previous one.
     """
 
-    def __init__(self, inner: Model, protocol: TextProtocol | None, window: int | None) -> None:
+    def __init__(
+        self, inner: Model, protocol: TextProtocol | None, window: int | None, price: KnownPrice | None
+    ) -> None:
         super().__init__(inner)
+        self._price = price
         self.counts: Counter[str] = Counter()
         self._protocol, self._window = protocol, window
         self._before: Sequence[Message] = ()
@@ -96,6 +110,10 @@ class _ExpertModel(Wrapper):
             output_tokens=written,
         )
         self._before = tuple(messages)
+        cost = None
+        if self._price is not None:
+            cost = self._price.price.cost(sent - repeated, repeated, written)
+        reply = replace(reply, usage=Usage(sent, written, cached_tokens=repeated, cost=cost))
         if self._window is not None and sent + written > self._window:
             raise ModelError(f"{sent + written} tokens exceed the context window", context_overflow=True)
         if options.max_output_tokens is not None and written > options.max_output_tokens:
@@ -131,13 +149,13 @@ class ExpertEpisode:
 async def _play_expert(
     planned: PlannedEpisode,
     experiment: Experiment,
-    window: int | None,
+    setup: _Setup,
     results: dict[tuple[str, str], ToolResult],
     judged: bool,
 ) -> ExpertEpisode:
     """Play an episode with the first expert that can, within the limits of the run. StoreError if a tool fails.
 
-    `window`: context window that a server reports; the smaller one of it and `limits.context_tokens` holds.
+    The smaller one of the window that a server reports and `limits.context_tokens` holds.
     """
     suite, task, setting = experiment.suite, planned.task, planned.key.setting
     experiment = experiment.of(setting)
@@ -146,11 +164,14 @@ async def _play_expert(
     target = json.dumps(task.target, ensure_ascii=False, default=str)
     player = await planned.scripted(expert, experiment) if expert else ScriptedModel("target", _answer(target))
     limits, agent = experiment.config.limits, experiment.agent
-    model = _ExpertModel(player, protocol_of(agent), min(filter(None, (window, limits.context_tokens)), default=None))
+    window = min(filter(None, (setup.window, limits.context_tokens)), default=None)
+    price = None if setup.priced_as is None else experiment.prices[setup.priced_as]
+    model = _ExpertModel(player, protocol_of(agent), window, price)
     prompt = await planned.prompt(experiment)
     if prompt.toolbox is not None:
         prompt = replace(prompt, toolbox=CachedTools(prompt.toolbox, results))
-    trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, tokens=limits.episode_tokens))
+    tokens, usd = limits.episode_tokens, limits.episode_usd
+    trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, tokens=tokens, usd=usd))
     await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
@@ -160,6 +181,11 @@ async def _play_expert(
         _, score = judge(task, trajectory, None, experiment.config.scoring)
         correct = bool(score and score["correct"])
     return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, expert is not None, correct)
+
+
+def _setup_of(experiment: Experiment, model: str, setting: str, windows: Mapping[str, int | None]) -> _Setup:
+    counts_dollars = experiment.config.limits.episode_usd is not None and model in experiment.prices
+    return _Setup(setting, windows.get(model), priced_as=model if counts_dollars else None)
 
 
 def _answer(text: str) -> Policy:
@@ -186,7 +212,7 @@ async def _play_experts(
         plan = await make_plan(experiment, sources, lambda tasks: None)
         by_setup: dict[_Setup, dict[str, PlannedEpisode]] = defaultdict(dict)
         for planned in plan.episodes:
-            setup = (planned.key.setting, windows.get(planned.key.model))
+            setup = _setup_of(experiment, planned.key.model, planned.key.setting, windows)
             by_setup[setup].setdefault(planned.key.task_id, planned)
         played: dict[_Setup, list[ExpertEpisode]] = defaultdict(list)
         for setup, by_task in by_setup.items():
@@ -197,7 +223,7 @@ async def _play_experts(
             for planned in episodes:
                 if planned.graph is not graph:
                     graph, results = planned.graph, {}
-                played[setup].append(await _play_expert(planned, experiment, setup[1], results, judged))
+                played[setup].append(await _play_expert(planned, experiment, setup, results, judged))
                 done()
                 await asyncio.sleep(0)
     return plan, played
@@ -208,17 +234,20 @@ async def check_setup(
 ) -> dict[str, tuple[int, int] | None]:
     """Return for each setting how many tasks the expert solves, and of how many; None if it cannot play them.
 
-    `windows`: context window by model, as its server reports it; the smallest holds. `done` is called after each
-    episode. Raise StoreError if a tool fails.
+    `windows`: context window by model, as its server reports it. The smallest holds, and the highest price. `done` is
+    called after each episode. Raise StoreError if a tool fails.
     """
     smallest = dict.fromkeys(experiment.models, min(windows.values(), default=None))
     _, played = await _play_experts(experiment, smallest, judged=True, done=done)
-    return {
-        setting: None
-        if any(one.correct is None for one in episodes)
-        else (sum(bool(one.correct) for one in episodes), len(episodes))
-        for (setting, _), episodes in played.items()
-    }
+    solved: dict[str, tuple[int, int] | None] = {}
+    for setup, episodes in played.items():
+        right = None
+        if all(one.correct is not None for one in episodes):
+            right = (sum(bool(one.correct) for one in episodes), len(episodes))
+        # The dearest model solves the fewest within `limits.episode_usd`.
+        other = solved.get(setup.setting, right)
+        solved[setup.setting] = None if right is None or other is None else min(right, other)
+    return solved
 
 
 async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> RunEstimate:
@@ -230,7 +259,7 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
     rows = []
     for (model, setting), number in Counter((one.key.model, one.key.setting) for one in plan.episodes).items():
         total: Counter[str] = Counter()
-        episodes = played[setting, windows.get(model)]
+        episodes = played[_setup_of(experiment, model, setting, windows)]
         for episode in episodes:
             total.update(episode.counts)
         counts = {name: round(number * count / len(episodes)) for name, count in total.items()}

@@ -105,7 +105,7 @@ AGAINST = "Primary comparison tools against no_tools"
         (
             2,
             None,
-            "All pairs of players (6 comparisons): cannot be significant with 5 graphs (p ≥ 0.19 after Holm); it takes 7.",
+            "All pairs of players (6 comparisons): cannot be significant with 5 graphs (p ≥ 0.18 after Holm); it takes 7.",
         ),
     ],
 )
@@ -127,6 +127,8 @@ async def test_on_one_graph_questions_are_counted_and_a_player_alone_has_no_comp
     unplayed = await estimated(models=["openai-api/local/m"], settings=["tools"], primary=["tools", "no_tools"])
     assert "Primary comparison tools against no_tools: no model plays both settings." in unplayed.notes
 
+
+LARGE, SMALL = "openai-api/local/large", "openai-api/local/small"
 
 PAPER_100: dict[str, Any] = {
     "name": "p",
@@ -160,6 +162,23 @@ async def test_limits_of_the_run_hold_for_the_expert(limits: dict[str, object], 
     assert await solved(**limits) == {"tools": (right, 12)}
 
 
+async def test_the_limits_of_an_episode_hold_for_the_expert() -> None:
+    """At one dollar a million, 20,000 tokens are 2 cents; the dearer model spends twice as much."""
+    prices = {"openai/a": {"input": 1.0, "output": 1.0}, "openai/b": {"input": 2.0, "output": 2.0}}
+    flags = {"models": list(prices), "prices": prices, "limit": 6}
+    by_tokens = await solved(**flags, **{"limits.episode_tokens": 20_000})
+    assert by_tokens["tools"] is not None
+    assert 0 < by_tokens["tools"][0] < 6
+    assert await solved(**flags, **{"limits.episode_usd": 0.04}) == by_tokens
+
+
+@pytest.mark.parametrize("limit", ["limits.episode_tokens", "limits.episode_usd"])
+async def test_an_estimate_ends_at_the_limit_of_an_episode(limit: str) -> None:
+    flags = {"models": [LARGE], "prices": {LARGE: {"input": 1e6, "output": 1e6}}}
+    row = (await estimate_run(paper_100(**flags, limit=3, **{limit: 1}), {})).rows[0]
+    assert row.model_calls == row.episodes
+
+
 async def test_a_schema_that_is_cut_leaves_the_expert_unknown() -> None:
     assert await solved(**{"agent.schema_tokens": 40}) == {"tools": None}
 
@@ -167,9 +186,6 @@ async def test_a_schema_that_is_cut_leaves_the_expert_unknown() -> None:
 async def test_it_is_not_known_where_no_scripted_agent_plays() -> None:
     flags = {"settings": ["tools", "no_tools"], "models": ["openai/gpt-4.1-mini"], "limit": 2}
     assert await solved(**flags) == {"tools": (2, 2), "no_tools": None}
-
-
-LARGE, SMALL = "openai-api/local/large", "openai-api/local/small"
 
 
 @pytest.mark.parametrize(
