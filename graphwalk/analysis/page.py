@@ -78,17 +78,18 @@ class RunContent:
         return [{"name": one.name, "title": one.title, "about": one.about, "svg": page_svg(one)} for one in plots]
 
 
-def content_of(folder: RunFolder) -> RunContent:
-    """Return a run with its episodes."""
+def content_of(folder: RunFolder, names: Mapping[str, str] = {}) -> RunContent:
+    """Return a run with its episodes. `names`: other names of its models, as of `report_of`."""
     scene_of = scene_maker(folder)
     by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def records() -> Iterator[dict[str, Any]]:
         for record in explained(folder):
-            by_key[key_of(record)] = _episode(record, scene_of(record))
+            model = names.get(record["model"], record["model"])
+            by_key[key_of(record)] = _episode({**record, "model": model}, scene_of(record))
             yield record
 
-    report = None if folder.is_conversation else report_of(folder, records())
+    report = None if folder.is_conversation else report_of(folder, records(), names=names)
     if report is None:
         deque(records(), maxlen=0)
     episodes = [by_key[key] for key in sorted(by_key)]

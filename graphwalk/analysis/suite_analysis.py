@@ -95,6 +95,8 @@ class SuiteAnalysis(Generic[T]):
             "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
             "columns": tables.get("results", (*plain, *own_columns)),
             "group_columns": tables.get("groups", plain[:8]),
+            "paper_columns": tables.get("paper_results"),
+            "paper_group_columns": tables.get("paper_groups"),
             "compared": tuple(own.get("compared", ("accuracy", "f1", PROVEN))),
             "causes": tables.get("causes", tuple(causes)),
             "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},

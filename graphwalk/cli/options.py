@@ -17,6 +17,10 @@ Run = Annotated[Path, typer.Argument(help="Run folder.")]
 RunOrFile = Annotated[Path, typer.Argument(help="Run folder or published run.")]
 Models = Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")]
 SettingNames = Annotated[list[str] | None, typer.Option("--setting", help="Only this setting; repeatable.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", metavar="MODEL=TEXT", help="Call a model TEXT in tables, plots and pages; repeatable."),
+]
 Override = Annotated[
     list[str] | None,
     typer.Option("-o", metavar="FIELD=VALUE", help="Any other field, as in an experiment; repeatable."),
@@ -64,6 +68,17 @@ KeyProperty = Annotated[
         help="Property that names a node of --database (default: a unique one, else the id).",
     ),
 ]
+
+
+def names_in(texts: list[str] | None) -> dict[str, str]:
+    """Return model → name of options like `openai/gpt-5=GPT-5`. Raise ConfigError for another form."""
+    names = {}
+    for text in texts or ():
+        model, _, name = text.rpartition("=")
+        if not model or not name.strip():
+            raise ConfigError(f"--name {text!r} is not MODEL=TEXT", hint='for example --name openai/gpt-5="GPT-5"')
+        names[model] = name.strip()
+    return names
 
 
 def chosen_source(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.cli.options import Json, Models, Run, RunOrFile, SettingNames
+from graphwalk.cli.options import Json, Models, Names, Run, RunOrFile, SettingNames, names_in
 from graphwalk.errors import counted
 from graphwalk.terminal import data, print_tables, progress_bar, say
 
@@ -36,6 +36,7 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="Write plots as SVG and PNG, instead of tables."),
     ] = None,
+    name: Names = None,
     explain: Explain = False,
 ) -> None:
     """Print the verdict on a run and its tables.
@@ -49,7 +50,7 @@ def report(
     if table and (json or plots or format != "latex"):
         raise typer.BadParameter("--table needs --format latex")
     run = RunFolder.open(folder)
-    report = report_of(run)
+    report = report_of(run, names=names_in(name))
     if plots is not None:
         from graphwalk.analysis.report.plot_files import save_plots
         from graphwalk.analysis.report.plots import plots_of
@@ -75,6 +76,7 @@ def compare(
         Literal["question", "calls"] | None,
         typer.Option(help="Split each difference by kind of question, or by the calls that the expert needs."),
     ] = None,
+    name: Names = None,
     explain: Explain = False,
     json: Json = False,
 ) -> None:
@@ -85,7 +87,7 @@ def compare(
     """
     from graphwalk.analysis.report.compare import compare_runs
 
-    comparison = compare_runs(runs, models=model or (), settings=setting or (), by=by)
+    comparison = compare_runs(runs, models=model or (), settings=setting or (), by=by, names=names_in(name))
     _print(comparison, "json" if json else "terminal", explain=explain)
 
 

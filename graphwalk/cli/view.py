@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.cli.options import Names, names_in
 from graphwalk.errors import counted, install_hint
 from graphwalk.terminal import data, say, stdout
 
@@ -15,12 +16,14 @@ def view(
         list[Path] | None, typer.Argument(help="Run folders, published runs, or folders of runs. Default: runs.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Output FILE.html. Default: RUN.html beside the first run.")] = None,
+    name: Names = None,
 ) -> None:
     """Write tables, plots and episodes of runs to one HTML file, and open it in a browser.
 
     The file needs no network. A browser is opened only from a terminal.
     """
     from graphwalk.analysis.page import content_of, write_page
+    from graphwalk.analysis.report.names import check_names, names_of
     from graphwalk.analysis.report.plot_files import can_draw
     from graphwalk.runs.folder import RunFolder
     from graphwalk.runs.listing import list_runs
@@ -32,7 +35,13 @@ def view(
     for place in places:
         paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
         opened += [RunFolder.open(path, conversations=True) for path in paths or [place]]
-    runs = [content_of(folder) for folder in opened]
+    names = names_in(name)
+    configs = {folder.path: folder.read_manifest()["config"] for folder in opened if not folder.is_conversation}
+    check_names(names, list(configs.values()))
+    runs = []
+    for folder in opened:
+        config = configs.get(folder.path)
+        runs.append(content_of(folder, {} if config is None else names_of(config, names)))
     write_page(runs, out)
     if not can_draw():
         say(f"The page has no plots, which need matplotlib:  {install_hint('plots')}")

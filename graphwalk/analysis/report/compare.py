@@ -13,6 +13,7 @@ import polars as pl
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.episodes import PLAYER, chosen, observe, players_of, rows_of
+from graphwalk.analysis.report.names import check_names, names_of
 from graphwalk.analysis.report.suite_report import ACCURACY, DIGITS, PERCENT, SIZE, Grouping, ReportRow, SuiteReport
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
@@ -168,15 +169,16 @@ class RunComparison:
 
 @dataclass
 class _ComparedRun:
-    """A run to compare. `tasks`: task → digest of its graph and target."""
+    """A run to compare. `names`: those of its models. `tasks`: task → digest of its graph and target."""
 
     folder: RunFolder
     manifest: Mapping[str, Any]
+    names: Mapping[str, str]
     tasks: dict[str, str] = field(default_factory=dict)
 
     def records(self) -> Iterator[ResultRecord]:
         """Yield the results and collect their tasks."""
-        names = self.manifest["config"]["names"]
+        names = self.names
         for result in explained(self.folder):
             content = json.dumps([result["task"]["graph_digest"], result["task"]["gold"]], sort_keys=True)
             self.tasks[result["task_id"]] = hashlib.sha256(content.encode()).hexdigest()
@@ -184,16 +186,26 @@ class _ComparedRun:
 
 
 def compare_runs(
-    paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = (), by: str | None = None
+    paths: Sequence[Path],
+    *,
+    models: Sequence[str] = (),
+    settings: Sequence[str] = (),
+    by: str | None = None,
+    names: Mapping[str, str] = {},
 ) -> RunComparison:
     """Compare all pairs of players, or these; `by`: also in each group of one of `SPLITS`.
 
-    RunLogError if tasks differ, ConfigError for fewer than two players and for no task with a group.
+    `names`: other names of models, which replace those of the runs. RunLogError if tasks differ, ConfigError for fewer than two players and for no task with a group.
     """
     folders = [RunFolder.open(path) for path in paths]
-    names = _short_names([folder.path.resolve() for folder in folders])
-    runs = [_ComparedRun(folder, folder.read_manifest()) for folder in folders]
-    configs = [run.manifest["config"] for run in runs]
+    run_names = _short_names([folder.path.resolve() for folder in folders])
+    manifests = [folder.read_manifest() for folder in folders]
+    configs = [manifest["config"] for manifest in manifests]
+    check_names(names, configs)
+    runs = [
+        _ComparedRun(folder, manifest, names_of(manifest["config"], names))
+        for folder, manifest in zip(folders, manifests, strict=True)
+    ]
     suites = {config["suite"]["name"] for config in configs}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
@@ -201,13 +213,13 @@ def compare_runs(
     protocol = protocols.pop() if len(protocols) == 1 else DEFAULT_PROTOCOL
     measured = [
         observe(run.records(), declared, protocol).episodes.with_columns(run=pl.lit(name))
-        for name, run in zip(names, runs, strict=True)
+        for name, run in zip(run_names, runs, strict=True)
     ]
     episodes = pl.concat(measured, how="vertical_relaxed")
-    notes = [f"{name}: {protocol_note(config)}" for name, config in zip(names, configs, strict=True)]
+    notes = [f"{name}: {protocol_note(config)}" for name, config in zip(run_names, configs, strict=True)]
     notes += [line for other in runs[1:] for line in _differences(runs[0], other)]
 
-    name_of = {model: name for config in configs for model, name in config["names"].items()}
+    name_of = {model: name for run in runs for model, name in run.names.items()}
     compared = chosen(episodes, [name_of.get(model, model) for model in models], settings)
     if len(runs) > 1:
         compared = compared.with_columns(model=pl.format("{} @ {}", "model", "run"))

@@ -29,6 +29,8 @@ from graphwalk.suites.suite import setting_of
 
 PLAYER = ("model", "setting")
 _KEY = (*PLAYER, "task_id", "repeat")
+FEWEST_FOR_CONSTANT = 5
+"""Tasks of a kind from which a constant answer is chosen."""
 _BATCH = 1000
 """Episodes that are held as Python objects."""
 Row = tuple[Any, ...]
@@ -55,7 +57,7 @@ class Observations:
 def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str = DEFAULT_PROTOCOL) -> Observations:
     """Measure results, in any order. Of a repeated episode, the last result counts."""
     baselines, tasks, remarks = list[Row](), set[str](), set[str | None]()
-    constants: dict[str, list[tuple[frozenset[str], Row, Row]]] = {}
+    constants: dict[str, list[_ConstantTask]] = {}
 
     def episodes() -> Iterator[Row]:
         for result in suite.records(results, protocol):
@@ -63,9 +65,11 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str =
                 tasks.add(result["task_id"])
                 baselines.extend(tuple(_values(baseline, suite)) for baseline in suite.baselines(result))
                 if answers := frozenset(suite.right_answers(result)):
-                    scored = (baseline_result(result, CONSTANT, {"correct": right}) for right in (False, True))
-                    wrong, right = (tuple(_values(baseline, suite)) for baseline in scored)
-                    constants.setdefault(result["task"]["template"], []).append((answers, wrong, right))
+                    scored = {
+                        correct: tuple(_values(baseline_result(result, CONSTANT, {"correct": correct}), suite))
+                        for correct in (True, False, None)
+                    }
+                    constants.setdefault(result["task"]["template"], []).append(_ConstantTask(answers, scored))
             remarks.add(suite.remark(result))
             if result["usage"].get("estimated"):
                 remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
@@ -73,10 +77,29 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str =
 
     frame = _frame(episodes(), suite)
     for of_kind in constants.values():
-        counts = Counter(answer for answers, *_ in of_kind for answer in answers)
-        best = max(counts, key=lambda answer: (counts[answer], answer))
-        baselines += [right if best in answers else wrong for answers, wrong, right in of_kind]
+        baselines += _constant_results(of_kind)
     return Observations(suite, frame, _frame(baselines, suite), sorted(filter(None, remarks)))
+
+
+@dataclass(frozen=True)
+class _ConstantTask:
+    """A task for the best constant answer: its right answers, and the row if a constant is right, wrong or unknown."""
+
+    right_answers: frozenset[str]
+    row_if: Mapping[bool | None, Row]
+
+
+def _constant_results(tasks: Sequence[_ConstantTask]) -> list[Row]:
+    """Return the rows of one constant for all tasks of a kind: the most frequent right answer, of several the first.
+
+    With few tasks it would be right by its choice alone, and is unknown.
+    """
+    if len(tasks) < FEWEST_FOR_CONSTANT:
+        return [task.row_if[None] for task in tasks]
+
+    counts = Counter(answer for task in tasks for answer in task.right_answers)
+    constant = min(counts, key=lambda answer: (-counts[answer], answer))
+    return [task.row_if[constant in task.right_answers] for task in tasks]
 
 
 def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:
@@ -137,6 +160,7 @@ def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | Non
         for kinds in (("count", "total"), ("median",), ("mean", "amount"), ("share", "percent"))
     )
     tasks = tasks_of(episodes, by, medians + means + shares)
+    all_tasks = {key: len(part) for key, part in tasks.partition_by(by, as_dict=True).items()}
     known_sums = (pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in sums)
     figures = [
         estimate_means(tasks, by, means),
@@ -148,7 +172,11 @@ def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | Non
     for key, part in pl.concat(figures, how="diagonal").partition_by(by, as_dict=True).items():
         model, setting, *groups = key
         named = {"model": model, "setting": setting, **({grouping.name: groups[0]} if grouping else {})}
-        rows.append({**named, **_figures({row["measure"]: row for row in part.to_dicts()}, suite, setting)})
+        row = {**named, **_figures({row["measure"]: row for row in part.to_dicts()}, suite, setting)}
+        if setting == BASELINE and row["tasks"] < all_tasks[key]:
+            # A baseline is compared with players on all of their tasks, or not at all.
+            row |= dict.fromkeys(("correct", ACCURACY))
+        rows.append(row)
 
     def order(row: ReportRow) -> tuple[Any, ...]:
         group = grouping.sort_key(row[grouping.name]) if grouping else ()

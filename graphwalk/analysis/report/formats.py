@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from graphwalk.analysis.report.compare import RunComparison
+from graphwalk.analysis.report.names import player_names
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import (
     ACCURACY,
@@ -34,11 +35,15 @@ from graphwalk.analysis.report.text_table import (
     rendered,
     signed,
     two_decimals,
+    wrapped_lines,
 )
 from graphwalk.errors import ConfigError, counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 _MOST_PAIRS = 10
+_MOST_PLAYERS_ACROSS = 6
+"""Players that have a column each in the tables by group; more have a row each."""
+_COLUMN_CHARACTERS = 14
 _PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
@@ -57,15 +62,24 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
         return
     suite, reference = report.suite, report.reference
     note = f"{MARK.strip()}: {reference.source}; its number of graphs may be another."
-    yield _table(report, "Results", suite.columns, report.all_rows(), note=" ".join([note, *reference.notes]))
+    columns, group_columns = suite.columns, suite.group_columns
+    if report.follows_paper:
+        columns = suite.paper_columns or columns
+        group_columns = suite.paper_group_columns or group_columns
+    yield _table(report, "Results", columns, report.all_rows(), note=" ".join([note, *reference.notes]))
     if report.comparisons:
         yield comparison_table(report.comparisons, suite.compared)
     if report.memorisation_test:
         yield comparison_table(report.memorisation_test, suite.compared, "Memorisation test (graph − copy)")
     for grouping in suite.groupings:
         rows = report.all_rows(grouping.name)
-        if len({row[grouping.name] for row in rows}) > 1 or any(row.get("published") for row in rows):
-            yield _table(report, f"By {grouping.title}", suite.group_columns, rows, grouping, note=note)
+        is_published = any(row.get("published") for row in rows)
+        if len({row[grouping.name] for row in rows}) < 2 and not is_published:
+            continue
+        if report.follows_paper or len(report.rows) > _MOST_PLAYERS_ACROSS:
+            yield _table(report, f"By {grouping.title}", group_columns, rows, grouping, note=note)
+        else:
+            yield _players_across(report, grouping, rows)
     player_tables = {
         "Wrong answers by cause": suite.causes,
         **suite.player_tables,
@@ -85,7 +99,7 @@ def _table(
     *,
     note: str = "",
 ) -> TextTable:
-    """Lay out rows, without unknown columns, without `tasks` if every episode is one, without overflows if none is.
+    """Lay out rows, without unknown columns, `tasks` if every episode is one, and failures if there are none.
 
     `note` is shown if a row is published.
     """
@@ -94,8 +108,9 @@ def _table(
     fields = {name for row in rows for name, value in row.items() if value is not None}
     if all(row.get("tasks") == row.get("scored") for row in rows if not row.get("published")):
         fields.discard("tasks")
-    if not any(row.get("context_overflows") for row in rows):
-        fields.discard("context_overflows")
+    for failures in ("context_overflows", "infrastructure_failures"):
+        if not any(row.get(failures) for row in rows):
+            fields.discard(failures)
     shown = [replace(one, scale=scales.get(one.field)) for one in columns if one.field in fields]
     names = _PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else _PLAYER[:1]
     if grouping:
@@ -104,6 +119,35 @@ def _table(
         rows = sorted(rows, key=lambda row: grouping.sort_key(row[field]))
     is_published = any(row.get("published") for row in rows)
     return TextTable(title, (*names, *shown), rows, note if is_published else "")
+
+
+def _players_across(report: Report, grouping: Grouping, rows: Sequence[ReportRow]) -> TextTable:
+    """Lay out the accuracy with a row per group, and a column per player and baseline."""
+    accuracy = next(column for column in report.suite.group_columns if column.field == ACCURACY)
+    players = list(dict.fromkeys((row["model"], row["setting"]) for row in rows))
+    names = player_names([(row["model"], row["setting"]) for row in report.rows])
+
+    columns = [Column(grouping.title[:1].upper() + grouping.title[1:], grouping.name, str, name=True)]
+    columns.append(Column("N", "scored", str, legend="tasks of the group, or episodes if they are repeated"))
+    for model, setting in players:
+        title = model if setting == BASELINE else names[model, setting]
+        title = "\n".join(wrapped_lines(title, _COLUMN_CHARACTERS))
+        columns.append(Column(title, f"{model} {setting}", accuracy.format, accuracy.interval, scale=100.0))
+
+    by_group: dict[Any, ReportRow] = {}
+    for row in sorted(rows, key=lambda row: grouping.sort_key(row[grouping.name])):
+        line = by_group.setdefault(
+            row[grouping.name],
+            {grouping.name: row[grouping.name], "scored": 0, "intervals": {}, "no_interval": {}},
+        )
+        field = f"{row['model']} {row['setting']}"
+        line[field] = row[ACCURACY]
+        line["scored"] = max(line["scored"], row["scored"])
+        for part in ("intervals", "no_interval"):
+            if ACCURACY in row[part]:
+                line[part][field] = row[part][ACCURACY]
+    shown = [column for column in columns if any(line.get(column.field) is not None for line in by_group.values())]
+    return TextTable(f"{accuracy.heading} by {grouping.title}", tuple(shown), list(by_group.values()))
 
 
 def comparison_table(

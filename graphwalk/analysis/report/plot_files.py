@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from graphwalk.analysis.report.plots import Plot
+from graphwalk.analysis.report.plots import PROVEN_MARK, Plot
+from graphwalk.analysis.report.text_table import wrapped_lines
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError, install_hint
 from graphwalk.files.writing import make_folder, write_whole
@@ -25,6 +26,7 @@ _PAPER = "#fefefe"
 _DOTS_PER_INCH = 200
 _INCHES_WIDE = 7.2
 _NAME_CHARACTERS, _LEGEND_CHARACTERS = 44, 100
+"""Characters on a line of a name, and of the legend."""
 _WIDE = 20
 """Largest through smallest number from which an axis is logarithmic."""
 
@@ -92,9 +94,11 @@ def _dots(plot: Plot, canvas: "Canvas") -> None:
     step = min(0.8 / room, 0.22)
     canvas.set_size_inches(_INCHES_WIDE, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
+    colours = _colours(players)
     for number, points in enumerate(players):
         ys = [groups.index(group) + (number - (room - 1) / 2) * step for group in points["x"]]
-        _draw(axes, points, points["y"], ys, xerr=_errors(points), linestyle="none", markersize=4.5)
+        style = {"color": colours[number], "linestyle": "none", "markersize": 4.5}
+        _draw(axes, points, points["y"], ys, xerr=_errors(points), **style)
     axes.set_yticks(range(len(groups)), [_label(group) for group in groups])
     axes.set_ylim(len(groups) - 0.45, -0.55)
     axes.grid(axis="y", visible=False)
@@ -106,8 +110,12 @@ def _dots(plot: Plot, canvas: "Canvas") -> None:
 def _lines(plot: Plot, canvas: "Canvas") -> None:
     """Draw lines against a number, on a logarithmic scale if it spans orders of magnitude."""
     axes = canvas.add_subplot()
-    for points in plot.points.partition_by("player", maintain_order=True):
-        style = {"linestyle": (0, (4, 3)), "linewidth": 1.1} if points["published"][0] else {"linewidth": 1.8}
+    players = plot.points.partition_by("player", maintain_order=True)
+    for points, colour in zip(players, _colours(players), strict=True):
+        style: dict[str, Any] = {"linewidth": 1.8}
+        if points["published"][0]:
+            style = {"linestyle": (0, (4, 3)), "linewidth": 1.1}
+        style["color"] = colour
         _draw(axes, points, points["x"], points["y"], yerr=_errors(points), markersize=3.8, **style)
     axes.set(xlabel=plot.x, ylabel=plot.y, ylim=(-3, 103))
     numbers = plot.points["x"].to_list()
@@ -120,15 +128,29 @@ def _lines(plot: Plot, canvas: "Canvas") -> None:
     canvas.set_size_inches(_INCHES_WIDE, 0.2 * _legend(canvas) + 3.4)
 
 
+def _colours(players: Sequence[pl.DataFrame]) -> list[str]:
+    """Return a colour for each series, the same one for all answers and for right and proven answers of a player."""
+    from matplotlib import rcParams
+
+    colours = rcParams["axes.prop_cycle"].by_key()["color"]
+    names = [points["player"][0].removesuffix(PROVEN_MARK) for points in players]
+    order = list(dict.fromkeys(names))
+    return [colours[order.index(name) % len(colours)] for name in names]
+
+
 def _errors(points: pl.DataFrame) -> list[Any]:
     """Return the lengths of the bars below and above the points; NaN without an interval."""
     return [(points["y"] - points["low"]).to_numpy(), (points["high"] - points["y"]).to_numpy()]
 
 
 def _draw(axes: Any, points: pl.DataFrame, xs: Iterable[float], ys: Iterable[float], **style: Any) -> None:
-    """Draw the points of one player in the next colour and marker, with pale bars; published ones hollow and pale."""
+    """Draw the points of one series with pale bars: proven ones hollow, published ones hollow and pale."""
     is_published = points["published"][0]
-    look = {"alpha": 0.6, "markerfacecolor": "none"} if is_published else {}
+    look: dict[str, Any] = {}
+    if is_published or points["proven"][0]:
+        look["markerfacecolor"] = "none"
+    if is_published:
+        look["alpha"] = 0.6
     drawn = axes.errorbar(xs, ys, label=_label(points["player"][0]), elinewidth=1.5, **look, **style)
     for bars in drawn.lines[2]:
         bars.set_alpha(0.25 if is_published else 0.5)
@@ -138,12 +160,14 @@ def _legend(canvas: "Canvas") -> int:
     """Name each player below the plot. Return the number of lines."""
     (axes,) = canvas.axes
     _, labels = axes.get_legend_handles_labels()
-    columns = max(1, min(len(labels), _LEGEND_CHARACTERS // (max(map(len, labels)) + 7)))
+    longest_line = max(len(line) for label in labels for line in label.split("\n"))
+    columns = max(1, min(len(labels), _LEGEND_CHARACTERS // (longest_line + 7)))
     canvas.legend(loc="outside lower center", ncols=columns, columnspacing=1.2)
-    return -(-len(labels) // columns)
+    lines_of_a_name = max(label.count("\n") + 1 for label in labels)
+    return -(-len(labels) // columns) * lines_of_a_name
 
 
 def _label(name: str) -> str:
-    """Return a shortened label without a leading underscore, which matplotlib would hide."""
-    label = one_line(name, _NAME_CHARACTERS)
+    """Return a whole name on lines that fit, without a leading underscore, which matplotlib would hide."""
+    label = "\n".join(wrapped_lines(one_line(name, len(name)), _NAME_CHARACTERS))
     return f" {label}" if label.startswith("_") else label

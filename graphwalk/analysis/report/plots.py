@@ -6,13 +6,17 @@ from operator import itemgetter
 
 import polars as pl
 
+from graphwalk.analysis.report.names import model_names
 from graphwalk.analysis.report.report import Report
 from graphwalk.analysis.report.suite_report import ACCURACY, BASELINE, GUESSES, PROVEN, SIZE, ReportRow
 from graphwalk.sanitise import one_line
 
+PROVEN_MARK = ", right and proven"
+"""The end of the name of a series of right and proven answers."""
 _COLUMNS = {
     **{"player": pl.String, "x": pl.String, "y": pl.Float64, "low": pl.Float64, "high": pl.Float64},
     "published": pl.Boolean,
+    "proven": pl.Boolean,
 }
 
 
@@ -22,7 +26,7 @@ class Plot:
 
     With a title of the x axis it has lines against a number, else a dot per group with its interval. `points` has the
     columns `player`, `x` (a number or the name of a group), `y`, the ends `low` and `high` of its interval, and
-    `published`: of a paper or a baseline.
+    `published`: of a paper or a baseline; and `proven`: right and proven answers, whose player is named with `PROVEN_MARK`.
     """
 
     name: str
@@ -91,14 +95,24 @@ def _points(rows: Sequence[ReportRow], x: str, names: Sequence[str], measure: st
 
     Those of baselines and published results come last, so that a player has the same colour in all plots.
     """
-    points, marks = [], {measure: ""} | ({PROVEN: ", right and proven"} if measure == ACCURACY else {})
-    for of, mark in marks.items():
+    played = [row for row in rows if row["setting"] != BASELINE and not row.get("published")]
+    short_names = model_names([row["model"] for row in played])
+
+    points = []
+    for of in (measure, PROVEN) if measure == ACCURACY else (measure,):
         for row in rows:
-            if row.get(of) is not None:
-                is_baseline = row["setting"] == BASELINE
-                player = " · ".join(one_line(row[name]) for name in (names[:1] if is_baseline else names))
-                ends = row.get("intervals", {}).get(of, (None, None))
-                is_published = is_baseline or bool(row.get("published"))
-                points.append((player + mark, one_line(row[x]), row[of], *ends, is_published))
-    points.sort(key=itemgetter(-1))
+            if row.get(of) is None:
+                continue
+            is_baseline = row["setting"] == BASELINE
+            is_published = is_baseline or bool(row.get("published"))
+            parts = [one_line(row["model"]) if is_published else short_names[row["model"]]]
+            if "setting" in names and not is_baseline:
+                parts.append(one_line(row["setting"]))
+            player = " · ".join(parts)
+            is_proven = of == PROVEN
+            if is_proven:
+                player += PROVEN_MARK
+            ends = row.get("intervals", {}).get(of, (None, None))
+            points.append((player, one_line(row[x]), row[of], *ends, is_published, is_proven))
+    points.sort(key=itemgetter(5))
     return pl.DataFrame(points, _COLUMNS, orient="row", strict=False)

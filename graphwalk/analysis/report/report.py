@@ -11,6 +11,7 @@ import polars as pl
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.compare import comparisons_by_size, comparisons_of, memorisation_test, method_notes
 from graphwalk.analysis.report.episodes import Observations, observe, rows_of
+from graphwalk.analysis.report.names import check_names, names_of
 from graphwalk.analysis.report.suite_report import MARK, NOT_PUBLISHED, Reference, ReportRow, SuiteReport
 from graphwalk.analysis.report.verdict import one_call, verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
@@ -60,6 +61,11 @@ class Report:
     protocol: Mapping[str, Any] | None = None
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
 
+    @property
+    def follows_paper(self) -> bool:
+        """Return True if the run has the paper's protocol, or published results beside it."""
+        return bool(self.reference.source) or (self.protocol or {}).get("name") == "paper"
+
     def all_rows(self, grouping: str | None = None) -> list[ReportRow]:
         """Return rows of players and baselines, then published ones of the same groups, marked behind their model."""
         if grouping is None:
@@ -82,14 +88,20 @@ class Report:
         }
 
 
-def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
+def report_of(
+    folder: RunFolder, records: Iterable[dict[str, Any]] | None = None, *, names: Mapping[str, str] = {}
+) -> Report:
     """Return the report of a run; `records`: its results, by default with their explanations.
+
+    `names`: other names of models, which replace those of the run. Raise ConfigError for the name of no model.
 
     Raise RunLogError for results of another form.
     """
     manifest = folder.read_manifest()
     config = manifest["config"]
-    names, declared = config["names"], analysis_of(folder.suite).report()
+    check_names(names, [config])
+    names = names_of(config, names)
+    declared = analysis_of(folder.suite).report()
     episodes, missing = set[EpisodeKey](), Counter[str]()
 
     def named_records() -> Iterator[ResultRecord]:

@@ -1,5 +1,6 @@
 """The report that a suite declares, in part in templates/reports: its measures, baselines, tables and plots."""
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ SIZE = "size"
 CHANCE = "chance"
 """The model of the baseline row for guessing."""
 CONSTANT = "best constant answer"
-"""The model of the baseline row for the one answer that is right most often, kind by kind."""
+"""The model of the baseline row for the one answer to each kind of question that is right most often in the run."""
 GUESSES = (CHANCE, CONSTANT)
 REFERENCE = "expert (reference)"
 """The model of the baseline row for the reference solution recorded with each task."""
@@ -46,6 +47,8 @@ ESTIMATED = ("mean", "amount", "share", "percent")
 PERCENT = 100
 _MANY_CALLS = 5
 """Calls from which a question needs many."""
+_LONGEST_ANSWER = 200
+"""Characters of a right answer that are held as they are."""
 DIGITS = 6
 """Decimals of figures in JSON."""
 
@@ -118,7 +121,8 @@ NOT_PUBLISHED = Reference("")
 class SuiteReport:
     """The report of one suite.
 
-    `compared`: names of the measures in which models are compared pairwise; the first is `accuracy`.
+    `columns` and `group_columns` are those of tables, those of a run with the paper's protocol are `paper_…` (None: the
+    same). `compared`: names of the measures in which models are compared pairwise; the first is `accuracy`.
     `causes`: the columns that count the causes of wrong answers. `baselines` computes the results of baselines from any
     result of a task. `records` converts the log of a run under a protocol to the records to measure, if these are not
     episodes. `cluster` returns the graph of a task and its question, the units of statistics. `remark` returns a note
@@ -132,6 +136,8 @@ class SuiteReport:
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
     causes: tuple[Column, ...] = ()
+    paper_columns: tuple[Column, ...] | None = None
+    paper_group_columns: tuple[Column, ...] | None = None
     references: Mapping[str, Callable[[], Reference]] = field(default_factory=dict)
     """Published tables by name."""
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
@@ -274,6 +280,13 @@ def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) 
     """Return the result of a baseline on the task of `result`, without turns, calls and tokens."""
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
     return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
+
+
+def short_answer(text: str) -> str:
+    """Return the text of a right answer; of a long one the beginning, with a digest of all."""
+    if len(text) <= _LONGEST_ANSWER:
+        return text
+    return f"{text[:_LONGEST_ANSWER]}… {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[ResultRecord]:

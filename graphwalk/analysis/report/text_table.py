@@ -1,6 +1,7 @@
 """Tables of text for terminals and Markdown, and formats of numbers; safe for spreadsheets, browsers and terminals."""
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -64,6 +65,11 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "p_value": p_in_digits,
 }
 """The formats of columns in templates/reports."""
+
+
+def wrapped_lines(text: str, width: int) -> list[str]:
+    """Return a text in lines of at most `width` characters, broken at blanks and hyphens where that is possible."""
+    return textwrap.wrap(text, width) or [text]
 
 
 def plain(value: Any) -> str:

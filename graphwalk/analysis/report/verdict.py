@@ -64,7 +64,9 @@ def verdict_on(
         answers = counted(sum(row["scored"] for row in scored), "answer")
         yield f"No answer is correct: 0 of {answers} by {_join(names.of_rows(scored))}."
     else:
-        guesses = {row["model"]: row[ACCURACY] for row in baselines if row["model"] in GUESSES}
+        guesses = {
+            row["model"]: row[ACCURACY] for row in baselines if row["model"] in GUESSES and row[ACCURACY] is not None
+        }
         if differences:
             yield from _compared(differences, primary_differences, best, names, guesses)
             by_size = _with_least_p([_Difference.in_accuracy(pair) for pair in pairs_by_size])

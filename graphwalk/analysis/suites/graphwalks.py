@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, Literal
 
-from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result
+from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result, short_answer
 from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.models.trajectory import Trajectory
@@ -33,6 +33,7 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         size = Grouping(SIZE, "graph size", lambda result: result.get("graph", {}).get("nodes"))
         return self.declared(
             groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
+            right_answers=right_answers,
             baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
         )
 
@@ -71,6 +72,11 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
         fates |= {key: "right" if key in target else "wrong" for key in answer}
         return walked_scene(record, trajectory_of(record), {str(task.parameters["node"])}, fates)
+
+
+def right_answers(result: ResultRecord) -> list[str]:
+    """Return the target of a problem as one text: "[]" for a node without parents."""
+    return [short_answer(str(sorted(result["task"]["gold"])))]
 
 
 def _problem(result: ResultRecord) -> str:

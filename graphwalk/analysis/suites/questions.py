@@ -1,6 +1,5 @@
 """Questions: evidence, causes of wrong answers, scenes and report (docs/method.md, Scores)."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +18,7 @@ from graphwalk.analysis.report.suite_report import (
     expert_result,
     if_scored,
     report_file,
+    short_answer,
 )
 from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
@@ -265,11 +265,11 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
 
 
 def right_answers(result: ResultRecord) -> list[str]:
-    """Return the target of a question, or each of its rows if one is enough, as digests."""
+    """Return the target of a question, or each of its rows if one is enough, as texts."""
     task = result["task"]
     rows = sorted(map(repr, row_set(task.get("gold", ()), task.get("scored_fields", ()))))
     answers = [repr(rows)] if task.get("mode", "set") == "set" else rows
-    return [hashlib.sha256(answer.encode()).hexdigest() for answer in answers if rows]
+    return [short_answer(answer) for answer in answers if rows]
 
 
 def valid_rows(result: ResultRecord) -> int | None:

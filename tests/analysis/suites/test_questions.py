@@ -94,16 +94,46 @@ def constant(results: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_the_best_constant_answer_is_right_for_most_targets_of_its_kind() -> None:
-    counts, paths = of_targets([[1], [2], [1], [1]]), of_targets([[7], [7], [8]])
+    counts, paths = of_targets([[1], [2], [1], [1], [3]]), of_targets([[7], [7], [8], [9], [10]])
     paths = [
         one | {"task": one["task"] | {"template": "path_finding"}, "task_id": f"p{one['task_id']}"} for one in paths
     ]
     for _ in range(3):
         random.Random(0).shuffle(counts)
         row = constant([*counts, *counts, *paths])
-        assert (row["correct"], row["tasks"], row["f1"]) == (3 + 2, 7, None)
-    any_one = of_targets([[1, 2], [2, 3], [4]], mode="any-one")
-    assert constant(any_one)["correct"] == 2
+        assert (row["correct"], row["tasks"], row["f1"]) == (3 + 2, 10, None)
+    any_one = of_targets([[1, 2], [2, 3], [4], [2, 5], [6]], mode="any-one")
+    assert constant(any_one)["correct"] == 3
+
+
+def test_of_several_best_constants_the_first_by_its_text_counts_at_all_sizes() -> None:
+    """Both 1 and 2 are right twice in the run; 1 is chosen, although 2 is right for all tasks with 500 nodes."""
+    results = of_targets([[1], [2], [1], [2], [3]])
+    for graph, one in enumerate(results):
+        one["graph"] = {**one["graph"], "nodes": 500 if graph % 2 else 100}
+    by_size = {
+        row["size"]: row["correct"]
+        for row in build_report(results, DECLARED).baseline_groups["size"]
+        if row["model"] == "best constant answer"
+    }
+    assert by_size == {100: 2, 500: 0}
+
+
+def test_a_constant_is_unknown_with_fewer_than_five_tasks_of_a_kind() -> None:
+    row = constant(of_targets([[1]] * 4))
+    assert (row["correct"], row["accuracy"]) == (None, None)
+    few = of_targets([[1]] * 4)
+    few = [one | {"task": one["task"] | {"template": "path_finding"}, "task_id": f"p{one['task_id']}"} for one in few]
+    report = build_report([*few, *of_targets([[1]] * 5)], DECLARED)
+    (overall,) = (row for row in report.baselines if row["model"] == "best constant answer")
+    assert overall["accuracy"] is None
+    by_kind = {
+        row["question"]: row["accuracy"]
+        for row in report.baseline_groups["question"]
+        if row["model"] == "best constant answer"
+    }
+    assert by_kind == {"node_count": 100, "path_finding": None}
+    assert not any("best constant answer" in sentence for sentence in report.verdict)
 
 
 def test_right_and_proven_answers_are_beside_right_ones() -> None:
