@@ -74,7 +74,7 @@ def names_in(texts: list[str] | None) -> dict[str, str]:
     """Return model → name of options like `openai/gpt-5=GPT-5`. Raise ConfigError for another form."""
     names = {}
     for text in texts or ():
-        model, _, name = text.rpartition("=")
+        model, _, name = text.partition("=")
         if not model or not name.strip():
             raise ConfigError(f"--name {text!r} is not MODEL=TEXT", hint='for example --name openai/gpt-5="GPT-5"')
         names[model] = name.strip()

@@ -195,7 +195,8 @@ def compare_runs(
 ) -> RunComparison:
     """Compare all pairs of players, or these; `by`: also in each group of one of `SPLITS`.
 
-    `names`: other names of models, which replace those of the runs. RunLogError if tasks differ, ConfigError for fewer than two players and for no task with a group.
+    `names`: other names of models, which replace those of the runs. Raise RunLogError if tasks differ, ConfigError for
+    fewer than two players, for no task with a group, and for the name of no model.
     """
     folders = [RunFolder.open(path) for path in paths]
     run_names = _short_names([folder.path.resolve() for folder in folders])

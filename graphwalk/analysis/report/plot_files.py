@@ -163,8 +163,9 @@ def _legend(canvas: "Canvas") -> int:
     longest_line = max(len(line) for label in labels for line in label.split("\n"))
     columns = max(1, min(len(labels), _LEGEND_CHARACTERS // (longest_line + 7)))
     canvas.legend(loc="outside lower center", ncols=columns, columnspacing=1.2)
-    lines_of_a_name = max(label.count("\n") + 1 for label in labels)
-    return -(-len(labels) // columns) * lines_of_a_name
+    lines_of_a_name: int = max(label.count("\n") + 1 for label in labels)
+    rows = -(-len(labels) // columns)
+    return rows * lines_of_a_name
 
 
 def _label(name: str) -> str:

@@ -26,7 +26,7 @@ class Plot:
 
     With a title of the x axis it has lines against a number, else a dot per group with its interval. `points` has the
     columns `player`, `x` (a number or the name of a group), `y`, the ends `low` and `high` of its interval, and
-    `published`: of a paper or a baseline; and `proven`: right and proven answers, whose player is named with `PROVEN_MARK`.
+    `published` (of a paper or a baseline) and `proven` (right and proven answers, of a player with `PROVEN_MARK`).
     """
 
     name: str
