@@ -43,7 +43,7 @@ from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 _MOST_PAIRS = 10
 _MOST_PLAYERS_ACROSS = 6
 """Players that have a column each in the tables by group; more have a row each."""
-_COLUMN_CHARACTERS = 14
+_COLUMN_CHARACTERS = 16
 _PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
