@@ -97,6 +97,7 @@ class SuiteAnalysis(Generic[T]):
             "group_columns": tables.get("groups", plain[:8]),
             "paper_columns": tables.get("paper_results"),
             "paper_group_columns": tables.get("paper_groups"),
+            "one_row_per_group": own.get("one_row_per_group", True),
             "compared": tuple(own.get("compared", ("accuracy", "f1", PROVEN))),
             "causes": tables.get("causes", tuple(causes)),
             "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},

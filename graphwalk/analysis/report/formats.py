@@ -76,10 +76,11 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
         is_published = any(row.get("published") for row in rows)
         if len({row[grouping.name] for row in rows}) < 2 and not is_published:
             continue
-        if report.follows_paper or len(report.rows) > _MOST_PLAYERS_ACROSS:
-            yield _table(report, f"By {grouping.title}", group_columns, rows, grouping, note=note)
-        else:
+        is_one_row = suite.one_row_per_group and len(report.rows) <= _MOST_PLAYERS_ACROSS
+        if is_one_row and not report.follows_paper:
             yield _players_across(report, grouping, rows)
+        else:
+            yield _table(report, f"By {grouping.title}", group_columns, rows, grouping, note=note)
     player_tables = {
         "Wrong answers by cause": suite.causes,
         **suite.player_tables,

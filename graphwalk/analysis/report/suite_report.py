@@ -138,6 +138,8 @@ class SuiteReport:
     causes: tuple[Column, ...] = ()
     paper_columns: tuple[Column, ...] | None = None
     paper_group_columns: tuple[Column, ...] | None = None
+    one_row_per_group: bool = True
+    """Tables by group have the accuracy of all players side by side; else a row for each, with the group columns."""
     references: Mapping[str, Callable[[], Reference]] = field(default_factory=dict)
     """Published tables by name."""
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())

@@ -5,7 +5,7 @@ import re
 import pytest
 from rich.console import Console
 
-from graphwalk.analysis.report.formats import OnTerminal, as_text, to_csv, to_json, to_latex, to_markdown
+from graphwalk.analysis.report.formats import OnTerminal, as_text, text_tables, to_csv, to_json, to_latex, to_markdown
 from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError
@@ -112,3 +112,30 @@ def test_the_terminal_shows_ten_pairs_and_says_once_at_the_end_what_is_left_out(
     assert last.startswith("Not shown: ")
     assert "5 rows of Pairwise differences" in last.replace("\n", " ")
     assert printed.count("Not shown: ") == 1
+
+
+def test_tables_by_group_have_all_players_and_baselines_in_one_row_per_group():
+    tables = {table.title: table for table in text_tables(build_report(run(), DECLARED))}
+    by_question = tables["Accuracy % by question"]
+    headings = [column.heading for column in by_question.columns]
+    assert headings[:4] == ["Question", "N", "one", "two"]
+    assert "expert (reference)" in headings
+    groups = build_report(run(), DECLARED).groups["question"]
+    assert len(by_question.rows) == len({row["question"] for row in groups})
+    for line in by_question.rows:
+        figures = {row["model"]: row["accuracy"] for row in groups if row["question"] == line["question"]}
+        assert (line["test/one tools"], line["test/two tools"]) == (figures["test/one"], figures["test/two"])
+
+
+def test_many_players_and_the_papers_protocol_have_a_row_each():
+    players = [f"m{number}" for number in range(7)]
+    assert "By question" in {table.title for table in text_tables(build_report(run(models=players), DECLARED))}
+    assert "By question" in {table.title for table in text_tables(report())}
+
+
+def test_columns_that_only_the_paper_needs_are_in_its_tables_alone():
+    papers = {"Target rows", "Keys correct", "All properties correct", "Strict accuracy %"}
+    results = next(text_tables(build_report(run(), DECLARED)))
+    assert papers.isdisjoint(column.heading for column in results.columns)
+    as_in_the_paper = next(text_tables(report()))
+    assert {"Target rows", "Strict accuracy %"} <= {column.heading for column in as_in_the_paper.columns}
