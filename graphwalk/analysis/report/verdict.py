@@ -203,7 +203,7 @@ class _Difference:
 def _with_least_p(differences: Sequence[_Difference]) -> list[_Difference]:
     """Return differences of one table with the smallest p that each can have after Holm.
 
-    Where none can be significant, `_no_significance` says so once for all.
+    Where none can be significant, `_no_significance` names this once for all.
     """
     least = holm([difference.p_least for difference in differences if difference.p_value is not None])
     if not least or min(filter(None, least)) > ALPHA:
