@@ -8,7 +8,7 @@ import asyncio
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,10 @@ from graphwalk.models.provider_replies import (
 from graphwalk.sanitise import one_line
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import APIStatusError, AsyncOpenAI
+
+JsonObject = dict[str, Any]
+"""An object of a request or a reply. Of a reply nothing is known before it is checked."""
 
 _SHOWN_CHARACTERS = 200
 _CONNECT_SECONDS = 10.0
@@ -84,43 +87,68 @@ class OpenAIModel(ABC):
         try:
             return await self._complete(messages, tools, options, with_state)
         except ModelError as error:
-            refused = with_state and not error.retryable and _UNKNOWN_FIELD.search(error.message)
-            if not (refused and any(map(self._state_of, messages))):
+            if not with_state or not self._refuses_state(error, messages):
                 raise
         reply = await self._complete(messages, tools, options, with_state=False)
         self._returns_state = False
         return reply
 
+    def _refuses_state(self, error: ModelError, messages: Sequence[Message]) -> bool:
+        """Return True if a server refused a field that may be one of its own state."""
+        if error.retryable or not _UNKNOWN_FIELD.search(error.message):
+            return False
+        return any(self._state_of(message) for message in messages)
+
     async def _complete(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
     ) -> Reply:
-        fields, lists = self._request(messages, tools, options, with_state)
-        stream = True if options.on_text is not None else None
-        fields = {"model": self._model, "stream": stream, **fields, **options.extra}
-        present = {name: value for name, value in fields.items() if value is not None}
-        if present.get("stream"):
-            present = {**self.stream_fields, **present}
-        written = [f',"{name}":[{",".join(items)}]' for name, items in lists.items() if items]
-        body = compact_json(present).removesuffix("}") + "".join(written) + "}"
+        body = self._body(messages, tools, options, with_state)
         started = time.perf_counter()
         answer = mapping(await self._post(body, options.on_text))
         if answer.get("error"):
             raise reported_error(answer["error"], self._source)
-        message, reason = self._read(answer, len(messages))
-        model = answer["model"] if isinstance(answer.get("model"), str) else ""
-        return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
+
+        message, finish_reason = self._read(answer, len(messages))
+        return Reply(
+            message,
+            usage(answer.get("usage")),
+            finish_reason,
+            seconds=time.perf_counter() - started,
+            model=answer["model"] if isinstance(answer.get("model"), str) else "",
+        )
+
+    def _body(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
+    ) -> JsonObject:
+        """Return the request. `options.extra` replaces other options, and removes those for which it has None."""
+        fields: JsonObject = {"model": self._model}
+        if options.on_text is not None:
+            fields["stream"] = True
+        fields.update(self._options(tools, options))
+        fields.update(options.extra)
+
+        body = {name: value for name, value in fields.items() if value is not None}
+        if body.get("stream"):
+            body = {**self.stream_fields, **body}
+        for name, items in self._conversation(messages, tools, with_state).items():
+            if items:
+                body[name] = items
+        return body
 
     async def probe(self) -> None:
         """Raise ModelError if no connection to the server can be made. One behind a proxy is not tried.
 
         A server that is to run on this machine and does not is worth no retry.
         """
-        url, local = self._client.base_url, is_local(self._client.base_url.host)
+        url = self._client.base_url
+        local = is_local(url.host)
         if self._variable is None or (getproxies() and not local):
             return
+
+        usual_port = 443 if url.scheme == "https" else 80
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                _, writer = await asyncio.open_connection(url.host, url.port or (443 if url.scheme == "https" else 80))
+                _, writer = await asyncio.open_connection(url.host, url.port or usual_port)
         except OSError as error:
             reason = "connection refused" if local else one_line(error) or "no connection in time"
             hint = f"start the server, or correct {self._variable}_BASE_URL"
@@ -134,24 +162,36 @@ class OpenAIModel(ABC):
         `/api/version`, in this order.
         """
         root = str(self._client.base_url).rstrip("/").removesuffix("/v1")
-        paths = (f"{root}/props", "/models", f"{root}/api/version")
         props, models, ollama = await asyncio.gather(
-            *(self._facts(self._client.get(path, cast_to=object)) for path in paths)
+            self._facts(self._client.get(f"{root}/props", cast_to=object)),
+            self._facts(self._client.get("/models", cast_to=object)),
+            self._facts(self._client.get(f"{root}/api/version", cast_to=object)),
         )
-        details = {}
+
+        # {"default_generation_settings": {"n_ctx": 8192}}
+        windows = [mapping(props.get("default_generation_settings")).get("n_ctx")]
+
+        # {"data": [{"id": "my-model", "max_model_len": 8192}]}
+        for listed in sequence(models.get("data")):
+            entry = mapping(listed)
+            if entry.get("id") == self._model:
+                windows.extend(entry.get(name) for name in ("max_model_len", "context_length", "context_window"))
+                break
+
+        # {"model_info": {"llama.context_length": 8192}}
         if ollama:
             show = self._client.post(f"{root}/api/show", cast_to=object, body={"model": self._model})
             details = await self._facts(show)
-        listed = map(mapping, sequence(models.get("data")))
-        entry = next((entry for entry in listed if entry.get("id") == self._model), {})
-        windows = [
-            mapping(props.get("default_generation_settings")).get("n_ctx"),
-            *map(entry.get, ("max_model_len", "context_length", "context_window")),
-            *(n for name, n in mapping(details.get("model_info")).items() if name.endswith(".context_length")),
-        ]
-        return next((tokens for tokens in windows if type(tokens) is int and tokens > 0), None)
+            for name, value in mapping(details.get("model_info")).items():
+                if name.endswith(".context_length"):
+                    windows.append(value)
 
-    async def _facts(self, request: Awaitable[object]) -> dict[str, Any]:
+        for tokens in windows:
+            if type(tokens) is int and tokens > 0:
+                return tokens
+        return None
+
+    async def _facts(self, request: Awaitable[object]) -> JsonObject:
         """Return the object that a server replies, {} after any failure: most servers lack most of these paths."""
         with suppress(Exception):
             async with asyncio.timeout(_WINDOW_SECONDS):
@@ -163,63 +203,77 @@ class OpenAIModel(ABC):
             await self._client.close()
 
     @abstractmethod
-    def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
-    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-        """Return the fields of a request (None: not sent), and its lists by their field, with each item as JSON."""
+    def _options(self, tools: Sequence[ToolSpec], options: CallOptions) -> JsonObject:
+        """Return the fields of a request beside the conversation; None: not sent."""
 
     @abstractmethod
-    def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
+    def _conversation(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
+    ) -> dict[str, list[JsonObject]]:
+        """Return messages and tools by their fields of a request; an empty list is not sent."""
+
+    @abstractmethod
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
         """Return message and finish reason. `sent`, the number of messages, is part of generated call ids."""
 
     @abstractmethod
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
         """Join the events of a stream to one body. Raise a retryable ModelError if the stream ends too early."""
 
-    def _state_of(self, message: Message) -> dict[str, Any]:
+    def _state_of(self, message: Message) -> JsonObject:
         """Return this API's state of a message, {} for a message from another API."""
         state = message.provider_state or {}
         return dict(state) if state.get("format") == self.format else {}
 
-    async def _post(self, body: str, on_text: TextCallback) -> Any:
+    async def _post(self, body: JsonObject, on_text: TextCallback) -> Any:
         """Send a request and return the reply's JSON; a stream is joined. Raise ModelError for every failure."""
         import openai
 
-        # A model may have written half a surrogate pair, which UTF-8 cannot encode.
-        content = body.encode("utf-8", "replace")
+        # A model may have written half a surrogate pair, which UTF-8 cannot encode: given the body, the package raises.
+        content = compact_json(body).encode("utf-8", "replace")
         try:
             # Some servers stream unasked, so the response is opened as a stream.
             events = await self._client.post(
                 self.path, content=content, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
             )
             async with events:
-                if "text/event-stream" in events.response.headers.get("content-type", ""):
+                response = events.response
+                if "text/event-stream" in response.headers.get("content-type", ""):
                     return await self._join(events, on_text)
-                response: Any = events.response
                 await response.aread()
         except ModelError:
             raise
         except openai.APIStatusError as error:
-            reason = error.response.text if error.body is None else error.body
-            key = "the API key" if self._variable is None else f"{self._variable}_API_KEY"
-            raise status_error(error.status_code, error.response.headers, reason, self._source, key) from None
+            raise self._refusal(error) from None
         except Exception as error:  # the package wraps some exceptions of its transport, and none of a stream
             if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
                 raise reported_error(error.body or {"message": error.message}, self._source) from None
             await self.probe()
-            root = error.__cause__ or error
-            # Some messages contain the whole address, which may hold a key.
-            words = "" if "://" in str(root) else str(root)
-            message = f"no whole reply from {self._source}: {type(root).__name__} {words}".rstrip()
-            raise ModelError(message, hint=f"is a server running at {self._source}?", retryable=True) from None
+            raise self._no_whole_reply(error) from None
+        return self._json_of(response)
+
+    def _refusal(self, error: "APIStatusError") -> ModelError:
+        reason = error.response.text if error.body is None else error.body
+        key = "the API key" if self._variable is None else f"{self._variable}_API_KEY"
+        return status_error(error.status_code, error.response.headers, reason, self._source, key)
+
+    def _no_whole_reply(self, error: Exception) -> ModelError:
+        cause = error.__cause__ or error
+        # Some messages contain the whole address, which may hold a key.
+        words = "" if "://" in str(cause) else str(cause)
+        message = f"no whole reply from {self._source}: {type(cause).__name__} {words}".rstrip()
+        return ModelError(message, hint=f"is a server running at {self._source}?", retryable=True)
+
+    def _json_of(self, response: Any) -> Any:
+        """Return the JSON of a reply. Raise ModelError with its beginning if it is none."""
         try:
             return response.json()
         except (ValueError, RecursionError) as error:
-            page = "html" in response.headers.get("content-type", "")
+            is_page = "html" in response.headers.get("content-type", "")
             cause = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
             start = response.content[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
-            hint = "a web page answered: check the base URL" if page else ""
-            raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not page) from None
+            hint = "a web page answered: check the base URL" if is_page else ""
+            raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not is_page) from None
 
 
 class ChatModel(OpenAIModel):
@@ -229,99 +283,118 @@ class ChatModel(OpenAIModel):
     format = "chat_completions"
     stream_fields: Mapping[str, Any] = {"stream_options": {"include_usage": True}}
 
-    def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
-    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-        # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
-        parallel = options.parallel_tool_calls is False or not self._at_openai
-        # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
-        stop = options.stop and not self._at_openai
-        schema = options.json_schema
-        fields = {
+    def _options(self, tools: Sequence[ToolSpec], options: CallOptions) -> JsonObject:
+        length_field = "max_completion_tokens" if self._at_openai else "max_tokens"
+        fields: JsonObject = {
             "temperature": options.temperature,
             "top_p": options.top_p,
-            "max_completion_tokens" if self._at_openai else "max_tokens": options.max_output_tokens,
+            length_field: options.max_output_tokens,
             "reasoning_effort": options.reasoning_effort,
             "seed": options.seed,
-            "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
-            "tool_choice": options.tool_choice if tools else None,
-            "stop": [*options.stop] if stop else None,
-            "response_format": {"type": "json_schema", "json_schema": schema} if schema else None,
         }
-        written = [
-            self._with_state(message) if with_state and message.provider_state else message.json for message in messages
-        ]
-        return fields, {"messages": written, "tools": [tool.json for tool in tools]}
 
-    def _with_state(self, message: Message) -> str:
-        """Return a message as JSON with the server's own state."""
-        wire, state = message.as_openai(), self._state_of(message)
-        state_fields = dict(mapping(state.get("message")))
-        if text(state_fields.get("content")) != message.content:
-            state_fields.pop("content", None)
-        wire |= state_fields
+        # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
+        if tools and (options.parallel_tool_calls is False or not self._at_openai):
+            fields["parallel_tool_calls"] = options.parallel_tool_calls
+        if tools:
+            fields["tool_choice"] = options.tool_choice
+        # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
+        if options.stop and not self._at_openai:
+            fields["stop"] = list(options.stop)
+        if options.json_schema:
+            fields["response_format"] = {"type": "json_schema", "json_schema": options.json_schema}
+        return fields
+
+    def _conversation(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
+    ) -> dict[str, list[JsonObject]]:
+        written = []
+        for message in messages:
+            if with_state and message.provider_state:
+                written.append(self._with_state(message))
+            else:
+                written.append(message.as_openai())
+        return {"messages": written, "tools": [tool.as_openai() for tool in tools]}
+
+    def _with_state(self, message: Message) -> JsonObject:
+        """Return a message with the server's own state, without a content that was edited since."""
+        state = self._state_of(message)
+        fields_of_server = dict(mapping(state.get("message")))
+        if text(fields_of_server.get("content")) != message.content:
+            fields_of_server.pop("content", None)
+
+        wire = message.as_openai()
+        wire.update(fields_of_server)
         for call in wire.get("tool_calls", ()):
-            call |= mapping(state.get("tool_calls")).get(call["id"], {})
-        return compact_json(wire)
+            call.update(mapping(state.get("tool_calls")).get(call["id"], {}))
+        return wire
 
-    def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
-        choice = mapping(next(iter(sequence(fields.get("choices"))), None))
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
+        choice = _first_choice(fields)
         if choice.get("error"):
             raise reported_error(choice["error"], self._source)
-        message, reason = choice.get("message"), choice.get("finish_reason")
-        if message is None and reason:
+
+        message = choice.get("message")
+        finish_reason = choice.get("finish_reason")
+        if message is None and finish_reason:
             message = {}  # Gemini, if thoughts take up the whole reply or a call is malformed
         if not isinstance(message, dict):
             raise ModelError(f"{self._source} sent a reply without a message", retryable=True)
-        wanted = [mapping(call) for call in sequence(message.get("tool_calls"))]
-        functions = [(call.get("id"), mapping(call.get("function"))) for call in wanted]
-        calls = tool_calls(((id_, f.get("name"), f.get("arguments")) for id_, f in functions), f"call_{sent}")
+
+        written_calls = [mapping(call) for call in sequence(message.get("tool_calls"))]
+        parts_of_calls = []
+        for call in written_calls:
+            function = mapping(call.get("function"))
+            parts_of_calls.append((call.get("id"), function.get("name"), function.get("arguments")))
+        calls = tool_calls(parts_of_calls, f"call_{sent}")
+
         content = text(message.get("content"))
         if content is None:
             content = text(message.get("refusal"))
-        reasoning = text(message.get("reasoning_content") or message.get("reasoning"))
-        state = self._state(message, {call.id: more for call, more in zip(calls, wanted, strict=False)})
-        read = Message("assistant", content, calls, reasoning=reasoning, provider_state=state)
-        return read, reason if isinstance(reason, str) else ""
+        written_by_id = {call.id: written for call, written in zip(calls, written_calls, strict=True)}
+        read = Message(
+            "assistant",
+            content,
+            calls,
+            reasoning=text(message.get("reasoning_content") or message.get("reasoning")),
+            provider_state=self._state(message, written_by_id),
+        )
+        return read, finish_reason if isinstance(finish_reason, str) else ""
 
-    def _state(self, fields: dict[str, Any], calls: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    def _state(self, message: JsonObject, calls: Mapping[str, JsonObject]) -> JsonObject | None:
         """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
-        read = {"role", "tool_calls", *(["content"] if isinstance(fields.get("content"), str) else [])}
-        rest = {name: value for name, value in fields.items() if name not in read and value is not None}
-        of_calls = {}
+        interpreted = {"role", "tool_calls"}
+        if isinstance(message.get("content"), str):
+            interpreted.add("content")
+        rest = {name: value for name, value in message.items() if name not in interpreted and value is not None}
+
+        rest_of_calls = {}
         for call_id, call in calls.items():
-            if more := {name: call[name] for name in call if name not in ("id", "type", "function", "index")}:
-                of_calls[call_id] = more
-        if not rest and not of_calls:
+            rest_of_call = {name: call[name] for name in call if name not in ("id", "type", "function", "index")}
+            if rest_of_call:
+                rest_of_calls[call_id] = rest_of_call
+
+        if not rest and not rest_of_calls:
             return None
-        return {"format": self.format, "message": rest, **({"tool_calls": of_calls} if of_calls else {})}
+        state: JsonObject = {"format": self.format, "message": rest}
+        if rest_of_calls:
+            state["tool_calls"] = rest_of_calls
+        return state
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
-        body: dict[str, Any] = {}
-        message: dict[str, Any] = {}
-        calls: list[dict[str, Any]] = []
-        reason = None
+        streamed = _StreamedChat()
         async for event in events:
-            event = mapping(event)
-            body |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
-            choice = mapping(next(iter(sequence(event.get("choices"))), None))
-            reason = choice.get("finish_reason") or reason
-            delta = mapping(choice.get("delta"))
-            if not (delta or message or calls):
-                delta = mapping(choice.get("message"))  # some servers end with the whole message, or send nothing else
-            delta = {name: value for name, value in delta.items() if name != "role"}
-            for piece in map(mapping, sequence(delta.pop("tool_calls", None))):
-                _add_piece(calls, piece)
-            if "content" in delta:
-                # Mistral sends reasoning in parts and text in strings.
-                delta["content"] = text(delta["content"])
-                if on_text is not None and delta["content"]:
-                    await on_text(delta["content"])
-            message = _joined(message, delta)
-        if reason is None:
+            new_text = streamed.add(mapping(event))
+            if on_text is not None and new_text:
+                await on_text(new_text)
+        if streamed.finish_reason is None:
             raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
-        message = {"role": "assistant", "content": None, **message, "tool_calls": calls}
-        return {**body, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+        return streamed.body()
+
+
+def _first_choice(fields: JsonObject) -> JsonObject:
+    choices = sequence(fields.get("choices"))
+    return mapping(choices[0]) if choices else {}
 
 
 class ResponsesModel(OpenAIModel):
@@ -330,65 +403,95 @@ class ResponsesModel(OpenAIModel):
     path = "/responses"
     format = "responses"
 
-    def _request(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
-    ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-        schema = options.json_schema
-        fields = {
+    def _options(self, tools: Sequence[ToolSpec], options: CallOptions) -> JsonObject:
+        fields: JsonObject = {
             "store": False,
             "include": ["reasoning.encrypted_content"],
             "temperature": options.temperature,
             "top_p": options.top_p,
             "max_output_tokens": options.max_output_tokens,
-            "reasoning": {"effort": options.reasoning_effort} if options.reasoning_effort else None,
-            "parallel_tool_calls": options.parallel_tool_calls if tools else None,
-            "tool_choice": options.tool_choice if tools else None,
-            "text": {"format": {"type": "json_schema", **schema}} if schema else None,
         }
+        if options.reasoning_effort:
+            fields["reasoning"] = {"effort": options.reasoning_effort}
+        if tools:
+            fields["parallel_tool_calls"] = options.parallel_tool_calls
+            fields["tool_choice"] = options.tool_choice
+        if options.json_schema:
+            fields["text"] = {"format": {"type": "json_schema", **options.json_schema}}
+        return fields
+
+    def _conversation(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], with_state: bool
+    ) -> dict[str, list[JsonObject]]:
+        items = []
+        for message in messages:
+            items.extend(self._items(message, with_state))
         # Strict mode makes optional parameters required.
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
-        items = [item for message in messages for item in self._items(message, with_state)]
-        return fields, {"input": list(map(compact_json, items)), "tools": list(map(compact_json, functions))}
+        return {"input": items, "tools": functions}
 
-    def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:
-        """Yield the items of a message: those of its state in the server's order, if it has any."""
+    def _items(self, message: Message, with_state: bool) -> list[JsonObject]:
+        """Return the items of a message: those of its state in the server's order, if it has any."""
         if message.role == "tool":
-            yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content or ""}
-            return
-        items = sequence(self._state_of(message).get("output")) if with_state else []
-        functions = [(c.id, sendable_name(c.name), sendable_arguments(c.arguments)) for c in message.tool_calls]
-        calls = {i: {"type": "function_call", "call_id": i, "name": n, "arguments": a} for i, n, a in functions}
-        written = "".join(item["content"] for item in items if item["type"] == "message")
-        called = [item.get("call_id") for item in items if item["type"] == "function_call"]
-        if items and (written, called) == (message.content or "", list(calls)):  # else the message was edited
-            for item in items:
-                yield item | calls[item["call_id"]] if item["type"] == "function_call" else item
-            return
-        if message.content or not message.tool_calls:
-            yield {"role": message.role, "content": message.content or ""}
-        yield from calls.values()
+            return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content or ""}]
 
-    def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
+        calls: dict[str, JsonObject] = {}
+        for call in message.tool_calls:
+            calls[call.id] = {
+                "type": "function_call",
+                "call_id": call.id,
+                "name": sendable_name(call.name),
+                "arguments": sendable_arguments(call.arguments),
+            }
+
+        items_of_server = sequence(self._state_of(message).get("output")) if with_state else []
+        if items_of_server and _are_of(items_of_server, message.content or "", list(calls)):
+            items = []
+            for item in items_of_server:
+                if item["type"] == "function_call":
+                    item = item | calls[item["call_id"]]
+                items.append(item)
+            return items
+
+        items = list(calls.values())
+        if message.content or not message.tool_calls:
+            items.insert(0, {"role": message.role, "content": message.content or ""})
+        return items
+
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
         if not isinstance(fields.get("output"), list) or fields.get("status") in ("failed", "cancelled"):
             raise ModelError(f"{self._source} sent a response without output", retryable=True)
+
         output = [mapping(item) for item in fields["output"]]
-        wanted = [item for item in output if item.get("type") == "function_call"]
-        calls = tool_calls(((c.get("call_id"), c.get("name"), c.get("arguments")) for c in wanted), f"call_{sent}")
-        parts = [part for item in output if item.get("type") == "message" for part in sequence(item.get("content"))]
-        thoughts = [p for item in output if item.get("type") == "reasoning" for p in sequence(item.get("summary"))]
-        items = [_returnable(item) for item in output]
-        more = any(set(item) - {"type", "role", "content", "call_id", "name", "arguments"} for item in items)
+        parts_of_calls = []
+        parts_of_text: list[Any] = []
+        thoughts: list[Any] = []
+        for item in output:
+            kind = item.get("type")
+            if kind == "function_call":
+                parts_of_calls.append((item.get("call_id"), item.get("name"), item.get("arguments")))
+            elif kind == "message":
+                parts_of_text.extend(sequence(item.get("content")))
+            elif kind == "reasoning":
+                thoughts.extend(sequence(item.get("summary")))
+
+        calls = tool_calls(parts_of_calls, f"call_{sent}")
+        reasoning = "\n\n".join(text(mapping(thought).get("text")) or "" for thought in thoughts)
         message = Message(
             "assistant",
-            _text_of(parts) if parts else None,
+            _text_of(parts_of_text) if parts_of_text else None,
             calls,
-            reasoning="\n\n".join(text(mapping(part).get("text")) or "" for part in thoughts) or None,
-            provider_state={"format": self.format, "output": items} if more else None,
+            reasoning=reasoning or None,
+            provider_state=self._state([_returnable(item) for item in output]),
         )
-        if fields.get("status") != "incomplete":
-            return message, "tool_calls" if calls else "stop"
-        why = mapping(fields.get("incomplete_details")).get("reason")
-        return message, "length" if why == "max_output_tokens" else text(why) or "incomplete"
+        return message, _finish_reason(fields, has_calls=bool(calls))
+
+    def _state(self, items: list[JsonObject]) -> JsonObject | None:
+        """Return the items as state if one has a field that is not interpreted, None without any."""
+        interpreted = {"type", "role", "content", "call_id", "name", "arguments"}
+        if all(item.keys() <= interpreted for item in items):
+            return None
+        return {"format": self.format, "output": items}
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
         async for event in events:
@@ -402,55 +505,178 @@ class ResponsesModel(OpenAIModel):
         raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
 
 
-def _returnable(item: dict[str, Any]) -> dict[str, Any]:
+def _are_of(items: Iterable[JsonObject], content: str, call_ids: list[str]) -> bool:
+    """Return False for items of a message that was edited since: they have another text, or other calls."""
+    written = ""
+    called = []
+    for item in items:
+        if item["type"] == "message":
+            written += item["content"]
+        elif item["type"] == "function_call":
+            called.append(item.get("call_id"))
+    return written == content and called == call_ids
+
+
+def _finish_reason(fields: JsonObject, *, has_calls: bool) -> str:
+    """Return the finish reason in the words of Chat Completions."""
+    if fields.get("status") != "incomplete":
+        return "tool_calls" if has_calls else "stop"
+    reason = mapping(fields.get("incomplete_details")).get("reason")
+    if reason == "max_output_tokens":
+        return "length"
+    return text(reason) or "incomplete"
+
+
+def _returnable(item: JsonObject) -> JsonObject:
     """Return an item for the next request, without ids, which refer to items stored at the provider."""
     item = {name: value for name, value in item.items() if name not in ("id", "status")}
     if item.get("type") != "message":
         return {"type": "", **item}
-    return {**item, "content": _text_of(sequence(item.get("content")))}
+    item["content"] = _text_of(sequence(item.get("content")))
+    return item
 
 
 def _text_of(parts: Iterable[Any]) -> str:
-    return "".join(text(mapping(part).get("text") or mapping(part).get("refusal")) or "" for part in parts)
+    """Return the text of the parts of a message: `[{"text": "Ida"}, {"refusal": "no"}]` is "Idano"."""
+    texts = []
+    for part in parts:
+        fields = mapping(part)
+        texts.append(text(fields.get("text") or fields.get("refusal")) or "")
+    return "".join(texts)
 
 
-def _add_piece(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
+class _StreamedChat:
+    """A reply of Chat Completions, put together from the events of its stream.
+
+    Two events, and the message of the body that they make:
+
+        {"choices": [{"delta": {"role": "assistant", "content": "It is"}}]}
+        {"choices": [{"delta": {"content": " Ida."}, "finish_reason": "stop"}]}
+
+        {"role": "assistant", "content": "It is Ida.", "tool_calls": []}
+    """
+
+    def __init__(self) -> None:
+        self.finish_reason: Any = None
+        self._fields: JsonObject = {}
+        self._message: JsonObject = {}
+        self._calls: list[JsonObject] = []
+
+    def add(self, event: JsonObject) -> str | None:
+        """Add an event, and return the text in it."""
+        for name in ("id", "model", "usage"):
+            if event.get(name):
+                self._fields[name] = event[name]
+        choice = _first_choice(event)
+        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+
+        delta = dict(mapping(choice.get("delta")))
+        if not delta and not self._message and not self._calls:
+            # Some servers end with the whole message, or send nothing else.
+            delta = dict(mapping(choice.get("message")))
+        delta.pop("role", None)
+
+        for piece in sequence(delta.pop("tool_calls", None)):
+            _add_piece(self._calls, mapping(piece))
+        if "content" in delta:
+            # Mistral sends reasoning in parts and text in strings.
+            delta["content"] = text(delta["content"])
+        self._message = _joined(self._message, delta)
+        return delta.get("content")
+
+    def body(self) -> JsonObject:
+        """Return the reply as it would be without a stream."""
+        message = {"role": "assistant", "content": None, **self._message, "tool_calls": self._calls}
+        choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}
+        return {**self._fields, "choices": [choice]}
+
+
+def _add_piece(calls: list[JsonObject], piece: JsonObject) -> None:
     """Add a piece of a streamed call to the call that it continues, or begin a call with it.
+
+    Two pieces of one call:
+
+        {"index": 0, "id": "c1", "function": {"name": "search_nodes", "arguments": ""}}
+        {"index": 0, "function": {"arguments": "{\\"text\\": \\"Ida\\"}"}}
 
     Servers leave out `index` and `id`, or repeat them for all calls: a name with another id, or after whole arguments,
     begins a call.
     """
-    function, index, call_id = mapping(piece.get("function")), piece.get("index"), piece.get("id")
+    function = mapping(piece.get("function"))
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, str):
         arguments = compact_json(arguments)
         piece = {**piece, "function": {**function, "arguments": arguments}}
+
+    call = _last_call_of(calls, piece)
+    if call is None or _begins_another(piece, call):
+        calls.append(piece)
+        return
+    # Some servers draw an id for each piece.
+    continuation = {**piece, "id": call.get("id") or piece.get("id")}
+    call.update(_joined(call, continuation))
+
+
+def _last_call_of(calls: Sequence[JsonObject], piece: JsonObject) -> JsonObject | None:
+    """Return the last call with the index of a piece, and with its id if there is one."""
+    index = piece.get("index")
+    call_id = piece.get("id")
     of_index = [call for call in calls if index is None or call.get("index") == index]
     of_id = [call for call in of_index if call_id and call.get("id") == call_id]
-    for call in (of_id or of_index)[-1:]:
-        another = call_id and call.get("id", call_id) != call_id
-        whole = json_object(mapping(call.get("function")).get("arguments") or "") is not None
-        if not (function.get("name") and (another or (whole and arguments))):
-            # Some servers draw an id for each piece.
-            call |= _joined(call, {**piece, "id": call.get("id") or call_id})
-            return
-    calls.append(piece)
+    if of_id:
+        return of_id[-1]
+    return of_index[-1] if of_index else None
+
+
+def _begins_another(piece: JsonObject, call: JsonObject) -> bool:
+    """Return True if a piece belongs to another call than the one that it seems to continue."""
+    function = mapping(piece.get("function"))
+    if not function.get("name"):
+        return False
+    piece_id = piece.get("id")
+    if piece_id and call.get("id", piece_id) != piece_id:
+        return True
+    arguments_so_far = mapping(call.get("function")).get("arguments") or ""
+    is_whole = json_object(arguments_so_far) is not None
+    return is_whole and bool(function.get("arguments"))
+
+
+_REPEATED = ("id", "type", "name", "format", "signature")
+"""Texts that some servers send whole with every piece."""
 
 
 def _joined(whole: Any, piece: Any, name: str = "") -> Any:
     """Return a field of a streamed message with one more piece: texts and lists are joined, objects by field."""
     if isinstance(whole, dict) and isinstance(piece, dict):
-        return whole | {key: _joined(whole.get(key), value, key) for key, value in piece.items()}
+        joined = dict(whole)
+        for field, value in piece.items():
+            joined[field] = _joined(whole.get(field), value, field)
+        return joined
     if isinstance(whole, str) and isinstance(piece, str):
-        return whole if name in ("id", "type", "name", "format", "signature") and whole == piece else whole + piece
-    if not (isinstance(whole, list) and isinstance(piece, list)):
-        return whole if piece is None else piece
+        is_repeated = name in _REPEATED and whole == piece
+        return whole if is_repeated else whole + piece
+    if isinstance(whole, list) and isinstance(piece, list):
+        return _joined_lists(whole, piece)
+    return whole if piece is None else piece
+
+
+def _joined_lists(whole: list[Any], piece: list[Any]) -> list[Any]:
+    """Join the items of the same `index`; others are added."""
     joined = list(whole)
     for item in piece:
-        index = mapping(item).get("index")
-        places = [n for n, one in enumerate(joined) if index is not None and mapping(one).get("index", n) == index]
-        if places:
-            joined[places[0]] = _joined(joined[places[0]], item)
-        else:
+        place = _place_of(mapping(item).get("index"), joined)
+        if place is None:
             joined.append(item)
+        else:
+            joined[place] = _joined(joined[place], item)
     return joined
+
+
+def _place_of(index: Any, items: list[Any]) -> int | None:
+    """Return the place of the first item with this `index`; that of an item without one is its place."""
+    if index is None:
+        return None
+    for place, item in enumerate(items):
+        if mapping(item).get("index", place) == index:
+            return place
+    return None
