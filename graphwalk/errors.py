@@ -67,7 +67,7 @@ class ModelError(GraphwalkError):
     """A provider call failed.
 
     `retryable`: trying again may help. `retry_after`: seconds that the server asks to wait, None if it did not say.
-    `context_overflow`: the conversation is longer than the model's context window.
+    `context_overflow`: the conversation is longer than the model's context window. `status`: of HTTP, None without one.
     """
 
     exit_code: ClassVar[int] = 4
@@ -80,11 +80,13 @@ class ModelError(GraphwalkError):
         retryable: bool = False,
         retry_after: float | None = None,
         context_overflow: bool = False,
+        status: int | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.retryable = retryable
         self.retry_after = retry_after
         self.context_overflow = context_overflow
+        self.status = status
 
 
 class OracleError(GraphwalkError):

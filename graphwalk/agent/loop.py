@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError, is_panic
 from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, Usage
+from graphwalk.models.finish_reasons import is_cut_off
 from graphwalk.models.langchain import Reporting, tool_message
 from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
 from graphwalk.models.trajectory import INTERNAL, ExitStatus, ToolResult, Trajectory, Turn
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("graphwalk")
 _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
-CUT_OFF = ("length", "max_tokens")
-"""Words of providers, in lower case, for a reply that ended at its output limit."""
 
 
 class Watcher:
@@ -186,7 +185,7 @@ async def tool_turn(episode: Episode, turns: Sequence[Turn], manager: "AsyncCall
     agent, toolbox, calls = episode.config, episode.prompt.toolbox, turn.message.tool_calls
     assert toolbox is not None
     refused = "no_json" if any(call.name == NO_CALL for call in calls) else None
-    if turn.finish_reason.lower() in CUT_OFF:
+    if is_cut_off(turn.finish_reason):
         refused = "cut_off"
     started = perf_counter()
     try:

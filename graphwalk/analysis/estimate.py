@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, takewhile
 
-from graphwalk.agent.loop import CUT_OFF, Episode, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.analysis.report.verdict import is_primary
 from graphwalk.analysis.statistics import ALPHA, least_p_value, lower_bound_in_words, units_needed
 from graphwalk.analysis.suite_analysis import analysis_of
@@ -118,7 +118,7 @@ class _ExpertModel(Wrapper):
             raise ModelError(f"{sent + written} tokens exceed the context window", context_overflow=True)
         if options.max_output_tokens is not None and written > options.max_output_tokens:
             text = (reply.message.content or "")[: options.max_output_tokens]
-            return replace(reply, message=replace(reply.message, content=text), finish_reason=CUT_OFF[0])
+            return replace(reply, message=replace(reply.message, content=text), finish_reason="length")
         return reply
 
 

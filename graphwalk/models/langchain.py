@@ -25,14 +25,8 @@ from graphwalk.models.chat import (
     sendable_name,
     to_dict,
 )
-from graphwalk.models.provider_replies import (
-    TEXT_HINT,
-    mapping,
-    status_error,
-    text,
-    tool_calls,
-    usage,
-)
+from graphwalk.models.provider_replies import mapping, status_error, text, tool_calls, usage
+from graphwalk.models.refusals import TEXT_HINT
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.variables import Variables
 

@@ -5,10 +5,12 @@ that the package does not know. Fields that are not interpreted here are kept in
 """
 
 import asyncio
+import json
 import re
+import ssl
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,10 @@ from graphwalk.models.chat import (
     sendable_arguments,
     sendable_name,
 )
+from graphwalk.models.finish_reasons import is_cut_off, is_of_model
 from graphwalk.models.provider_replies import (
+    SHOWN_CHARACTERS,
+    UnreadableCallError,
     mapping,
     reported_error,
     sequence,
@@ -33,6 +38,7 @@ from graphwalk.models.provider_replies import (
     text,
     tool_calls,
     usage,
+    without_reply,
 )
 from graphwalk.sanitise import one_line
 
@@ -42,11 +48,16 @@ if TYPE_CHECKING:
 JsonObject = dict[str, Any]
 """An object of a request or a reply. Of a reply nothing is known before it is checked."""
 
-_SHOWN_CHARACTERS = 200
 _CONNECT_SECONDS = 10.0
 _WINDOW_SECONDS = 2.0
-_UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
-"""Words of a server that refuses the state that it sent, as Groq does."""
+_SAYS_NOTHING_OF_STATE = frozenset({None, 401, 402, 403, 404, 408, 409, 413, 425, 429, 503, 504, 529})
+"""Statuses of errors about other things: a key, a name, a rate, a load. Groq refuses its own state with 400, the
+template of a model in llama.cpp with 500."""
+_STREAM = re.compile(rb"\s*(?:data|event|id|retry)?:")
+"""The beginning of a stream: a field, or a comment. JSON has none."""
+_LONGEST_FIELD = len("retry:")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DONE = "[DONE]"
 OPENAI_HOST = "api.openai.com"
 TextCallback = Callable[[str], Awaitable[None]] | None
 
@@ -77,25 +88,35 @@ class OpenAIModel(ABC):
         self._model = model
         self._variable = variable
         self._returns_state = True
+        self._state_failures = 0
         url = client.base_url
         self._source = f"{url.host}:{url.port}" if url.port else url.host
         self._at_openai = url.host == OPENAI_HOST or url.host.endswith(".azure.com")
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Return the model's next message. A server that refuses its own state gets none from then on."""
+        """Return the model's next message. A server that refuses its own state gets one try without it.
+
+        If that helps it gets none from then on. An error of status 500 may have passed by itself: it counts the second
+        time.
+        """
         with_state = self._returns_state
         try:
             return await self._complete(messages, tools, options, with_state)
         except ModelError as error:
-            if not with_state or not self._refuses_state(error, messages):
+            if not with_state or not self._may_refuse_state(error, messages):
                 raise
-        reply = await self._complete(messages, tools, options, with_state=False)
-        self._returns_state = False
+            refusal = error
+        try:
+            reply = await self._complete(messages, tools, options, with_state=False)
+        except ModelError:
+            raise refusal from None
+        self._state_failures += 1
+        self._returns_state = refusal.retryable and self._state_failures < 2
         return reply
 
-    def _refuses_state(self, error: ModelError, messages: Sequence[Message]) -> bool:
-        """Return True if a server refused a field that may be one of its own state."""
-        if error.retryable or not _UNKNOWN_FIELD.search(error.message):
+    def _may_refuse_state(self, error: ModelError, messages: Sequence[Message]) -> bool:
+        """Return True if a server may have refused its own state, whatever its words."""
+        if error.status in _SAYS_NOTHING_OF_STATE or error.context_overflow or isinstance(error, UnreadableCallError):
             return False
         return any(self._state_of(message) for message in messages)
 
@@ -104,10 +125,7 @@ class OpenAIModel(ABC):
     ) -> Reply:
         body = self._body(messages, tools, options, with_state)
         started = time.perf_counter()
-        answer = mapping(await self._post(body, options.on_text))
-        if answer.get("error"):
-            raise reported_error(answer["error"], self._source)
-
+        answer = self._reply_in(await self._post(body, options.on_text))
         message, finish_reason = self._read(answer, len(messages))
         return Reply(
             message,
@@ -116,6 +134,17 @@ class OpenAIModel(ABC):
             seconds=time.perf_counter() - started,
             model=answer["model"] if isinstance(answer.get("model"), str) else "",
         )
+
+    def _reply_in(self, answer: Any) -> JsonObject:
+        """Return a reply's JSON. Raise ModelError for one that is an error in a good status."""
+        if isinstance(answer, list) and answer:
+            answer = answer[0]
+        fields = mapping(answer)
+        if fields.get("error"):
+            raise reported_error(fields["error"], self._source)
+        if not self._has_reply(fields):
+            raise without_reply(answer, self._source)
+        return fields
 
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
@@ -127,9 +156,10 @@ class OpenAIModel(ABC):
         fields.update(self._options(tools, options))
         fields.update(options.extra)
 
+        if fields.get("stream"):
+            fields = {**self.stream_fields, **fields}
+
         body = {name: value for name, value in fields.items() if value is not None}
-        if body.get("stream"):
-            body = {**self.stream_fields, **body}
         for name, items in self._conversation(messages, tools, with_state).items():
             if items:
                 body[name] = items
@@ -213,12 +243,19 @@ class OpenAIModel(ABC):
         """Return messages and tools by their fields of a request; an empty list is not sent."""
 
     @abstractmethod
+    def _has_reply(self, fields: JsonObject) -> bool:
+        """Return True if the JSON of a response has the part where this API's replies are."""
+
+    @abstractmethod
     def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
         """Return message and finish reason. `sent`, the number of messages, is part of generated call ids."""
 
     @abstractmethod
-    async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
-        """Join the events of a stream to one body. Raise a retryable ModelError if the stream ends too early."""
+    async def _join(self, events: AsyncIterable[JsonObject | None], on_text: TextCallback) -> Any:
+        """Join the events of a stream, and None for `[DONE]`, to one body.
+
+        Raise a retryable ModelError if the stream ends too early.
+        """
 
     def _state_of(self, message: Message) -> JsonObject:
         """Return this API's state of a message, {} for a message from another API."""
@@ -232,48 +269,114 @@ class OpenAIModel(ABC):
         # A model may have written half a surrogate pair, which UTF-8 cannot encode: given the body, the package raises.
         content = compact_json(body).encode("utf-8", "replace")
         try:
-            # Some servers stream unasked, so the response is opened as a stream.
-            events = await self._client.post(
+            opened = await self._client.post(
                 self.path, content=content, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
             )
-            async with events:
-                response = events.response
-                if "text/event-stream" in response.headers.get("content-type", ""):
-                    return await self._join(events, on_text)
-                await response.aread()
+            async with opened:
+                return await self._read_response(opened.response, on_text)
         except ModelError:
             raise
         except openai.APIStatusError as error:
             raise self._refusal(error) from None
         except Exception as error:  # the package wraps some exceptions of its transport, and none of a stream
-            if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
-                raise reported_error(error.body or {"message": error.message}, self._source) from None
-            await self.probe()
-            raise self._no_whole_reply(error) from None
-        return self._json_of(response)
+            raise await self._no_whole_reply(error) from None
+
+    async def _read_response(self, response: Any, on_text: TextCallback) -> Any:
+        """Return the JSON of a response. Its beginning decides if it is a stream: many headers are wrong."""
+        chunks = response.aiter_bytes()
+        content = b""
+        async for chunk in chunks:
+            content = (content + chunk).removeprefix(_BYTE_ORDER_MARK)
+            if len(content.lstrip()) >= _LONGEST_FIELD:
+                break
+        if _STREAM.match(content):
+            return await self._join(self._events(content, chunks), on_text)
+
+        parts = [content]
+        async for chunk in chunks:
+            parts.append(chunk)
+        return self._json_of(b"".join(parts), response)
+
+    async def _events(self, start: bytes, chunks: AsyncIterable[bytes]) -> AsyncIterator[JsonObject | None]:
+        """Yield the JSON of each event of a stream, and None for `[DONE]`. Raise ModelError for an error in it."""
+        async for event_text in _event_texts(start, chunks):
+            if event_text.strip() == _DONE:
+                yield None
+                return
+            event = mapping(json.loads(event_text))
+            if event.get("error"):
+                raise reported_error(event["error"], self._source)
+            if event.get("object") == "error":
+                raise reported_error(event, self._source)
+            yield event
 
     def _refusal(self, error: "APIStatusError") -> ModelError:
         reason = error.response.text if error.body is None else error.body
         key = "the API key" if self._variable is None else f"{self._variable}_API_KEY"
         return status_error(error.status_code, error.response.headers, reason, self._source, key)
 
-    def _no_whole_reply(self, error: Exception) -> ModelError:
+    async def _no_whole_reply(self, error: Exception) -> ModelError:
+        """Return the error for a connection that failed. Raise that of `probe` if there is no server."""
+        tls_error = _tls_error(error)
+        if tls_error is not None:
+            return _no_trust(tls_error, self._source)
+        await self.probe()
         cause = error.__cause__ or error
         # Some messages contain the whole address, which may hold a key.
         words = "" if "://" in str(cause) else str(cause)
         message = f"no whole reply from {self._source}: {type(cause).__name__} {words}".rstrip()
         return ModelError(message, hint=f"is a server running at {self._source}?", retryable=True)
 
-    def _json_of(self, response: Any) -> Any:
+    def _json_of(self, content: bytes, response: Any) -> Any:
         """Return the JSON of a reply. Raise ModelError with its beginning if it is none."""
         try:
-            return response.json()
+            return json.loads(content)
         except (ValueError, RecursionError) as error:
             is_page = "html" in response.headers.get("content-type", "")
             cause = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
-            start = response.content[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
+            start = content[:SHOWN_CHARACTERS].decode("utf-8", "replace")
             hint = "a web page answered: check the base URL" if is_page else ""
             raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not is_page) from None
+
+
+async def _event_texts(start: bytes, chunks: AsyncIterable[bytes]) -> AsyncIterator[str]:
+    """Yield the data of each event of a stream, an event a line as models' servers write them.
+
+    `data: {"choices": []}` is `{"choices": []}`; comments and other fields are left out.
+    """
+    rest = b""
+    async for chunk in _chained(start, chunks):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield line[len(b"data:") :].decode()
+    if rest.startswith(b"data:"):
+        yield rest[len(b"data:") :].decode()
+
+
+async def _chained(start: bytes, chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    yield start
+    async for chunk in chunks:
+        yield chunk
+
+
+def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
+    """Return the error of TLS among the causes of an exception, None without one."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return error
+        certificate_error = getattr(error, "certificate_error", None)  # of aiohttp
+        error = certificate_error or error.__cause__ or error.__context__
+    return None
+
+
+def _no_trust(error: ssl.SSLError, source: str) -> ModelError:
+    """Return the error for a server whose certificate or TLS is refused: it runs, and a retry does not help."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        message = f"the certificate of {source} is not trusted: {error.verify_message}"
+        hint = "name the file of the authority that signed it: export SSL_CERT_FILE=FILE.pem"
+        return ModelError(message, hint=hint)
+    return ModelError(f"no TLS with {source}: {one_line(error)}", hint="check the address: https:// or http://")
 
 
 class ChatModel(OpenAIModel):
@@ -293,10 +396,8 @@ class ChatModel(OpenAIModel):
             "seed": options.seed,
         }
 
-        # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
-        if tools and (options.parallel_tool_calls is False or not self._at_openai):
-            fields["parallel_tool_calls"] = options.parallel_tool_calls
         if tools:
+            fields["parallel_tool_calls"] = options.parallel_tool_calls
             fields["tool_choice"] = options.tool_choice
         # Calls are cut off their text anyway, and OpenAI's reasoning models refuse the option.
         if options.stop and not self._at_openai:
@@ -329,6 +430,9 @@ class ChatModel(OpenAIModel):
             call.update(mapping(state.get("tool_calls")).get(call["id"], {}))
         return wire
 
+    def _has_reply(self, fields: JsonObject) -> bool:
+        return bool(_first_choice(fields))
+
     def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
         choice = _first_choice(fields)
         if choice.get("error"):
@@ -341,7 +445,7 @@ class ChatModel(OpenAIModel):
         if not isinstance(message, dict):
             raise ModelError(f"{self._source} sent a reply without a message", retryable=True)
 
-        written_calls = [mapping(call) for call in sequence(message.get("tool_calls"))]
+        written_calls = _written_calls(message)
         parts_of_calls = []
         for call in written_calls:
             function = mapping(call.get("function"))
@@ -363,7 +467,7 @@ class ChatModel(OpenAIModel):
 
     def _state(self, message: JsonObject, calls: Mapping[str, JsonObject]) -> JsonObject | None:
         """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
-        interpreted = {"role", "tool_calls"}
+        interpreted = {"role", "tool_calls", "function_call"}
         if isinstance(message.get("content"), str):
             interpreted.add("content")
         rest = {name: value for name, value in message.items() if name not in interpreted and value is not None}
@@ -381,13 +485,17 @@ class ChatModel(OpenAIModel):
             state["tool_calls"] = rest_of_calls
         return state
 
-    async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
+    async def _join(self, events: AsyncIterable[JsonObject | None], on_text: TextCallback) -> Any:
         streamed = _StreamedChat()
+        is_done = False
         async for event in events:
-            new_text = streamed.add(mapping(event))
+            if event is None:
+                is_done = True
+                break
+            new_text = streamed.add(event)
             if on_text is not None and new_text:
                 await on_text(new_text)
-        if streamed.finish_reason is None:
+        if streamed.finish_reason is None and not (is_done and streamed.has_content):
             raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
         return streamed.body()
 
@@ -395,6 +503,15 @@ class ChatModel(OpenAIModel):
 def _first_choice(fields: JsonObject) -> JsonObject:
     choices = sequence(fields.get("choices"))
     return mapping(choices[0]) if choices else {}
+
+
+def _written_calls(message: JsonObject) -> list[JsonObject]:
+    """Return the calls of a message in today's form; `{"function_call": {"name": …}}`, the form of 2023, is one."""
+    calls = [mapping(call) for call in sequence(message.get("tool_calls"))]
+    old_call = mapping(message.get("function_call"))
+    if not calls and old_call.get("name"):
+        calls.append({"function": old_call})
+    return calls
 
 
 class ResponsesModel(OpenAIModel):
@@ -458,10 +575,10 @@ class ResponsesModel(OpenAIModel):
             items.insert(0, {"role": message.role, "content": message.content or ""})
         return items
 
-    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
-        if not isinstance(fields.get("output"), list) or fields.get("status") in ("failed", "cancelled"):
-            raise ModelError(f"{self._source} sent a response without output", retryable=True)
+    def _has_reply(self, fields: JsonObject) -> bool:
+        return isinstance(fields.get("output"), list)
 
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
         output = [mapping(item) for item in fields["output"]]
         parts_of_calls = []
         parts_of_text: list[Any] = []
@@ -471,7 +588,7 @@ class ResponsesModel(OpenAIModel):
             if kind == "function_call":
                 parts_of_calls.append((item.get("call_id"), item.get("name"), item.get("arguments")))
             elif kind == "message":
-                parts_of_text.extend(sequence(item.get("content")))
+                parts_of_text.extend(_parts(item.get("content")))
             elif kind == "reasoning":
                 thoughts.extend(sequence(item.get("summary")))
 
@@ -493,9 +610,10 @@ class ResponsesModel(OpenAIModel):
             return None
         return {"format": self.format, "output": items}
 
-    async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
+    async def _join(self, events: AsyncIterable[JsonObject | None], on_text: TextCallback) -> Any:
         async for event in events:
-            event = mapping(event)
+            if event is None:
+                break
             if event.get("type") == "error":
                 return {"error": event}
             if event.get("type") in ("response.completed", "response.incomplete", "response.failed"):
@@ -519,12 +637,17 @@ def _are_of(items: Iterable[JsonObject], content: str, call_ids: list[str]) -> b
 
 def _finish_reason(fields: JsonObject, *, has_calls: bool) -> str:
     """Return the finish reason in the words of Chat Completions."""
-    if fields.get("status") != "incomplete":
+    status = fields.get("status") or "completed"
+    if status == "completed":
         return "tool_calls" if has_calls else "stop"
-    reason = mapping(fields.get("incomplete_details")).get("reason")
-    if reason == "max_output_tokens":
+    if status != "incomplete":
+        return text(status) or ""
+
+    # {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    reason = text(mapping(fields.get("incomplete_details")).get("reason")) or ""
+    if is_cut_off(reason):
         return "length"
-    return text(reason) or "incomplete"
+    return reason if reason and is_of_model(reason) else status
 
 
 def _returnable(item: JsonObject) -> JsonObject:
@@ -532,8 +655,13 @@ def _returnable(item: JsonObject) -> JsonObject:
     item = {name: value for name, value in item.items() if name not in ("id", "status")}
     if item.get("type") != "message":
         return {"type": "", **item}
-    item["content"] = _text_of(sequence(item.get("content")))
+    item["content"] = _text_of(_parts(item.get("content")))
     return item
+
+
+def _parts(content: Any) -> list[Any]:
+    """Return the parts of the content of a message; some servers send a text instead of a list."""
+    return [{"text": content}] if isinstance(content, str) else sequence(content)
 
 
 def _text_of(parts: Iterable[Any]) -> str:
@@ -561,6 +689,11 @@ class _StreamedChat:
         self._fields: JsonObject = {}
         self._message: JsonObject = {}
         self._calls: list[JsonObject] = []
+
+    @property
+    def has_content(self) -> bool:
+        """True if the model has written anything: text, a thought or a call."""
+        return bool(self._calls) or any(self._message.values())
 
     def add(self, event: JsonObject) -> str | None:
         """Add an event, and return the text in it."""

@@ -10,11 +10,14 @@ from typing import Any
 
 from graphwalk.errors import ModelError
 from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.models.refusals import Refusal, hint_for, refusal_of
 from graphwalk.models.text_calls import find_calls
 
 _LARGEST_COUNT = 2**53
 _LONGEST_MESSAGE = 100_000
 """Characters of a server's message; some send a web page. It is cut further after redaction."""
+SHOWN_CHARACTERS = 300
+"""Of a reply that cannot be read, in its error."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _HINTS = {
     401: "check {key}",
@@ -22,25 +25,24 @@ _HINTS = {
     404: "check the model's name and the base URL",
 }
 _RATE_CODES = ("rate_limit_exceeded", "server_is_overloaded")
-_OVERFLOW_CODES = ("context_length_exceeded", "exceed_context_size")
-_OVERFLOW = re.compile(
-    r"maximum context length|maximum model length|max_seq_len|available context size|context size has been exceeded"
-    r"|context (?:length|window)|prompt is too long|input is too long"
-    r"|too many (?:input )?tokens|input token count|maximum prompt length|input length"
-    r"|`inputs` tokens \+|inputs must have less than|context the overflows",
+_NO_CREDIT = re.compile(
+    r"(?:insufficient|not enough|no|out of|low|negative) (?:account )?(?:credit|balance|fund|quota)s?\b"
+    r"|balance (?:is )?(?:too low|not enough|insufficient)|insufficient_(?:quota|balance|credits)|payment required"
+    r"|in arrears|overdue|余额不足|欠费",
     re.IGNORECASE,
 )
-"""Messages of vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock and xAI, most of
-which have no error code for it. They count only with a status that blames the request."""
-_NO_TOOLS = re.compile(r"tool|function|grammar|response.?format|schema|structured.?output", re.IGNORECASE)
-"""In the message of a server that refuses tools, or the schema of a reply."""
+_NO_MODEL_OR_KEY = re.compile(
+    r"model\b.{0,80}\b(?:does not exist|not exist|not found|unknown|not available|not supported)"
+    r"|(?:no such|unknown|invalid|unsupported) model|(?:invalid|incorrect|missing|wrong) (?:api.?)?key|unauthori[sz]ed"
+    r"|authentication (?:failed|error|required)|permission denied",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words of a failure that comes again however often a request is sent."""
 _UNREADABLE_CALL = re.compile(
     r"error parsing tool call: raw='(.*)', err=|Failed to parse input at pos \d+: (.*)", re.DOTALL
 )
 """Messages of Ollama and llama.cpp, with what the model wrote."""
 _DURATION = re.compile(r"(\d+(?:\.\d*)?)(ms|s|)", re.IGNORECASE)
-TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_protocol=text"
-"""For a server or model without native tool calls, or without JSON schemas."""
 
 
 class UnreadableCallError(ModelError):
@@ -64,48 +66,82 @@ class UnreadableCallError(ModelError):
 
 
 def status_error(
-    status: int, headers: Mapping[str, str], body: Any, source: str, key: str = "the API key of this provider"
+    status: int,
+    headers: Mapping[str, str],
+    body: Any,
+    source: str,
+    key: str = "the API key of this provider",
+    *,
+    answered: int | None = None,
 ) -> ModelError:
     """Return the error of an HTTP status, unredacted.
 
     `body`: error object, a list of these (Gemini) or a text. `source`: the server's name. `key`: the variable of the
-    API key.
+    API key. `answered`: the status in the message, where the body says another one.
     """
     body = body[0] if isinstance(body, list) and body else body
     error = mapping(mapping(body).get("error")) or mapping(body)
     code = f"{error.get('code') or error.get('type') or ''}"
-    words = body
-    while isinstance(words, dict):
-        words = next((words[name] for name in ("message", "error", "detail", "msg") if words.get(name)), "")
-    message = ("" if words is None else str(words))[:_LONGEST_MESSAGE]
-    cause = f"{source} answered {status}: {message or 'no reason given'}"
+    message = _message_in(body)
+    cause = f"{source} answered {answered or status}: {message or 'no reason given'}"
+
     unreadable = _UNREADABLE_CALL.search(message)
     if unreadable or code == "tool_use_failed" or "failed_generation" in error:
         written = (unreadable[1] or unreadable[2]) if unreadable else text(error.get("failed_generation"))
         return UnreadableCallError(cause, written or "")
+
     if status == 413 and code in _RATE_CODES:
         status = 429
-    # An overflow is scored as the agent's failure, so the message alone does not decide.
-    by_words = status in (400, 422) and bool(_OVERFLOW.search(message))
-    overflow = by_words or status == 413 or code.startswith(_OVERFLOW_CODES)
-    retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
-    hint = _HINTS.get(status, "").format(key=key)
-    if 400 <= status < 500 and not (retryable or overflow) and _NO_TOOLS.search(message):
-        hint = TEXT_HINT
+    refusal = refusal_of(status, code, message)
+    is_of_no_use = refusal is not None or code == "insufficient_quota" or bool(_NO_CREDIT.search(message))
+    retryable = (status in _RETRYABLE or status >= 500) and not is_of_no_use
+    hint = ""
+    if not retryable and refusal is not Refusal.CONTEXT_OVERFLOW:
+        hint = hint_for(refusal, status, message) or _HINTS.get(status, "").format(key=key)
     wait = None
     if retryable:
         delays = [mapping(detail).get("retryDelay") for detail in sequence(error.get("details"))]
         wait = retry_after(headers, delays)
-    return ModelError(cause, hint=hint, retryable=retryable, retry_after=wait, context_overflow=overflow)
+    return ModelError(
+        cause,
+        hint=hint,
+        retryable=retryable,
+        retry_after=wait,
+        context_overflow=refusal is Refusal.CONTEXT_OVERFLOW,
+        status=status,
+    )
+
+
+def _message_in(body: Any) -> str:
+    """Return the message of an error: `{"error": {"message": "no"}}`, `{"detail": [{"msg": "no"}]}`, a text."""
+    words = body
+    while isinstance(words, dict):
+        words = next((words[name] for name in ("message", "error", "detail", "msg") if words.get(name)), "")
+    return ("" if words is None else str(words))[:_LONGEST_MESSAGE]
 
 
 def reported_error(body: Any, source: str) -> ModelError:
     """Return the error that a reply of status 200 contains (`{"error": {"code": 503, …}}`)."""
     code = body.get("code") if isinstance(body, dict) else None
-    status = 429 if code in _RATE_CODES else 502
-    if isinstance(code, int) and 400 <= code < 600:
-        status = code
-    return status_error(status, {}, body, source)
+    status = 502
+    if code in _RATE_CODES:
+        status = 429
+    elif str(code).isdecimal() and 400 <= int(str(code)) < 600:
+        status = int(str(code))
+    error = status_error(status, {}, body, source, answered=200)
+    if _NO_MODEL_OR_KEY.search(error.message):
+        error.retryable = False
+    return error
+
+
+def without_reply(body: Any, source: str) -> ModelError:
+    """Return the error for a response of status 200 that has no reply, with its beginning."""
+    error = reported_error(body, source)
+    written = json.dumps(body, ensure_ascii=False)
+    error.args = (f"{source} answered 200 without a reply: {written[:SHOWN_CHARACTERS]}",)
+    if _NO_CREDIT.search(written) or _NO_MODEL_OR_KEY.search(written):
+        error.retryable = False
+    return error
 
 
 def retry_after(headers: Mapping[str, str], durations: Iterable[Any] = ()) -> float | None:

@@ -296,7 +296,7 @@ HALF = stream({"choices": [{"delta": {"content": "half of"}}]}, done=False)
 FAULTS: dict[str, tuple[Answer, str]] = {
     "empty": (Answer(b""), ""),
     "deep": (Answer(b"[" * 100_000), ""),
-    "no message": (Answer({"choices": [{}]}), "without a message"),
+    "no message": (Answer({"choices": [{}]}), "without a reply"),
     "empty with an error": (Answer(b"", 500), "answered 500: no reason given"),
     "reset": (Answer(b"{", then="reset"), "no whole reply from 127.0.0.1"),
     "stream cut off": (HALF, "before the reply was whole"),
