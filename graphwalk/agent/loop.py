@@ -25,6 +25,7 @@ from graphwalk.models.chat import CallOptions, Message, Model, ToolCall, Usage
 from graphwalk.models.finish_reasons import is_cut_off
 from graphwalk.models.langchain import Reporting, tool_message
 from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
+from graphwalk.models.text_calls import CALL_AS_TEXT, is_call_as_text
 from graphwalk.models.trajectory import INTERNAL, ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.models.wrappers import BudgetSpentError
 from graphwalk.suites.suite import Prompt
@@ -176,6 +177,8 @@ async def model_turn(episode: Episode, turns: Sequence[Turn], *, last: bool = Fa
     nudges = sum(is_nudge(prompt, earlier) for earlier in turns)
     if nudges < agent.nudges and (next_user := prompt.nudge(text)) is not None:
         return Step([*turns, replace(turn, next_user=next_user)])
+    if agent.tool_protocol == "native" and is_call_as_text(reply.message, tools):
+        return Step([*turns, turn], ExitStatus.NO_ANSWER, CALL_AS_TEXT)
     return Step([*turns, turn], ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
 

@@ -77,9 +77,9 @@ class AgentConfig(Strict):
         return prompts
 
     @property
-    def parallel_tool_calls(self) -> bool:
-        """Return True if the model may call several tools in one turn."""
-        return self.max_calls_per_turn > 1
+    def parallel_tool_calls(self) -> bool | None:
+        """Return False if the model may call only one tool in a turn, None for the default of its server."""
+        return False if self.max_calls_per_turn == 1 else None
 
     @property
     def query_seconds(self) -> float:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import Any, Literal, Protocol, TypeVar
@@ -15,6 +15,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 _LONGEST_ARGUMENTS, _SHOWN_ARGUMENTS = 100_000, 1000
 """Characters: arguments that are sent back whole, and the beginning of longer ones."""
+_SEPARATOR = re.compile(r"[.:/|\s]|__")
 _FENCED = re.compile(r"\s*```\w*\s*(\{.*\})\s*```\s*", re.DOTALL)
 
 
@@ -88,6 +89,21 @@ class Message:
         """SHA-256 of the fields as JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return hashlib.sha256(canonical_json(values)).digest()
+
+
+def known_name(name: str, tools: Collection[str]) -> str:
+    """Return the known tool after the last separator of a name: `default_api:look`, `functions/look`, `mcp__s__look`.
+
+    Any other name is unchanged.
+    """
+    if name in tools:
+        return name
+    last = _SEPARATOR.split(name)[-1]
+    if last in tools:
+        return last
+    # A tool's own name may contain a separator: mcp__s__read__all
+    matches = [tool for tool in tools if name.endswith(tuple(f"{mark}{tool}" for mark in (".", ":", "/", "__")))]
+    return max(matches, key=len, default=name)
 
 
 def compact_json(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import yaml
 
 from graphwalk.config.resources import data_path
 from graphwalk.errors import ModelError
-from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, json_object
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolCall, ToolSpec, Wrapper, json_object
 
 Status = Literal["ok", "failed", "absent"]
 Finding = tuple[Status, str]
@@ -26,12 +26,19 @@ class Capability:
     detail: str
 
 
-async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capability]:
-    """Check all capabilities in order, each with a timeout of `seconds`. Stop if the first check gets no reply."""
+async def check_model(
+    model: Model, *, seconds: float = 120.0, options: CallOptions = CallOptions()
+) -> list[Capability]:
+    """Check all capabilities in order, each with a timeout of `seconds`. Stop if the first check gets no reply.
+
+    `options` are sent with each call.
+    """
+    model = _WithOptions(model, options)
     results: list[Capability] = []
     for name, check in _CHECKS.items():
         replied = False
         status: Status = "failed"
+        hint = ""
         try:
             async with asyncio.timeout(seconds):
                 status, detail = await check(model)
@@ -39,14 +46,27 @@ async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capabilit
         except TimeoutError:
             detail = f"no reply within {seconds:g} s"
         except ModelError as error:
-            detail = error.message
+            detail, hint = error.message, error.hint
         except Exception as error:
             # The interface allows only ModelError; other exceptions are what this test looks for.
             detail = f"raised {type(error).__name__} instead of ModelError: {error}"
-        results.append(Capability(name, status, detail[:_LONGEST_DETAIL]))
+        advice = f"\n→ {hint}" if hint else ""
+        results.append(Capability(name, status, detail[:_LONGEST_DETAIL] + advice))
         if not replied and len(results) == 1:
             break
     return results
+
+
+class _WithOptions(Wrapper):
+    """A model that is called with the options of a user, beside those of a check."""
+
+    def __init__(self, inner: Model, options: CallOptions) -> None:
+        super().__init__(inner)
+        self._options = options
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        options = replace(self._options, response_schema=options.response_schema)
+        return await self.inner.complete(messages, tools, options)
 
 
 async def _plain_text(model: Model) -> Finding:
@@ -57,7 +77,7 @@ async def _plain_text(model: Model) -> Finding:
 async def _tool_call(model: Model) -> Finding:
     message = (await _ask(model, "tool_call", (_tool(),))).message
     if not message.tool_calls:
-        return "absent", f"no tool call; set tool_protocol to text. It wrote {message.content!r}"
+        return "absent", f"no tool call: try -o agent.tool_protocol=text. It wrote {message.content!r}"
     good = all(
         call.name == _tool().name and "city" in (json_object(call.arguments) or {}) for call in message.tool_calls
     )

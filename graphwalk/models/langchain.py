@@ -253,7 +253,7 @@ def _reasoning(reply: Any) -> str | None:
 
 def _failure(error: Exception, name: str) -> ModelError:
     """Return the ModelError for an exception of an integration; nearly all have an HTTP status."""
-    status = getattr(error, "status_code", None)
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", {})
         return status_error(status, headers, getattr(error, "body", None) or str(error), name)

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from urllib.request import getproxies
 
 from graphwalk.errors import ModelError
@@ -56,9 +57,11 @@ template of a model in llama.cpp with 500."""
 _STREAM = re.compile(rb"\s*(?:data|event|id|retry)?:")
 """The beginning of a stream: a field, or a comment. JSON has none."""
 _LONGEST_FIELD = len("retry:")
+_MOST_SPACE = 4096
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DONE = "[DONE]"
 OPENAI_HOST = "api.openai.com"
+_AZURE_HOSTS = (".azure.com", ".azure.us", ".azure.cn")
 TextCallback = Callable[[str], Awaitable[None]] | None
 
 
@@ -67,6 +70,16 @@ def is_local(host: str) -> bool:
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost"
+
+
+def _path_of(client: "AsyncOpenAI", path: str, model: str) -> str:
+    """Return the path of an API. Azure's client finds the deployment in a body that is an object; ours is bytes."""
+    from openai import AsyncAzureOpenAI
+
+    has_deployment = "/deployments/" in client.base_url.path
+    if not isinstance(client, AsyncAzureOpenAI) or has_deployment or path != ChatModel.path:
+        return path
+    return f"/deployments/{quote(model, safe='')}{path}"
 
 
 class OpenAIModel(ABC):
@@ -91,7 +104,8 @@ class OpenAIModel(ABC):
         self._state_failures = 0
         url = client.base_url
         self._source = f"{url.host}:{url.port}" if url.port else url.host
-        self._at_openai = url.host == OPENAI_HOST or url.host.endswith(".azure.com")
+        self._at_openai = url.host == OPENAI_HOST or url.host.endswith(_AZURE_HOSTS)
+        self._path = _path_of(client, self.path, model)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Return the model's next message. A server that refuses its own state gets one try without it.
@@ -270,7 +284,7 @@ class OpenAIModel(ABC):
         content = compact_json(body).encode("utf-8", "replace")
         try:
             opened = await self._client.post(
-                self.path, content=content, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+                self._path, content=content, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
             )
             async with opened:
                 return await self._read_response(opened.response, on_text)
@@ -287,7 +301,7 @@ class OpenAIModel(ABC):
         content = b""
         async for chunk in chunks:
             content = (content + chunk).removeprefix(_BYTE_ORDER_MARK)
-            if len(content.lstrip()) >= _LONGEST_FIELD:
+            if len(content.lstrip()) >= _LONGEST_FIELD or len(content) > _MOST_SPACE:
                 break
         if _STREAM.match(content):
             return await self._join(self._events(content, chunks), on_text)

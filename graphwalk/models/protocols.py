@@ -58,7 +58,7 @@ class TextProtocol:
         content = message.content or ""
         for heading in self._stop:
             content = content.partition(heading)[0].rstrip()
-        return replace(message, content=content or None), find_calls(content, [tool.name for tool in tools]).calls
+        return replace(message, content=content or None), _calls_in_text(content, tools)
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
@@ -222,7 +222,12 @@ def _calls(content: str, tools: Sequence[ToolSpec]) -> Sequence[tuple[str, str]]
         return [(str(item[_TOOL]), json.dumps(item.get(_ARGUMENTS) or {})) for item in items]
     if _ANSWER in fields:
         return []
-    return find_calls(content, [tool.name for tool in tools]).calls or [(NO_CALL, content)]
+    return _calls_in_text(content, tools) or [(NO_CALL, content)]
+
+
+def _calls_in_text(content: str, tools: Sequence[ToolSpec]) -> Sequence[tuple[str, str]]:
+    schemas = {tool.name: tool.parameters for tool in tools}
+    return find_calls(content, schemas, schemas).calls
 
 
 def _loaded(text: str) -> Any:

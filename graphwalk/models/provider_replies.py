@@ -57,10 +57,10 @@ class UnreadableCallError(ModelError):
 
     def reply(self, tools: Iterable[ToolSpec], sent: int) -> Reply:
         """Return the text as the model's reply, with the calls in it. `sent`: the number of messages, for their ids."""
-        names = [tool.name for tool in tools]
-        if not names:
+        schemas = {tool.name: tool.parameters for tool in tools}
+        if not schemas:
             return Reply(Message("assistant", self.text))
-        calls, before = find_calls(self.text, names)
+        calls, before = find_calls(self.text, schemas, schemas)
         called = tuple(ToolCall.of_model(f"call_{sent}_{i}", *call) for i, call in enumerate(calls))
         return Reply(Message("assistant", before or None, called))
 

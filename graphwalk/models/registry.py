@@ -9,20 +9,21 @@ episode, not the run.
 import hashlib
 import json
 import re
+import ssl
 import traceback
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
-from urllib.request import getproxies
+from urllib.request import getproxies, proxy_bypass
 
 from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Wrapper
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Wrapper, known_name
 from graphwalk.models.openai import OPENAI_HOST, ChatModel, OpenAIModel, ResponsesModel, is_local
 from graphwalk.models.provider_replies import UnreadableCallError
-from graphwalk.variables import Variables, server_variable
+from graphwalk.variables import Variables, process_variable, server_variable
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ _PROVIDER_HOSTS = {urlsplit(url).hostname for url in SERVERS.values() if url} - 
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 LONGEST_REPLY = 1 << 27
 """Bytes of a reply or a stream, decompressed: a few megabytes of gzip can hold more than the memory."""
+_AZURE_ENDPOINT, _AZURE_VERSION = "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION"
+"""Variables that the `openai` package reads for Azure."""
+_SOCKS = "socks://"
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
 """Timeouts: connecting, between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
 PROVIDERS = Registry(
@@ -128,13 +132,15 @@ class Guarded(Wrapper):
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
             redact, message = self._secrets.redact_certain, reply.message
+            names = {tool.name for tool in tools}
             state = message.provider_state
             clean = replace(
                 message,
                 content=message.content and redact(message.content),
                 reasoning=message.reasoning and redact(message.reasoning),
                 tool_calls=tuple(
-                    ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls
+                    ToolCall(redact(c.id), known_name(redact(c.name), names), redact(c.arguments))
+                    for c in message.tool_calls
                 ),
                 provider_state=state and json.loads(redact(json.dumps(state))),
             )
@@ -173,9 +179,14 @@ def open_server(spec: str, variables: Variables, **client: Any) -> OpenAIModel:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
     address = base_url(spec, variables)
     if address is None:
-        address = variables.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+        purpose = f"it is the address of the server behind {spec}"
+        if spec.startswith("azure/"):
+            purpose += f"; {_AZURE_ENDPOINT} is another name for it"
+        address = variables.require(f"{variable}_BASE_URL", purpose)
     reasoning = spec.startswith("openai/") and _REASONING_MODEL.match(model)
     kind = ResponsesModel if reasoning or spec.startswith("openai-responses/") else ChatModel
+    if spec.startswith("azure/") and _azure_version(variables):
+        client = {**client, "api_version": _azure_version(variables)}
     return kind(spec, _open_client(variable, address, variables, client), model, variable)
 
 
@@ -194,18 +205,40 @@ def base_url(spec: str, variables: Variables) -> str | None:
     if spec.partition("/")[0] not in SERVERS:
         return None
     variable, _, address = _server(spec)
-    return variables.get(f"{variable}_BASE_URL") or address
+    if own := variables.get(f"{variable}_BASE_URL"):
+        return own
+    return _azure_address(variables) if spec.startswith("azure/") else address
+
+
+def _azure_address(variables: Variables) -> str | None:
+    """Return the address of the v1 API of AZURE_OPENAI_ENDPOINT, of the endpoint alone for a version by date."""
+    endpoint = (variables.get(_AZURE_ENDPOINT) or "").rstrip("/")
+    if not endpoint:
+        return None
+    endpoint = endpoint.removesuffix("/v1").removesuffix("/openai")
+    if _azure_version(variables):
+        return endpoint
+    version = variables.get(_AZURE_VERSION)
+    return f"{endpoint}/openai/v1/{f'?api-version={version}' if version else ''}"
+
+
+def _azure_version(variables: Variables) -> str | None:
+    """Return the version by date (`2024-10-21`) with which AZURE_OPENAI_ENDPOINT is called; None: by the v1 API."""
+    version = variables.get(_AZURE_VERSION) or ""
+    is_date = re.match(r"\d{4}-", version)
+    return version if is_date and not variables.get("AZURE_OPENAI_BASE_URL") else None
 
 
 def openai_model(client: "AsyncOpenAI", model: str) -> OpenAIModel:
     """Return a model that calls your own `openai.AsyncOpenAI` client: Responses for OpenAI's reasoning models.
 
-    The client's retries are not used, and it is not closed. Raise ConfigError for any other object.
+    An `AsyncAzureOpenAI` calls the deployment with the model's name. The client's retries are not used, and it is not
+    closed. Raise ConfigError for any other object.
     """
-    from openai import AsyncAzureOpenAI, AsyncOpenAI
+    from openai import AsyncOpenAI
 
-    if not isinstance(client, AsyncOpenAI) or isinstance(client, AsyncAzureOpenAI):
-        hint = "openai_model(AsyncOpenAI(), …); for Azure with base_url https://RESOURCE.openai.azure.com/openai/v1"
+    if not isinstance(client, AsyncOpenAI):
+        hint = "openai_model(AsyncOpenAI(), …) or openai_model(AsyncAzureOpenAI(…), …)"
         raise ConfigError(f"{type(client).__name__} is not an AsyncOpenAI client", hint=hint)
     reasoning = client.base_url.host == OPENAI_HOST and _REASONING_MODEL.match(model)
     kind = ResponsesModel if reasoning else ChatModel
@@ -242,14 +275,17 @@ def server_of(spec: str, variables: Variables) -> str | None:
 
 def _open_client(variable: str, address: str, variables: Variables, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient, Timeout
+    from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient, Timeout
 
-    host = _host(f"{variable}_BASE_URL", address)
+    address_variable = f"{variable}_BASE_URL"
+    if variable == "AZURE_OPENAI" and not variables.get(address_variable):
+        address_variable = _AZURE_ENDPOINT
+    host = _host(address_variable, address)
     name, local = f"{variable}_API_KEY", is_local(host)
     if local:
         key = variables.get(name) or "none"
     else:
-        variables.check_receiver(f"{variable}_BASE_URL", name)
+        variables.check_receiver(address_variable, name)
         key = variables.require(name, "the server wants a key (docs/models.md)")
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
@@ -262,15 +298,25 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
     httpx = not local and any(proxy.startswith("socks") or "@" in proxy for proxy in getproxies().values())
     transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
     timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
+    settings: dict[str, Any] = {"trust_env": not local, "timeout": timeout}
+    if (certificates := _certificates(variables)) is not None:
+        settings["verify"] = certificates
+    if not local and any(proxy.startswith(_SOCKS) for proxy in getproxies().values()):
+        settings |= {"trust_env": False, "proxy": _proxy_for(url.scheme, host)}
     defaults = {
         "api_key": key,
         "base_url": url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl(),
         "default_query": dict(parse_qsl(url.query)),
         "max_retries": 0,
         "timeout": timeout,
-        "http_client": transport(trust_env=not local, timeout=timeout, event_hooks={"response": [_bound]}),
+        "http_client": transport(**settings, event_hooks={"response": [_bound]}),
     }
-    client = AsyncOpenAI(**{**defaults, **arguments, "default_headers": headers})
+    client: AsyncOpenAI
+    if "api_version" in arguments:
+        defaults["azure_endpoint"] = defaults.pop("base_url")
+        client = AsyncAzureOpenAI(**{**defaults, **arguments, "default_headers": headers})
+    else:
+        client = AsyncOpenAI(**{**defaults, **arguments, "default_headers": headers})
     if "organization" not in arguments and "project" not in arguments:
         # Other servers do not get the account at OpenAI.
         ours = variables if host == OPENAI_HOST else Variables()
@@ -291,6 +337,32 @@ async def _bound(response: Any) -> None:
             yield piece
 
     response.aiter_bytes = aiter_bytes
+
+
+def _certificates(variables: Variables) -> ssl.SSLContext | None:
+    """Return the certificates of SSL_CERT_FILE and SSL_CERT_DIR, for servers on this machine too; None: the usual ones.
+
+    Raise ConfigError if they cannot be read.
+    """
+    file = variables.get("SSL_CERT_FILE") or process_variable("SSL_CERT_FILE")
+    folder = variables.get("SSL_CERT_DIR") or process_variable("SSL_CERT_DIR")
+    if not (file or folder):
+        return None
+    try:
+        return ssl.create_default_context(cafile=file, capath=folder)
+    except OSError as error:  # also of TLS: a file without certificates
+        place = f"SSL_CERT_FILE ({file})" if file else f"SSL_CERT_DIR ({folder})"
+        hint = "name a file of certificates in PEM form, or unset the variable"
+        raise ConfigError(f"{place} cannot be read: {error.strerror or error}", hint=hint) from None
+
+
+def _proxy_for(scheme: str, host: str) -> str | None:
+    """Return the proxy of a host, None without one; `socks://`, as desktops write it, is SOCKS 5."""
+    if proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(scheme) or proxies.get("all")
+    return proxy.replace(_SOCKS, "socks5://", 1) if proxy else None
 
 
 def _host(variable: str, address: str) -> str:

@@ -1,6 +1,6 @@
 """Wrappers around a provider: each is a model that adds one behaviour and forwards the rest.
 
-    Cached(TextTools(Retrying(RateLimited(Budgeted(provider)))))
+    Cached(TextTools(Retrying(RateLimited(WholeReplies(Budgeted(provider))))))
 
 The provider itself is wrapped in `Guarded`, where its texts and exceptions are sanitised.
 """
@@ -29,8 +29,11 @@ from graphwalk.models.chat import (
     from_dict,
     to_dict,
 )
+from graphwalk.models.finish_reasons import is_broken_off, is_unknown
 from graphwalk.models.prices import KnownPrice
+from graphwalk.models.text_calls import CALL_AS_TEXT, is_call_as_text
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
+from graphwalk.sanitise import one_line
 from graphwalk.seeds import stdlib_random
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
@@ -162,6 +165,34 @@ def priced(usage: Usage, price: KnownPrice) -> Usage:
 
 def _pessimistic(tokens: int) -> int:
     return math.ceil(tokens * (1 + RULE_ERROR))
+
+
+class WholeReplies(Wrapper):
+    """A model whose replies end as it wanted, at a limit or by a filter.
+
+    A reply that its server broke off is a failure that may be retried; it is charged to the budget before. A word that
+    is not known is taken as a good end; `note` gets a sentence about each such word, once.
+    """
+
+    def __init__(self, inner: Model, note: Callable[[str], object]) -> None:
+        super().__init__(inner)
+        self._note = note
+        self._unknown: set[str] = set()
+        self._named_call = False
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Raise ModelError for a reply that was broken off."""
+        reply = await self.inner.complete(messages, tools, options)
+        reason = one_line(reply.finish_reason)
+        if is_broken_off(reason):
+            raise ModelError(f"{self.name}: its server broke the reply off ({reason})", retryable=True)
+        if is_unknown(reason) and reason not in self._unknown:
+            self._unknown.add(reason)
+            self._note(f'{self.name} ended a reply with "{reason}", which is not known: it is taken as whole')
+        if not self._named_call and is_call_as_text(reply.message, tools):
+            self._named_call = True
+            self._note(f"{self.name}: {CALL_AS_TEXT}")
+        return reply
 
 
 class RateLimited(Wrapper):
@@ -337,5 +368,5 @@ def wrap(
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
     model: Model = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
-    model = RateLimited(model, limits, note)
+    model = RateLimited(WholeReplies(model, note), limits, note)
     return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name), note)

@@ -63,7 +63,7 @@ def chats_of(
             messages, offered = [*messages, answer_now(agent)], ()
         if writer is not None:
             messages, _, _ = writer.outgoing(messages, offered, options)
-            message = writer.written(message, agent.parallel_tool_calls)
+            message = writer.written(message, agent.parallel_tool_calls is not False)
         sent = [_message(one, protocol) for one in messages]
         if sent[: len(waiting)] != waiting:
             yield waiting, first_new

@@ -22,6 +22,7 @@ from graphwalk.analysis.report.suite_report import (
 )
 from graphwalk.analysis.statistics import estimate_means, estimate_shares, tasks_of
 from graphwalk.errors import ConfigError
+from graphwalk.models.finish_reasons import is_unknown
 from graphwalk.runs.experiment import DEFAULT_PROTOCOL
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
@@ -59,8 +60,17 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str =
     baselines, tasks, remarks = list[Row](), set[str](), set[str | None]()
     constants: dict[str, list[_ConstantTask]] = {}
 
+    unknown_ends: Counter[str] = Counter()
+
+    def counted_ends() -> Iterator[ResultRecord]:
+        for result in results:
+            for turn in result.get("trajectory", {}).get("turns", ()):
+                reason = turn.get("finish_reason", "")
+                unknown_ends[one_line(reason)] += is_unknown(reason)
+            yield result
+
     def episodes() -> Iterator[Row]:
-        for result in suite.records(results, protocol):
+        for result in suite.records(counted_ends(), protocol):
             if result["task_id"] not in tasks:
                 tasks.add(result["task_id"])
                 baselines.extend(tuple(_values(baseline, suite)) for baseline in suite.baselines(result))
@@ -78,6 +88,9 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str =
     frame = _frame(episodes(), suite)
     for of_kind in constants.values():
         baselines += _constant_results(of_kind)
+    for reason, number in unknown_ends.items():
+        if number:
+            remarks.add(f'Replies that ended with "{reason}", which is not known, and are taken as whole: {number:,}.')
     return Observations(suite, frame, _frame(baselines, suite), sorted(filter(None, remarks)))
 
 
