@@ -19,6 +19,7 @@ from graphwalk.models.protocols import TextProtocol, protocol_of
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.models.trajectory import ExitStatus, ToolResult
+from graphwalk.runs.context_window import window_warnings
 from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
@@ -256,6 +257,7 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
     `windows`: context window by model, as its server reports it.
     """
     plan, played = await _play_experts(experiment, windows, SAMPLE, judged=False)
+    warnings = [f"{warning}." for warning in await window_warnings(experiment, plan, windows)]
     rows = []
     for (model, setting), number in Counter((one.key.model, one.key.setting) for one in plan.episodes).items():
         total: Counter[str] = Counter()
@@ -276,6 +278,7 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
         dict(experiment.prices),
         [
             *window_notes(windows),
+            *warnings,
             *plan.notes(),
             *_significance(experiment, plan),
             *_assumptions(experiment, rows, played, len(plan.tasks)),

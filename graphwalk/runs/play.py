@@ -23,6 +23,7 @@ from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import Guarded
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
+from graphwalk.runs.context_window import window_warnings
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder, run_log
 from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, texts_of
@@ -147,7 +148,7 @@ async def _play_run(
                 model = experiment.config.extractor.model
                 note(f"no API key for the extractor {model}: replies are scored as the parser reads them")
             progress.priced(finished.usage, experiment.prices)
-            for text in plan.notes():
+            for text in (*plan.notes(), *await window_warnings(experiment, plan, windows)):
                 note(text)
             async with RunModels(experiment, folder.replies_path, note) as models:
                 if finished.status_of:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -115,7 +116,13 @@ def report_of(
     reference, notes = _published(declared, config, without_extractor=without_extractor)
     try:
         observed = observe(named_records(), declared, config["protocol"])
-        report = report_on(observed, reference=reference, seed=config["seed"], primary=config.get("primary"))
+        report = report_on(
+            observed,
+            reference=reference,
+            seed=config["seed"],
+            primary=config.get("primary"),
+            windows=_windows(manifest),
+        )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
@@ -145,10 +152,11 @@ def report_on(
     reference: Reference = NOT_PUBLISHED,
     seed: int = 0,
     primary: Sequence[str] | None = None,
+    windows: Mapping[str, int] = MappingProxyType({}),
 ) -> Report:
     """Return the report of observed results. `seed` is used by randomisation tests with many graphs.
 
-    `primary`: the two settings of the primary comparison.
+    `primary`: the two settings of the primary comparison. `windows`: the context window by model, where it is known.
     """
     declared, episodes = observed.suite, observed.episodes
     rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
@@ -163,6 +171,7 @@ def report_on(
         pairs_by_size=by_size,
         baselines=baselines,
         primary=primary,
+        windows=windows,
     )
     return Report(
         suite=declared,
@@ -244,6 +253,18 @@ def _is_part(part: Any, whole: Any) -> bool:
         names = (part.keys() | whole.keys()) - {"count"}
         return all(_is_part(part.get(name), whole.get(name)) for name in names)
     return bool(part == whole)
+
+
+def _windows(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """Return the context window by the model's name: the smaller one of its server's and `limits.context_tokens`."""
+    config = manifest["config"]
+    limit, reported = config["limits"].get("context_tokens"), manifest.get("context_tokens", {})
+    windows = {}
+    for model in config["models"] or reported:
+        known = [tokens for tokens in (limit, reported.get(model)) if tokens]
+        if known:
+            windows[config["names"].get(model, model)] = min(known)
+    return windows
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:

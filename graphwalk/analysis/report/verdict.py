@@ -7,6 +7,7 @@ interval does not contain 0.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -46,8 +47,12 @@ def verdict_on(
     pairs_by_size: Sequence[Mapping[str, Any]],
     baselines: Sequence[ReportRow] = (),
     primary: Sequence[str] | None = None,
+    windows: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Yield the verdict, overall and by size of the graph. The comparison of the two `primary` settings comes first."""
+    """Yield the verdict, overall and by size of the graph. The comparison of the two `primary` settings comes first.
+
+    `windows`: the context window by model, where it is known.
+    """
     yield from _failures(episodes)
     scored = [row for row in rows if row[ACCURACY] is not None]
     if not scored:
@@ -60,6 +65,9 @@ def verdict_on(
 
     names = _Names(scored)
     best = _best(scored)
+    yield from _overflows(scored, names, windows)
+    if all(row.get("context_overflows") == row["scored"] for row in scored):
+        return
     if not best[0][ACCURACY]:
         answers = counted(sum(row["scored"] for row in scored), "answer")
         yield f"No answer is correct: 0 of {answers} by {_join(names.of_rows(scored))}."
@@ -275,6 +283,16 @@ def _failures(episodes: pl.DataFrame) -> Iterator[str]:
         sentences.append(f"{count} × {cause.rstrip('.')}.")
     sentences.append("Resume the run once the cause is removed.")
     yield " ".join(sentences)
+
+
+def _overflows(rows: Sequence[ReportRow], names: _Names, windows: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many answers of each player ran out of context: `4 of 4 answers ran out of context (3,000 tokens)`."""
+    for row in rows:
+        if row.get("context_overflows"):
+            window = windows.get(row["model"])
+            size = f" ({window:,} tokens)" if window else ""
+            answers = counted(row["scored"], "answer")
+            yield f"{names.of_row(row)}: {row['context_overflows']:.0f} of {answers} ran out of context{size}."
 
 
 def _score(row: ReportRow, guesses: Mapping[str, float]) -> str:
