@@ -1,4 +1,4 @@
-"""How a reply ended, by the word of its provider: by its model, at a limit, or broken off by the server."""
+"""How a reply ended, in the word of its provider: by its model, at a limit, or because the server stopped it."""
 
 import re
 
@@ -63,7 +63,7 @@ _BROKEN_OFF = re.compile(
 
 
 def end_of(finish_reason: str) -> str:
-    """Return a finish reason in small letters, without what stands before it.
+    """Return a finish reason in small letters, without the words before it.
 
     `STOP` → `stop`, `FinishReason.MAX_TOKENS` → `max_tokens`,
     `function_call_filter: MALFORMED_FUNCTION_CALL` → `malformed_function_call`.

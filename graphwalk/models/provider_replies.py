@@ -77,7 +77,7 @@ def status_error(
     """Return the error of an HTTP status, unredacted.
 
     `body`: error object, a list of these (Gemini) or a text. `source`: the server's name. `key`: the variable of the
-    API key. `answered`: the status in the message, where the body says another one.
+    API key. `answered`: the status in the message, where the body has another one.
     """
     body = body[0] if isinstance(body, list) and body else body
     error = mapping(mapping(body).get("error")) or mapping(body)

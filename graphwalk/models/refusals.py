@@ -1,7 +1,7 @@
-"""What a server that refuses a request means, by its status and its words, and the next step.
+"""The meaning of a refusal, by its status and its words, and the next step.
 
-A conversation that is too long for the model is scored as the agent's failure. So an overflow is only what an error of
-the model's API says of the *input alone*. A limit of a proxy is none, nor an output limit that does not fit beside the
+A conversation that is too long for the model is scored as the agent's failure. So a refusal is an overflow only if an error of
+the model's API refuses the *input alone*. A limit of a proxy is none, nor an output limit that does not fit beside the
 input.
 """
 
@@ -13,7 +13,7 @@ TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_protocol=te
 
 
 class Refusal(StrEnum):
-    """What was wrong with a request."""
+    """The cause of a refusal."""
 
     CONTEXT_OVERFLOW = "context_overflow"
     OUTPUT_LIMIT = "output_limit"
@@ -42,7 +42,7 @@ _OF_TOKENS = re.compile(
 )
 """The tokens of a conversation, in the words of a server."""
 _TOO_MANY = re.compile(
-    r"exceed|too (?:long|large|many)|(?:long|larg|great)er than|(?:more|less) than|no more than|maximum|at most"
+    r"exceed|too (?:long|large|many)|(?:longer|larger|greater) than|(?:more|less) than|no more than|maximum|at most"
     r"|cannot be|reduce|shorten|overflows|not enough|should be|should not|must be|must not|over the limit|out of range"
     r"|beyond|range of|超长|超出|超过|过长",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ _OUTPUT_FIELD = re.compile(
     r"max_?(?:completion_?|new_?|output_?)?tokens|maximum tokens (?:you|value)|(?:completion|output) tokens",
     re.IGNORECASE,
 )
-_OUTPUT = re.compile(rf"{_OUTPUT_FIELD.pattern}|completion|output|generat", re.IGNORECASE)
+_OUTPUT = re.compile(rf"{_OUTPUT_FIELD.pattern}|completion|output|generation|generating|generated?\b", re.IGNORECASE)
 """The tokens of a reply, in the words of a server."""
 _NUMBER = r"(\d[\d,]*)(?:\.0)?"
 _INPUT_NUMBERS = re.compile(

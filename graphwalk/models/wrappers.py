@@ -170,7 +170,7 @@ def _pessimistic(tokens: int) -> int:
 class WholeReplies(Wrapper):
     """A model whose replies end as it wanted, at a limit or by a filter.
 
-    A reply that its server broke off is a failure that may be retried; it is charged to the budget before. A word that
+    A reply that its server stopped is a failure that may be retried; it is charged to the budget before. A word that
     is not known is taken as a good end; `note` gets a sentence about each such word, once.
     """
 
@@ -181,7 +181,7 @@ class WholeReplies(Wrapper):
         self._named_call = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Raise ModelError for a reply that was broken off."""
+        """Raise ModelError for a reply that its server stopped."""
         reply = await self.inner.complete(messages, tools, options)
         reason = one_line(reply.finish_reason)
         if is_broken_off(reason):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.files.json_lines import decode_line, encode_line
-from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict, to_dict
+from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict, known_name, to_dict
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.runs.record import Result
 
@@ -117,3 +117,12 @@ def test_long_arguments_are_sent_back_shortened(written: str) -> None:
     assert written.startswith(shown[:500])
     assert len(shown) < 2000
     assert message.tool_calls[0].arguments == written
+
+
+@pytest.mark.parametrize(
+    "name", ["look", "default_api:look", "functions/look", "functions.look", "mcp__s__look", "a.b/c:look"]
+)
+def test_a_known_tool_after_the_last_separator(name: str) -> None:
+    assert known_name(name, {"look", "read_all"}) == "look"
+    assert known_name("mcp__s__read_all", {"look", "read_all"}) == "read_all"
+    assert known_name("overlook", {"look"}) == "overlook"

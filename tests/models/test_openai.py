@@ -121,6 +121,16 @@ MESSAGES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "no message": ("chat", {"choices": [{"finish_reason": "length"}]}, {"content": None, "tool_calls": ()}),
     "reasoning content": ("chat", chat("x", reasoning_content="hm"), {"reasoning": "hm"}),
     "reasoning summaries": ("responses", with_summary("a", "b"), {"reasoning": "a\n\nb"}),
+    "a call of 2023": (
+        "chat",
+        chat(function_call={"name": "look", "arguments": "{}"}),
+        {"tool_calls": (ToolCall("call_1_0", "look", "{}"),), "provider_state": None},
+    ),
+    "content as a text": (
+        "responses",
+        {"status": "completed", "output": [{"type": "message", "content": "hello"}]},
+        {"content": "hello"},
+    ),
     "odd calls": (
         "chat",
         ODD_CALLS,
@@ -162,6 +172,21 @@ async def test_the_finish_reason_of_an_incomplete_response(reasoning_model: Open
     for why, reason in (("max_output_tokens", "length"), ("content_filter", "content_filter")):
         body = responses("x", status="incomplete", incomplete_details={"reason": why})
         assert (await read(reasoning_model, server, body)).finish_reason == reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"status": "in_progress"}, "in_progress"),
+        ({"status": "incomplete"}, "incomplete"),
+        ({"status": "incomplete", "incomplete_details": {"reason": "server_gone"}}, "incomplete"),
+        ({"status": None}, "stop"),
+    ],
+)
+async def test_the_end_of_a_response_that_its_server_broke_off(
+    reasoning_model: OpenAIModel, server: ModelServer, fields: dict[str, Any], reason: str
+) -> None:
+    assert (await read(reasoning_model, server, responses("x", **fields))).finish_reason == reason
 
 
 def chunk(reason: str | None = None, **delta: Any) -> dict[str, Any]:
@@ -253,6 +278,31 @@ async def test_the_text_of_a_response_is_passed_on_as_it_arrives(
     assert "stream_options" not in server.requests[0].body
 
 
+STREAMED = stream(chunk(content="yes"), chunk("stop")).payload()
+BY_CONTENT = {
+    "a stream as JSON": (STREAMED, "application/json"),
+    "JSON as a stream": (json.dumps(chat("yes")).encode(), "text/event-stream"),
+    "a mark before JSON": (b"\xef\xbb\xbf \n" + json.dumps(chat("yes")).encode(), "application/json"),
+    "a stream as text": (STREAMED.replace(b": hello", b""), "text/plain"),
+    "[DONE] in place of an end": (stream(chunk(content="yes")).payload(), "text/event-stream"),
+}
+
+
+@pytest.mark.parametrize(("body", "kind"), BY_CONTENT.values(), ids=BY_CONTENT)
+async def test_the_content_of_a_reply_decides_if_it_is_a_stream(
+    model: OpenAIModel, server: ModelServer, body: bytes, kind: str
+) -> None:
+    server.respond = lambda _: Answer(body, headers={"content-type": kind})
+    assert (await model.complete(ASK, (), CallOptions())).message.content == "yes"
+
+
+async def test_a_field_is_left_out_by_null(model: OpenAIModel, server: ModelServer) -> None:
+    server.respond = lambda _: stream(chunk(content="yes"), chunk("stop"))
+    extra = {"stream_options": None, "temperature": None}
+    await model.complete(ASK, (LOOK,), CallOptions(temperature=1.0, on_text=Listener(), extra=extra))
+    assert server.requests[0].body.keys() == {"model", "messages", "tools", "stream"}
+
+
 SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}
 
 
@@ -299,6 +349,7 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     "no message": (Answer({"choices": [{}]}), "without a reply"),
     "empty with an error": (Answer(b"", 500), "answered 500: no reason given"),
     "reset": (Answer(b"{", then="reset"), "no whole reply from 127.0.0.1"),
+    "stream with nothing but its end": (stream(), "before the reply was whole"),
     "stream cut off": (HALF, "before the reply was whole"),
     "stream with an error": (stream({"error": {"message": "overloaded", "code": 503}}), "overloaded"),
     "broken stream": (Answer(b'data: {"choices": [\n\n', headers=HALF.headers), "JSONDecodeError"),

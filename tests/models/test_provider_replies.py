@@ -4,7 +4,13 @@ from email.utils import formatdate
 
 import pytest
 
-from graphwalk.models.provider_replies import UnreadableCallError, reported_error, retry_after, status_error
+from graphwalk.models.provider_replies import (
+    UnreadableCallError,
+    reported_error,
+    retry_after,
+    status_error,
+    without_reply,
+)
 
 OVERFLOWS = [
     {"error": {"message": "too long", "code": "context_length_exceeded"}},
@@ -13,7 +19,7 @@ OVERFLOWS = [
     {"error": {"type": "exceed_context_size_error", "message": "no"}},
     {"error": "input length exceeds maximum context length"},
     {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens"}},
-    {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"},
+    {"error": "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000"},
     {"error": {"message": "The input token count (1200000) exceeds the maximum number of tokens allowed"}},
     {"detail": "This model's maximum prompt length is 131072"},
     "Input is too long for requested model.",
@@ -22,7 +28,7 @@ OVERFLOWS = [
 
 @pytest.mark.parametrize(
     ("status", "body"),
-    [*((400, body) for body in OVERFLOWS), (413, ""), (500, OVERFLOWS[0])],
+    [*((400, body) for body in OVERFLOWS), (413, OVERFLOWS[5]), (500, OVERFLOWS[0])],
     ids=lambda it: str(it)[:40],
 )
 def test_context_overflow(status: int, body: object) -> None:
@@ -88,6 +94,28 @@ def test_a_wait_in_the_body_is_kept(body: object, seconds: float | None) -> None
     error = status_error(429, {}, body, "host")
     assert error.retry_after == seconds
     assert status_error(429, {"retry-after": "100"}, body, "host").retry_after == 100.0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"object": "error", "message": "The model `x` does not exist.", "code": 404},
+        {"code": "1113", "msg": "Insufficient balance, please recharge."},
+        {"detail": "no such model: x"},
+        {"choices": [], "message": "not enough credits"},
+    ],
+)
+def test_a_good_status_without_a_reply_shows_its_body_and_is_not_retried_where_that_is_of_no_use(body: object) -> None:
+    error = without_reply(body, "host")
+    assert error.message.startswith("host answered 200 without a reply: {")
+    assert not error.retryable
+    assert without_reply({"choices": []}, "host").retryable
+
+
+@pytest.mark.parametrize("name", ["functionary-small", "function-gemma", "tools-7b"])
+def test_the_name_of_a_model_is_no_refusal_of_tools(name: str) -> None:
+    error = status_error(404, {}, {"error": {"message": f"model '{name}' not found"}}, "host")
+    assert error.hint == "check the model's name and the base URL"
 
 
 WRITTEN = '<function=look>{"key": "a"}</function>'

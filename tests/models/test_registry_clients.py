@@ -125,5 +125,51 @@ async def test_a_client_of_your_own_is_called_and_not_closed(server: ModelServer
         assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
         await model.close()
         assert not client.is_closed()
-    with pytest.raises(ConfigError, match="AsyncAzureOpenAI is not an AsyncOpenAI client"):
-        openai_model(AsyncAzureOpenAI(api_key=KEY, azure_endpoint=server.url, api_version="1"), "m")
+    with pytest.raises(ConfigError, match="str is not an AsyncOpenAI client"):
+        openai_model("m", "m")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("variables", "path", "header"),
+    [
+        ({}, "/openai/v1/chat/completions", "authorization"),
+        ({"OPENAI_API_VERSION": "preview"}, "/openai/v1/chat/completions?api-version=preview", "authorization"),
+        (
+            {"OPENAI_API_VERSION": "2024-10-21"},
+            "/openai/deployments/my-d/chat/completions?api-version=2024-10-21",
+            "api-key",
+        ),
+    ],
+)
+async def test_the_endpoint_of_azure(server: ModelServer, variables: dict[str, str], path: str, header: str) -> None:
+    endpoint = server.url.removesuffix("v1")
+    own = {"AZURE_OPENAI_ENDPOINT": endpoint, "AZURE_OPENAI_API_KEY": KEY}
+    model = open_model("azure/my-d", Variables({**own, **variables}))
+    assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
+    await model.close()
+    (request,) = server.requests
+    assert request.path == path
+    assert request.headers[header] == (KEY if header == "api-key" else BEARER)
+    assert request.body["model"] == "my-d"
+
+
+async def test_a_client_of_azure_with_tokens_of_entra(server: ModelServer) -> None:
+    async def token() -> str:
+        return "entra-token-1"
+
+    async with AsyncAzureOpenAI(
+        azure_ad_token_provider=token, azure_endpoint=server.url.removesuffix("/v1"), api_version="2024-10-21"
+    ) as client:
+        model = openai_model(client, "my-d")
+        assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
+    (request,) = server.requests
+    assert request.path == "/openai/deployments/my-d/chat/completions?api-version=2024-10-21"
+    assert request.headers["authorization"] == "Bearer entra-token-1"
+
+
+async def test_a_file_of_certificates_that_cannot_be_read_is_named(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
+    with pytest.raises(ConfigError, match=r"SSL_CERT_FILE \(/no/such/file.pem\) cannot be read"):
+        await ask(server.url)

@@ -24,6 +24,27 @@ CALLS = {
     "after thinking": '<think>{"name": "look", "arguments": {}}</think>{"name": "look", "arguments": {"key": "a"}}',
 }
 
+XML_CALLS = {
+    "Qwen3-Coder": "<tool_call>\n<function=look>\n<parameter=key>\na\n</parameter>\n</function>\n</tool_call>",
+    "GLM": "<tool_call>look\n<arg_key>key</arg_key>\n<arg_value>a</arg_value>\n</tool_call>",
+    "invoke": '<invoke name="look"><parameter name="key">a</parameter></invoke>',
+    "unclosed": "<function=look>\n<parameter=key>\na",
+    "with a namespace": "<function=functions.look><parameter=key>a</parameter></function>",
+}
+
+
+@pytest.mark.parametrize("text", XML_CALLS.values(), ids=XML_CALLS)
+def test_calls_in_xml(text: str) -> None:
+    assert find_calls(f"I look.\n{text}", KNOWN).calls == (LOOK_A,)
+
+
+def test_an_argument_in_xml_has_the_type_of_its_schema() -> None:
+    text = "<function=look><parameter=key>12</parameter><parameter=page>2</parameter></function>"
+    schema = {"properties": {"key": {"type": "string"}, "page": {"type": "integer"}}}
+    ((_, arguments),) = find_calls(text, KNOWN, {"look": schema}).calls
+    assert arguments == '{"key": "12", "page": 2}'
+
+
 ANSWERS = {
     "rows": '[{"name": "Zorep", "count": 3}]',
     "rows named as a tool": '[{"name": "look", "count": 3}]',
@@ -74,6 +95,9 @@ def test_any_text_is_parsed(text: str) -> None:
     find_calls(text, KNOWN)
 
 
-@pytest.mark.parametrize("piece", ["[{", '{"name": "look", "arguments": ', "```", "<tool_call>"])
+@pytest.mark.parametrize(
+    "piece",
+    ["[{", '{"name": "look", "arguments": ', "```", "<tool_call>", "<arg_key>", "<parameter=a>", "<function=a>"],
+)
 def test_hostile_text_takes_no_time(piece: str) -> None:
     find_calls(piece * (1_000_000 // len(piece)), KNOWN)

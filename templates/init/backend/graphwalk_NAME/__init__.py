@@ -52,9 +52,7 @@ class Backend:
             await self._session.close()
 
 
-def request(
-    model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
-) -> dict[str, Any]:
+def request(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
     """Return the body of a request. `as_openai` writes messages and tools in the form of Chat Completions."""
     body: dict[str, Any] = {
         "model": model,
@@ -71,7 +69,7 @@ def request(
 def reply(body: dict[str, Any]) -> Reply:
     """Read `{"message": {"content": …, "tool_calls": […]}, "usage": {…}, "finish_reason": "stop"}`.
 
-    A server's own word in `finish_reason` tells GraphWalk if the reply is whole, cut off at its limit, or broken off.
+    A server's own word in `finish_reason` tells GraphWalk if the reply is whole, cut off at its limit, or stopped by the server.
     """
     message, usage = body["message"], body.get("usage") or {}
     calls = tuple(
