@@ -69,7 +69,7 @@ def request(model: str, messages: Sequence[Message], tools: Sequence[ToolSpec], 
 def reply(body: dict[str, Any]) -> Reply:
     """Read `{"message": {"content": …, "tool_calls": […]}, "usage": {…}, "finish_reason": "stop"}`.
 
-    A server's own word in `finish_reason` tells GraphWalk if the reply is whole, cut off at its limit, or stopped by the server.
+    By the word in `finish_reason` GraphWalk knows if a reply is whole, at its limit, or stopped by the server.
     """
     message, usage = body["message"], body.get("usage") or {}
     calls = tuple(
