@@ -1,8 +1,8 @@
 """The meaning of a refusal, by its status and its words, and the next step.
 
 A conversation that is too long for the model is scored as the agent's failure. So a refusal is an overflow only if an
-error of the model's API refuses the *input alone*. A limit of a proxy is none, nor an output limit that does not fit beside
-the input.
+error of the model's API refuses the *input alone*. A limit of a proxy is none, nor is an output limit that does not fit
+beside the input.
 """
 
 import re

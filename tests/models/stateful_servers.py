@@ -30,6 +30,7 @@ class StatefulServer:
     variable: str
     """The variable of the server's address."""
     words = "The state of an earlier message is missing."
+    refusal_status = 400
 
     def __init__(self) -> None:
         self.closes_after: int | None = None
@@ -51,7 +52,7 @@ class StatefulServer:
         messages = self.messages_of_model(request.body)
         if any(message not in self._expected[turn] for turn, message in enumerate(messages)):
             self.refusals.append(messages)
-            return error(400, self.words)
+            return error(self.refusal_status, self.words)
         turn = len(messages)
         self.replies += 1
         calls = [(f"call_{self.replies}_{n}", json.dumps({"thought": f"Turn {turn}."})) for n in range(CALLS[turn])]
@@ -113,6 +114,14 @@ class GroqServer(ChatServer):
         ]
         plain = {"role": "assistant", "content": message["content"]}
         return {**plain, "tool_calls": calls} if calls else plain
+
+
+class TemplateServer(GroqServer):
+    """A server whose template fails on a thought beside calls, as of gpt-oss on llama.cpp."""
+
+    spec, variable = "openai-api/llama/gpt-oss", "LLAMA_BASE_URL"
+    words = "Cannot pass both content and thinking in an assistant message with tool calls"
+    refusal_status = 500
 
 
 class ResponsesServer(StatefulServer):

@@ -12,7 +12,16 @@ from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.models.chat import CallOptions, Message, Model, ToolSpec, from_dict, to_dict
 from graphwalk.models.registry import open_model
 from tests.models.player import ASK
-from tests.models.stateful_servers import ANSWER, CALLS, SERVERS, SIGNED, TURNS, GroqServer, StatefulServer
+from tests.models.stateful_servers import (
+    ANSWER,
+    CALLS,
+    SERVERS,
+    SIGNED,
+    TURNS,
+    GroqServer,
+    StatefulServer,
+    TemplateServer,
+)
 
 TOOLS = (ToolSpec("think", "Thinks.", {"type": "object", "properties": {}}),)
 
@@ -72,3 +81,12 @@ async def test_a_server_that_refuses_its_own_fields_gets_them_no_longer() -> Non
     assert len(server.refusals) == 1
     assert server.replies == 2 * TURNS
     assert [message.reasoning for message in messages if message.role == "assistant"] == ["Hm."] * TURNS
+
+
+async def test_a_thought_that_a_template_refuses_with_500_is_left_out() -> None:
+    server = TemplateServer()
+    async with opened(server) as model:
+        messages = await converse(model)
+    assert messages[-1].content == ANSWER
+    assert server.replies == TURNS
+    assert len(server.refusals) == 2
