@@ -206,6 +206,23 @@ async def test_an_estimate_stops_at_the_window_of_each_model() -> None:
     assert estimate.notes[0] == f"Context window of {SMALL}, as its server reports it: 8,192 tokens."
 
 
+@pytest.mark.parametrize(
+    ("window", "output", "words"),
+    [
+        (300, None, "of 300 tokens is smaller than the first prompt"),
+        (20_000, 30_000, "options.max_output_tokens (30,000)"),
+    ],
+)
+async def test_a_window_that_is_too_small_is_named_before_the_first_call(
+    window: int, output: int | None, words: str
+) -> None:
+    experiment = paper_100(models=[SMALL], limit=1, **{"options.max_output_tokens": output})
+    notes = (await estimate_run(experiment, {SMALL: window})).notes
+    assert words in notes[1]
+    large = (await estimate_run(experiment, {SMALL: 1_000_000})).notes
+    assert not any("is smaller than the first prompt" in note for note in large)
+
+
 async def test_the_command_reads_the_window_from_the_server(tmp_path: Path) -> None:
     async with ModelServer() as server:
         server.facts["/props"] = Answer({"default_generation_settings": {"n_ctx": 500}})

@@ -274,3 +274,17 @@ def test_a_primary_comparison_on_few_graphs_names_the_number_that_it_takes() -> 
 def test_a_primary_comparison_that_no_model_has_played_is_named() -> None:
     first, *_ = build_report(on_one_graph("a", 3), DECLARED, primary=["tools", "no_tools"]).verdict
     assert first == "Primary comparison tools against no_tools: no model is compared in both settings."
+
+
+def test_answers_that_ran_out_of_context_are_named_in_place_of_no_right_answer() -> None:
+    overflowed = [one | {"exit_status": "context_overflow"} for one in on_graphs({"a": 0})]
+    number = len(overflowed)
+    lines = list(build_report(overflowed, DECLARED, windows={"a": 3000}).verdict)
+    assert lines[0] == f"a tools: {number} of {number} answers ran out of context (3,000 tokens)."
+    assert not any("No answer is correct" in line for line in lines)
+
+
+def test_an_end_that_is_not_known_is_counted() -> None:
+    odd = {"trajectory": {"turns": [{"finish_reason": "finito"}, {"finish_reason": "stop"}]}}
+    notes = report([result("a", graph=graph, **odd) for graph in range(3)]).notes
+    assert 'Replies that ended with "finito", which is not known, and are taken as whole: 3.' in notes
