@@ -377,10 +377,11 @@ async def _chained(start: bytes, chunks: AsyncIterable[bytes]) -> AsyncIterator[
 def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
     """Return the error of TLS among the causes of an exception, None without one."""
     while error is not None:
+        certificate_error = getattr(error, "certificate_error", None)  # of aiohttp, whose own error is one of TLS too
+        error = certificate_error or error
         if isinstance(error, ssl.SSLError):
             return error
-        certificate_error = getattr(error, "certificate_error", None)  # of aiohttp
-        error = certificate_error or error.__cause__ or error.__context__
+        error = error.__cause__ or error.__context__
     return None
 
 
