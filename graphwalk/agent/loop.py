@@ -1,7 +1,7 @@
 """The agent: a LangGraph graph of model turns and tool turns that ends with an answer (docs/method.md, Agent).
 
     START → model ─┬─ tool calls ──────────────→ tools → model …
-                   ├─ a nudge ────────────────→ model …
+                   ├─ a nudge, a follow-up ───→ model …
                    └─ answer, limit, error ────→ END
 
 The state is the list of turns after the prompt of the episode, in the form in which they are logged: a reply with its
@@ -179,6 +179,8 @@ async def model_turn(episode: Episode, turns: Sequence[Turn], *, last: bool = Fa
         return Step([*turns, replace(turn, next_user=next_user)])
     if agent.tool_protocol == "native" and is_call_as_text(reply.message, tools):
         return Step([*turns, turn], ExitStatus.NO_ANSWER, CALL_AS_TEXT)
+    if (question := next_question(prompt, turns)) is not None:
+        return Step([*turns, replace(turn, next_user=question)])
     return Step([*turns, turn], ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
 
@@ -247,6 +249,12 @@ def since_user(prompt: Prompt, turns: Sequence[Turn]) -> list[Turn]:
 def is_nudge(prompt: Prompt, turn: Turn) -> bool:
     """Return True if the message after a turn named what is missing in its reply."""
     return turn.next_user is not None and turn.next_user == prompt.nudge(turn.message.content or "")
+
+
+def next_question(prompt: Prompt, turns: Sequence[Turn]) -> str | None:
+    """Return the follow-up that the model has not been asked yet, None after the last one."""
+    asked = sum(turn.next_user is not None and not is_nudge(prompt, turn) for turn in turns)
+    return prompt.follow_ups[asked] if asked < len(prompt.follow_ups) else None
 
 
 async def call_tools(

@@ -65,6 +65,8 @@ class Prompt:
     answer: AnswerForm | None = None
     nudge: Callable[[str], str | None] = lambda reply: None
     """Returns what to tell a model whose reply has no call and no answer; None if the reply is an answer."""
+    follow_ups: tuple[str, ...] = ()
+    """Further messages of the user, each sent after an answer to the one before; the last reply is the answer."""
 
 
 def setting_of(name: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
-from graphwalk.agent.loop import Episode, call_tools, limit_reached, run_episode
+from graphwalk.agent.loop import Episode, call_tools, is_nudge, limit_reached, next_question, run_episode
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.agent import AgentConfig
@@ -204,8 +204,10 @@ class OpenEpisode:
         """Process a reply without calls. Return the next user message, or None at the end of the episode."""
         limit = self._limit_reached
         turn = Turn(Message("assistant", text), forced=limit is not None)
-        nudges = sum(turn.next_user is not None for turn in self.turns)
+        nudges = sum(is_nudge(self.start, earlier) for earlier in self.turns)
         next_user = None if limit or nudges == self.agent.nudges else self.start.nudge(text)
+        if next_user is None and not limit:
+            next_user = next_question(self.start, self.turns)
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER

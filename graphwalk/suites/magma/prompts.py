@@ -19,6 +19,9 @@ STRATEGIES = {
     "ish": "intermediate steps with hints",
 }
 """Abbreviation in the paper → full name."""
+OWN_STATES = "is_own"
+"""The questions of `is` in one chat whose earlier states are the model's own; the last one is the answer."""
+ABBREVIATIONS = {**STRATEGIES, OWN_STATES: "intermediate steps after the model's own states"}
 STEPWISE = ("is", "ish", "tools")
 """Strategies that ask for every state in turn: without hints, with hints, and without edges in the prompt."""
 

@@ -1,6 +1,6 @@
 """MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/method.md)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from random import Random
@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import MOST, Strict, SuiteConfig
 from graphwalk.graphs.schema import Schema
+from graphwalk.models.chat import Message
 from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
@@ -18,7 +19,7 @@ from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.algorithms import WEIGHTED, Algorithm, FirstState, Instance, run_algorithm
 from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer, write_answer
-from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES, conversation, problem
+from graphwalk.suites.magma.prompts import ABBREVIATIONS, OWN_STATES, STEPWISE, STRATEGIES, conversation, problem
 from graphwalk.suites.magma.traces import (
     NODE,
     MagmaSpec,
@@ -104,6 +105,8 @@ class MagmaTask(Task):
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
         """Return the conversation up to the question for the task's state."""
         trace, schema, toolbox = about.instance.source, None, None
+        if setting == OWN_STATES:
+            return _with_own_states(conversation(trace, "is", self.step, agent, explain=self.explain))
         if setting == "tools":
             assert about.store is not None
             schema, toolbox = await about.store.schema(), await about.toolbox(agent, GRAPH_TOOLS)
@@ -118,6 +121,13 @@ class MagmaTask(Task):
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> MagmaScore:
         return judge(self.algorithm, extraction, self.target)
+
+
+def _with_own_states(messages: Sequence[Message]) -> Prompt:
+    """Return a prompt that asks the questions of a conversation in turn, without the correct states."""
+    system, *rest = messages
+    first, *others = [message for message in rest if message.role == "user"]
+    return Prompt((system, first), follow_ups=tuple(message.content or "" for message in others))
 
 
 def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -170,8 +180,8 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     """Graph algorithms step by step. Settings are strategies of prompting, and `tools` with the graph in the store."""
 
     name = "magma"
-    settings = (*STRATEGIES, "tools")
-    abbreviations = STRATEGIES
+    settings = (*ABBREVIATIONS, "tools")
+    abbreviations = ABBREVIATIONS
     config_type = MagmaConfig
     task_type = MagmaTask
     score_type = MagmaScore
@@ -231,7 +241,13 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         return Tasks(tasks)
 
     def asks(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
-        """Return False for earlier states in input–output strategies without `io_steps`, and tools without a store."""
+        """Return whether a task is asked in a setting.
+
+        Not asked: `tools` without a store; earlier states in one chat with the model's own states, and in input–output
+        strategies without `io_steps`.
+        """
         if setting == "tools" and not config.in_store:
             return False
-        return setting in STEPWISE or config.io_steps or task.step == task.total_steps
+        if setting in STEPWISE or task.step == task.total_steps:
+            return True
+        return config.io_steps and setting != OWN_STATES

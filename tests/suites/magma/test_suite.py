@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 
+from graphwalk.agent.loop import Episode, messages_to_send, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.models.chat import CallOptions
+from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.magma.answers import MagmaScore
+from graphwalk.suites.magma.answers import MagmaScore, write_answer
 from graphwalk.suites.magma.suite import MagmaSuite, MagmaTask
+from graphwalk.suites.suite import Prompt
 from graphwalk.training.stage import Stage
 from tests.suites.players import played as played_by
 from tests.suites.players import policy_of
@@ -58,6 +63,37 @@ def test_input_output_is_asked_for_every_state() -> None:
     assert len(final) == 20
     assert len(every) == sum(task.total_steps for task, _ in every.values() if task.step == 1)
     assert all(every[task_id][1] == prompt for task_id, prompt in final.items())
+
+
+async def test_a_chat_after_own_states_asks_as_is_does_and_scores_the_last_state_alone() -> None:
+    """Every state but the last is answered wrongly, and stays in the chat."""
+    traces = [{"algorithm": ALL, "nodes": 5, "count": 1}]
+    suite = {"name": "magma", "traces": traces, "io_steps": True, **PAPER}
+    stage = await Stage.open({"name": "own", "suite": suite, "settings": ["is_own", "is"]})
+    asked = [number for number, planned in enumerate(stage.planned) if planned.key.setting == "is_own"]
+    assert len(asked) == len(ALL)
+    for number in asked:
+        episode = await stage.begin(number)
+        task = episode.task
+        assert isinstance(task, MagmaTask)
+        correct = await stage.begin(stage.number_of(task.task_id, "is"))
+        questions = [message.content for message in correct.prompt if message.role == "user"]
+        last = write_answer(task.algorithm, task.target)
+        replies = [f"no idea {place}" for place in range(len(questions) - 1)] + [last]
+
+        for reply in replies:
+            episode.reply(reply)
+        trajectory = episode.trajectory
+        messages = messages_to_send(trajectory.prompt, trajectory.turns, AgentConfig())
+        assert [message.content for message in messages if message.role == "user"] == questions
+        assert [message.content for message in messages if message.role == "assistant"] == replies
+        assert episode.earned is not None
+        assert episode.earned.exact == 1
+
+        prompt = Prompt(trajectory.prompt, follow_ups=tuple(map(str, questions[1:])))
+        again = Episode(prompt, ReplayModel("own", trajectory), AgentConfig(), CallOptions())
+        assert await run_episode(again) == trajectory
+    await stage.close()
 
 
 async def test_the_tools_suffice_for_every_algorithm_and_nothing_else_shows_an_edge() -> None:
