@@ -2,7 +2,7 @@
 
     python -m training.chats FOLDER [--graphs 1000]
 
-writes FOLDER/walk/train.jsonl and FOLDER/read.jsonl, which share their graphs only where `--graphs` is missing.
+writes FOLDER/walk/train.jsonl and FOLDER/read.jsonl, which have the same graphs and questions.
 """
 
 import argparse
@@ -20,9 +20,10 @@ from graphwalk.training.stage import Stage
 from training.commands import run_module
 
 EXPERIMENTS = Path(__file__).parent / "walking_and_reading"
+TRAIN = EXPERIMENTS / "train.yaml"
 SPLITS = ("train", "held_out")
-_PART, _SEEDS = 25, range(1000, 10_000)
-"""Graphs of each kind that one process makes at a time, and the seeds of these parts."""
+_PART = 25
+"""Graphs of each kind that one process makes at a time."""
 
 
 def main() -> None:
@@ -58,13 +59,22 @@ def reading_chats(folder: Path, graphs: int | None) -> Path:
     """Return the file of chats that hold the graph as text, a question, and its target."""
     out = folder / "read.jsonl"
     if not out.exists():
-        parts: list[dict[str, Any]] = [{}]
-        if graphs:
-            parts = [{"graphs": min(_PART, graphs), "seed": seed} for seed in _SEEDS[: -(-graphs // _PART)]]
         with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-            lines = [line for part in pool.map(_reading_lines, parts) for line in part]
+            lines = [line for part in pool.map(_reading_lines, reading_parts(graphs)) for line in part]
         out.write_text("".join(lines), encoding="utf-8")
     return out
+
+
+def reading_parts(graphs: int | None) -> list[dict[str, Any]]:
+    """Return the fields of experiments with at most `_PART` graphs of each kind, together those of the walker."""
+    config = load_experiment(str(TRAIN), graphs=graphs)
+    specs = config.model_dump(mode="json")["suite"]["graphs"]
+    parts = []
+    for start in range(0, max(spec["count"] for spec in specs), _PART):
+        left = [{**spec, "offset": spec["offset"] + start, "count": spec["count"] - start} for spec in specs]
+        part = [{**spec, "count": min(_PART, spec["count"])} for spec in left if spec["count"] > 0]
+        parts.append({"suite.graphs": part})
+    return parts
 
 
 def _reading_lines(fields: dict[str, Any]) -> list[str]:
@@ -74,7 +84,7 @@ def _reading_lines(fields: dict[str, Any]) -> list[str]:
 async def _read_lines(fields: dict[str, Any]) -> list[str]:
     # No scripted agent plays this setting: the name of the model is not used.
     one = {"settings": ["no_tools"], "models": ["openai-api/none/none"], **fields}
-    stage = await Stage.open(EXPERIMENTS / "train.yaml", **one)
+    stage = await Stage.open(str(TRAIN), **one)
     lines: list[str] = []
     for number in range(len(stage)):
         episode = await stage.begin(number)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from graphwalk.config.templates import render_page
+from graphwalk.config.templates import PROMPT_SETS, render_page
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.writing import new_file
@@ -30,6 +30,8 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
             name=one_line(manifest["name"]),
             models=one_line(", ".join(f"{names[m]} ({m})" if m in names else m for m in manifest["config"]["models"])),
             settings=one_line(", ".join(manifest["config"]["settings"])),
+            description=one_line(manifest["config"]["description"], 1000),
+            own_prompts=manifest["config"]["agent"]["prompts"] not in (None, *PROMPT_SETS),
             episodes=manifest["fingerprint"]["episodes"],
             digests=DIGESTS,
             digest=folder.results_digest(),

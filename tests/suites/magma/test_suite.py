@@ -69,7 +69,9 @@ async def test_a_chat_after_own_states_asks_as_is_does_and_scores_the_last_state
     """Every state but the last is answered wrongly, and stays in the chat."""
     traces = [{"algorithm": ALL, "nodes": 5, "count": 1}]
     suite = {"name": "magma", "traces": traces, "io_steps": True, **PAPER}
-    stage = await Stage.open({"name": "own", "suite": suite, "settings": ["is_own", "is"]})
+    stage = await Stage.open(
+        {"name": "own", "suite": suite, "settings": ["is_own", "is"]}, models=["openai-api/none/none"]
+    )
     asked = [number for number, planned in enumerate(stage.planned) if planned.key.setting == "is_own"]
     assert len(asked) == len(ALL)
     for number in asked:
