@@ -190,13 +190,18 @@ def values_of(tasks: pl.DataFrame, name: str) -> pl.DataFrame:
     return rows.select(tasks.columns)
 
 
+def of_kind(kind: str) -> pl.Expr:
+    """Return a filter of the tasks of a kind of question: "1ea2ec0b8f50-node_count-0" is of `node_count`."""
+    return pl.col("task_id").str.contains(f"-{kind}-", literal=True)
+
+
 def compared(runs: tuple[str, ...], pair: Pair) -> Row:
     """Return the paired comparison of `statistics.compare`, with the graph as cluster."""
     tasks = tasks_on(runs)
     if pair.only is not None:
-        tasks = tasks.filter(pl.col("question") == pair.only)
+        tasks = tasks.filter(of_kind(pair.only))
     if pair.without is not None:
-        tasks = tasks.filter(pl.col("question") != pair.without)
+        tasks = tasks.filter(~of_kind(pair.without))
     both = pl.concat([values_of(tasks, pair.first), values_of(tasks, pair.second)])
     names = {"first_model": pair.first, "first_setting": "", "second_model": pair.second, "second_setting": ""}
     seed = folder_of(runs[0]).read_manifest()["config"]["seed"]

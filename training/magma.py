@@ -3,13 +3,14 @@
     python -m training.magma FOLDER --model base/ --full --strategy io is --algorithm bfs dfs --nodes 5 7
 
 Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their own
-strategy. On fewer graphs the base and `scripted/random`, which guesses in the right form, are tested in every strategy.
+strategy; those of `is` also after their own states. On fewer graphs the base and `scripted/random`, which guesses in the right form, are tested in every strategy.
 Data, models and runs that exist are kept, and unfinished ones are continued.
 """
 
 import argparse
 from pathlib import Path
 
+from graphwalk.suites.magma.prompts import OWN_STATES
 from training.commands import BASE_REPLY, add_pupil_options, compare, play, run_module, taught
 
 ALGORITHMS = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
@@ -43,6 +44,9 @@ def main() -> None:
             pupil = taught(options, chats[strategy], base, seed, name)
             ask(options, pupil, name, [strategy])
             runs.append(options.folder / f"run-{name}")
+            if strategy == "is":
+                ask(few, pupil, f"{name}-free", [OWN_STATES])
+                runs.append(options.folder / f"run-{name}-free")
     few.reply = min(options.reply, BASE_REPLY)
     ask(few, base, "base", options.strategy, "--model", "scripted/random")
     compare([*runs, options.folder / "run-base"])
