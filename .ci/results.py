@@ -303,7 +303,7 @@ def every_run() -> str:
 
 
 def commit_of(manifest: Mapping[str, Any]) -> str:
-    """Return the commit that a run names, in short; "+" stands for changes that were not committed."""
+    """Return the commit that a run names, in short; "+" marks changes that were not committed."""
     if not manifest["commit"]:
         return "not recorded"
     commit, dirty, _ = manifest["commit"].partition("-dirty")

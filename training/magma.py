@@ -2,8 +2,9 @@
 
     python -m training.magma FOLDER --model base/ --full --strategy io is --algorithm bfs dfs --nodes 5 7
 
-Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their own
-strategy; those of `is` also after their own states. On fewer graphs the base and `scripted/random`, which guesses in the right form, are tested in every strategy.
+Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their
+own strategy; those of `is` also after their own states, on fewer graphs. On these the base and `scripted/random`,
+which guesses in the right form, are tested in every strategy.
 Data, models and runs that exist are kept, and unfinished ones are continued.
 """
 
