@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphwalk.analysis.report.text_table import plain
-from graphwalk.analysis.scene import MOST_USED, Scene, StateTable, paths_to_nearest, walked_scene
+from graphwalk.analysis.scene import MOST_USED, Fate, Scene, StateTable, paths_to_nearest, walked_scene
 from graphwalk.graphs.graph import KEY, Node, Relationship
 from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
@@ -18,6 +18,8 @@ from graphwalk.tools.observed import Evidence, ObservedGraph, observed_graph, sh
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 """Keys in square brackets, but no link of Markdown."""
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n[-*\s]*")
+"""Between two sentences, or two items of a list."""
+_WORD = re.compile(r"\w+")
 EVERY_LOOK_UP_FAILED = "every look-up failed"
 _LONGEST_PATH = 4
 _MOST_NAMESAKES = 5
@@ -34,14 +36,14 @@ class AnswerEvidence:
     more: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "nodes": [{KEY: n.key, "labels": list(n.labels), "properties": dict(n.properties)} for n in self.nodes],
-            "relationships": [
-                {"type": r.type, "source": r.source, "target": r.target, "properties": dict(r.properties)}
-                for r in self.relationships
-            ],
-            "more_nodes": self.more,
-        }
+        nodes = [
+            {KEY: node.key, "labels": list(node.labels), "properties": dict(node.properties)} for node in self.nodes
+        ]
+        relationships = [
+            {"type": link.type, "source": link.source, "target": link.target, "properties": dict(link.properties)}
+            for link in self.relationships
+        ]
+        return {"nodes": nodes, "relationships": relationships, "more_nodes": self.more}
 
 
 def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> list[str]:
@@ -52,17 +54,31 @@ def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> lis
     if not answer:
         return []
     asked_about = named_in(question, seen)
-    answered = [key for key in cited_keys(answer) if key in seen.nodes] or named_in(answer, seen)
+    cited = [key for key in cited_keys(answer) if key in seen.nodes]
+    answered = cited or named_in(answer, seen)
+
+    # A dictionary without values is a set that keeps its order.
     chosen = dict.fromkeys(answered or asked_about)
     for path in paths_to_nearest(seen, answered, set(asked_about), _LONGEST_PATH):
-        chosen |= dict.fromkeys(reversed(path))
+        chosen.update(dict.fromkeys(reversed(path)))
+
+    # "She joined in 1999" is shown by both ends of (Ida)-[:JOINED {year: 1999}]->(the club).
     in_answer = Evidence([answer])
     for link in seen.relationships:
-        touches = link.source in chosen or link.target in chosen
-        specific = (value for value in link.properties.values() if not isinstance(value, bool) and value != "")
-        if touches and any(isinstance(v, int | float | str) and in_answer.holds(v) for v in specific):
-            chosen |= {link.source: None, link.target: None}
+        is_near = link.source in chosen or link.target in chosen
+        if is_near and _holds_property(in_answer, link):
+            chosen.update({link.source: None, link.target: None})
     return list(chosen)
+
+
+def _holds_property(text: Evidence, link: Relationship) -> bool:
+    """Return True if a text contains a property of a relationship; "" and booleans tell nothing apart."""
+    for value in link.properties.values():
+        if isinstance(value, bool) or value == "":
+            continue
+        if isinstance(value, int | float | str) and text.holds(value):
+            return True
+    return False
 
 
 def evidence_of(question: str, answer: str | None, trajectory: Trajectory) -> AnswerEvidence:
@@ -70,37 +86,56 @@ def evidence_of(question: str, answer: str | None, trajectory: Trajectory) -> An
     seen = observed_graph(trajectory.results)
     keys = evidence_keys(question, answer, seen)
     shown = keys[:MOST_USED]
-    among = [link for link in seen.relationships if link.source in shown and link.target in shown]
-    return AnswerEvidence(tuple(seen.nodes[key] for key in shown), tuple(among), len(keys) - len(shown))
+    return AnswerEvidence(
+        nodes=tuple(seen.nodes[key] for key in shown),
+        relationships=tuple(link for link in seen.relationships if link.source in shown and link.target in shown),
+        more=len(keys) - len(shown),
+    )
 
 
 def answer_scene(record: ResultRecord, trajectory: Trajectory) -> Scene:
     """Return the scene of an answer, with its evidence marked; `record` has the question and the answer."""
-    question, answer = record["task"]["question"], record["answer"]
+    question = record["task"]["question"]
+    answer = record["answer"]
+    answer_text = None
+    if answer is not None and record.get("setting") != "write_cypher":  # whose rows support nothing by themselves
+        answer_text = plain(answer)
+
     seen = observed_graph(trajectory.results)
-    is_known = answer is not None and record.get("setting") != "write_cypher"
-    keys = evidence_keys(question, plain(answer) if is_known else None, seen)
+    keys = evidence_keys(question, answer_text, seen)
     asked_about = set(named_in(question, seen)).intersection(keys)
-    evidence = [key for key in keys if key not in asked_about]
-    table = None if record["task"].get("gold") is not None else StateTable(("answer",), (("", answer),))
-    scene = walked_scene(record, trajectory, asked_about, dict.fromkeys(evidence, "right"), table)
+    marks: dict[str, Fate] = {key: "right" for key in keys if key not in asked_about}
+
+    table = None
+    if record["task"].get("gold") is None:
+        table = StateTable(("answer",), (("", answer),))
+    scene = walked_scene(record, trajectory, asked_about, marks, table)
     return replace(scene, legend={**scene.legend, "right": "supports the answer"})
 
 
 def named_in(text: str, seen: ObservedGraph) -> list[str]:
     """Return the keys of nodes whose key or text property occurs in a text. Numbers are ambiguous and ignored."""
+    names_of = {node.key: set(_names(node)) for node in seen.nodes.values()}
+    nodes_by_name: Counter[str] = Counter()
+    for names in names_of.values():
+        nodes_by_name.update(names)
+
     words = Evidence([text, text.casefold()])
-    sharing = Counter(value for node in seen.nodes.values() for value in set(_names(node)))
-    return [
-        node.key
-        for node in seen.nodes.values()
-        if any(words.holds(name) for name in _names(node) if sharing[name] <= _MOST_NAMESAKES)
-    ]
+    found = []
+    for key, names in names_of.items():
+        own_names = [name for name in names if nodes_by_name[name] <= _MOST_NAMESAKES]
+        if any(words.holds(name) for name in own_names):
+            found.append(key)
+    return found
 
 
 def _names(node: Node) -> Iterator[str]:
+    """Yield the key and the text properties of a node, as they are and in lower case."""
     for value in (node.key, *node.properties.values()):
-        if isinstance(value, str) and len(value) >= _SHORTEST_NAME and not value.strip("+-.").isdigit():
+        if not isinstance(value, str) or len(value) < _SHORTEST_NAME:
+            continue
+        is_number = value.strip("+-.").isdigit()
+        if not is_number:
             yield value
             yield value.casefold()
 
@@ -111,22 +146,46 @@ def unsupported_because(question: str, answer: str | None, results: Sequence[Too
     Either no call has read the graph, or no result contains one of the keys and names of the answer that the question
     does not contain. Numbers may be computed from rows; without any row they count as names.
     """
-    if not any(result.error is None and result.rows is not None for result in results) and answer:
-        return EVERY_LOOK_UP_FAILED if any(result.error for result in results) else "no tool has read it"
-    shown = words_of(folded(" ".join(split_notes(result.content)[1] for result in results if shows_data(result))))
-    words = re.findall(r"\w+", " ".join(cited_keys(answer or "")))
-    for sentence in _SENTENCE.split(_CITED.sub("", answer or "")):
+    if not answer:
+        return ""
+    has_read = any(result.error is None and result.rows is not None for result in results)
+    if not has_read:
+        has_failed = any(result.error for result in results)
+        return EVERY_LOOK_UP_FAILED if has_failed else "no tool has read it"
+
+    data = " ".join(split_notes(result.content)[1] for result in results if shows_data(result))
+    shown = set(words_of(folded(data)))
+    asked = set(words_of(folded(question)))
+
+    claimed: dict[str, str] = {}  # a name as it is compared → as it is written
+    for name in _names_in_answer(answer, with_numbers=not shown):
+        if len(name) > 1 and folded(name) not in asked:
+            claimed[folded(name)] = name
+    if not claimed or any(name in shown for name in claimed):
+        return ""
+    return f"no result contains {', '.join(claimed.values())}"
+
+
+def _names_in_answer(answer: str, *, with_numbers: bool) -> list[str]:
+    """Return the words of cited keys, and the words with a capital letter: of `He saw Ida [p3]` p3 and Ida."""
+    names = _WORD.findall(" ".join(cited_keys(answer)))
+    for sentence in _SENTENCE.split(_CITED.sub("", answer)):
+        words = _WORD.findall(sentence)
         # The first word has a capital letter anyway; if it is the only one, it is a name.
-        first, *rest = re.findall(r"\w+", sentence) or [""]
-        words += [word for word in rest or [first] if word != word.lower() or (word.isdigit() and not shown)]
-    asked_words = words_of(folded(question))
-    names = {folded(word): word for word in words if len(word) > 1 and folded(word) not in asked_words}
-    return f"no result contains {', '.join(names.values())}" if names and names.keys().isdisjoint(shown) else ""
+        candidates = words[1:] if len(words) > 1 else words
+        for word in candidates:
+            has_capital = word != word.lower()
+            if has_capital or (with_numbers and word.isdigit()):
+                names.append(word)
+    return names
 
 
 def cited_keys(answer: str) -> tuple[str, ...]:
     """Return the keys in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` cites p3, p4 and p5."""
     keys: dict[str, None] = {}
     for match in _CITED.finditer(answer):
-        keys |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
-    return tuple(key for key in keys if key)
+        for part in match[1].split(","):
+            key = part.strip(" `'\"")
+            if key:
+                keys[key] = None
+    return tuple(keys)
