@@ -39,15 +39,17 @@ from graphwalk.suites.suite import Player, Score, Suite, T, refuse_fields
 class Explanation(BaseModel):
     """Fields that explain a score, joined to it where someone reads the run. Suites extend it.
 
-    `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
-    tools, no rows). `proven`: the answer is right, and they prove all of it; None if that is unknown or meaningless for
-    any answer.
+    `grounded` is the share of the answer that the tool results support, None if that is unknown or meaningless (no
+    tools, no rows). `proven`: the answer is right, and it is the same in every graph that gives these tool results;
+    False for a wrong one; None if it is unknown, or meaningless for any answer.
     """
 
     model_config = ConfigDict(frozen=True)
 
     grounded: float | None = None
     proven: bool | None = None
+    unproven: str = ""
+    """Why a right answer is not proven: what was not looked up."""
     missing: str = ""
     """The reason for which there is no explanation: "evidence missing: the task cannot be read"."""
 
@@ -56,6 +58,15 @@ class Explanation(BaseModel):
         """Raise ConfigError for a subclass with a field that has the name of one of the score."""
         super().__pydantic_init_subclass__(**arguments)
         refuse_fields(cls, Score.model_fields)
+
+
+def proven_by(setting: str, score: Mapping[str, Any], unproven: str | None) -> bool | None:
+    """Return whether an answer is proven, for the reason why it is not: "" if there is none, None if it is unknown."""
+    if setting != "tools":
+        return None
+    if not score["correct"]:
+        return False
+    return None if unproven is None else unproven == ""
 
 
 class SuiteAnalysis(Generic[T]):

@@ -115,6 +115,14 @@ class Trajectory:
         return [result for turn in self.turns for result in turn.results]
 
     @property
+    def results_read(self) -> list[ToolResult]:
+        """Return the results that the model had read when it wrote its last reply: evidence for the answer in it.
+
+        The results of the calls in the last reply are not among them.
+        """
+        return [result for turn in self.turns[:-1] for result in turn.results]
+
+    @property
     def seconds(self) -> float:
         """Return the elapsed seconds of model calls and tool calls; the same after a resume: both are recorded."""
         total = 0.0

@@ -74,7 +74,7 @@ def setting_of(name: str) -> str:
     return name.partition(":")[0]
 
 
-EXPLAINED = ("grounded", "proven", "missing")
+EXPLAINED = ("grounded", "proven", "unproven", "missing")
 """Fields of explanations, which join with a score where a run is read."""
 
 

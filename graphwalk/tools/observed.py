@@ -16,7 +16,7 @@ This shows two nodes and a relationship. The label and the title of f1 are those
     Relationship("DIRECTED", source="p1", target="f1", properties={"days": 40})
 
 It also shows what is not there: the call asked for all relationships of f1, and every row was shown, so f1 has no other
-one (`complete_nodes`). Of p1 there may be more.
+one (`shown_of_nodes`). Of p1 there may be more. A call with `direction` or `relationship_type` shows all of these only.
 
 The way of a result: `_rows_of` returns its rows, `_read_row` what one row shows (`_Shown`), and `ObservedGraph` puts
 this together. A `_Call` knows which of its rows were shown. The second half of this file, from `Evidence` on, looks up
@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.graphs.answers import normalise, parse_json, parse_object, value_forms
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value_order
+from graphwalk.graphs.schema import NO_LABEL, NO_NAME
 from graphwalk.graphs.values import SCALARS, Row, Value
 from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import INTERNAL, ToolResult, Trajectory
@@ -41,10 +42,16 @@ from graphwalk.tools.arguments import as_declared
 from graphwalk.tools.encodings import read_rows, split_notes
 from graphwalk.tools.tool import shipped_declaration
 
-NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
+NEIGHBORS = "get_all_nearest_neighbors"
+NODES = "get_node_by_property"
+VALUES = "get_unique_property_values"
+GET_SCHEMA = "get_schema"
 FIRST_PAGE = 1
-_NAMING = ("name", "title", "label", "caption")
-"""Properties that people call a node by, where it has one of them."""
+_NAMING = ("name", "title", "label", "caption", "full name", "display name")
+"""Properties that people call a node by, where it has one of them; `fullName` and `display_name` are such names too."""
+_WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_-]+")
+_CUT = re.compile(r"… \([\d,]+ (?:characters|in all)\)\Z")
+"""The end of a value of which only the beginning was shown."""
 _KIND_BY_COLUMN = {
     "neighbor_properties": "relationships",
     "properties": "nodes",
@@ -53,11 +60,15 @@ _KIND_BY_COLUMN = {
 }
 """Column of a query's result → what its rows are read as."""
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
-_PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
-"""Of the schema in a prompt: (:Person)-[:DIRECTED]->(:Film|Series)."""
+_PATTERN = re.compile(r"\((|:[^\n]+?)\)-\[:([^\n]+?)\]->\((|:[^\n]+?)\)")
+"""Of the schema in a prompt: (:Person)-[:DIRECTED]->(:Film|Series), and ()-[:NEAR]->() for nodes without labels."""
+_SCHEMA_OF_A_PART = "may have other properties"
+"""Words of a schema that was read from the first nodes or relationships of a large database."""
+_NO_LABEL = ("", NO_NAME, NO_LABEL)
+"""How a call names nodes without labels."""
 
 Pair = tuple[str, str, str]
-"""Label of the source, type, label of the target: what the schema allows."""
+"""Label of the source, type, label of the target: what the schema allows. "" stands for no label."""
 
 
 def is_key(field: str) -> bool:
@@ -66,13 +77,17 @@ def is_key(field: str) -> bool:
 
 
 def name_of(node: Node) -> str:
-    """Return the name of a node for a reader: a property with such a name, else the first text, else the key."""
-    texts = {name: value for name, value in node.properties.items() if isinstance(value, str) and value.strip()}
+    """Return the name of a node for a reader: the text of a property that holds names, else the key."""
     for naming in _NAMING:
-        for name, text in texts.items():
-            if name.lower() == naming:
-                return text
-    return next(iter(texts.values()), node.key)
+        for name, value in node.properties.items():
+            if _in_words(name) == naming and isinstance(value, str) and value.strip():
+                return value
+    return node.key
+
+
+def _in_words(property_name: str) -> str:
+    """Return the name of a property as words: "full name" for fullName, full_name and Full-Name."""
+    return " ".join(_WORD_BREAK.split(property_name)).lower()
 
 
 @dataclass(slots=True, eq=False)
@@ -163,6 +178,27 @@ def _is_key(key: Any) -> bool:
     return isinstance(key, str | int) and not isinstance(key, bool)
 
 
+class RelationshipPart(NamedTuple):
+    """A part of the relationships of a node: of one type, or of one direction seen from it; None stands for all."""
+
+    type: str | None = None
+    direction: str | None = None
+
+    def holds(self, type_: str, direction: str) -> bool:
+        """Return True if relationships of this type and direction belong to the part."""
+        return self.type in (None, type_) and self.direction in (None, direction)
+
+
+class LookUp(NamedTuple):
+    """A look-up of nodes by a value of a property, every row of which was shown."""
+
+    label: str
+    property: str
+    value: Any
+    part: RelationshipPart | None
+    """The relationships that it showed of each node; None if it showed the nodes, those without relationships too."""
+
+
 @dataclass
 class _Call:
     """One tool call, its pages put together."""
@@ -182,6 +218,10 @@ class _Call:
     """No row had another form than the tool declares."""
     value: Any = None
     """The value that the rows are for."""
+    is_shipped: bool = False
+    """The built-in tool of this name has made the rows."""
+    values: list[Any] = field(default_factory=list)
+    """The values that a list of values has shown."""
 
     @property
     def complete(self) -> bool:
@@ -189,18 +229,35 @@ class _Call:
         return sum(self.rows_on.values()) == self.total
 
     @property
-    def shows_all_relationships(self) -> bool:
-        """Return True if the nodes that the call asked about have no other relationships than it showed."""
-        is_filtered = bool(self.text("relationship_type") or self.text("direction"))
-        return self.tool == NEIGHBORS and self.understood and self.complete and not is_filtered
+    def shows_all(self) -> bool:
+        """Return True if there are no other rows for this call of a built-in tool."""
+        return self.is_shipped and self.understood and self.complete
+
+    @property
+    def part(self) -> RelationshipPart:
+        """Return the relationships of a node that a call asks for."""
+        direction = (self.text("direction") or "").strip().lower()
+        return RelationshipPart(self.text("relationship_type") or None, direction or None)
+
+    @property
+    def label(self) -> str:
+        """Return the label of the nodes that a call asks about, "" for none."""
+        label = self.text("label") or ""
+        return "" if label in _NO_LABEL else label
+
+    @property
+    def lists_values_of(self) -> str | None:
+        """Return the label of the nodes whose values are listed, if the call asks for that."""
+        kind = (self.text("entity_type") or "").strip().lower()
+        label = self.text("entity_name")
+        if kind != "node" or label is None:
+            return None
+        return "" if label in _NO_LABEL else label
 
     @property
     def lists_keys_of(self) -> str | None:
         """Return the label whose keys are listed, if the call asks for that."""
-        kind = (self.text("entity_type") or "").strip().lower()
-        if kind == "node" and self.text("property_name") == KEY:
-            return self.text("entity_name")
-        return None
+        return self.lists_values_of if self.text("property_name") == KEY else None
 
     def text(self, name: str) -> str | None:
         """Return an argument if it is a text."""
@@ -214,7 +271,11 @@ class _ShownNode(NamedTuple):
     key: str
     labels: Iterable[str]
     properties: Mapping[str, Value]
-    """Without the key."""
+    """Without the key, and without values that were cut."""
+    has_all_labels: bool = False
+    """It has no other labels."""
+    has_all_properties: bool = False
+    """It has no other properties."""
 
 
 class _ShownRelationship(NamedTuple):
@@ -236,8 +297,12 @@ class _Shown(NamedTuple):
     relationships: Sequence[_ShownRelationship] = ()
     centre: _ShownNode | None = None
     """The node whose relationships the rows of the call are about, with the first of them."""
+    value: Any = None
+    """The value that a row of a list of values shows."""
     understood: bool = True
     """The row has the form that its tool declares."""
+    infers_direction: bool = False
+    """The row does not show the direction of its relationship, which the schema decides."""
     hides_direction: bool = False
     """There is a relationship, but it is not known in which direction."""
 
@@ -270,7 +335,7 @@ def _kind_of_query_row(row: Row) -> str | None:
 
 def _read_relationship_row(row: Row, call: _Call, pairs: frozenset[Pair]) -> _Shown:
     """Read a row as in the example at the top. Without a label in the row, the centre has that of the call."""
-    label = row.get("center_label", call.text("label") or "")
+    label = row.get("center_label", call.label)
     if not isinstance(label, str):
         return _OTHER_FORM
     read = relationship_in(row, label, pairs)
@@ -283,9 +348,10 @@ def _read_relationship_row(row: Row, call: _Call, pairs: frozenset[Pair]) -> _Sh
         properties = {} if found_by is None else {found_by: call.value}
         centre = _shown_node({**properties, KEY: read.centre}, [label] if label else [])
     _, neighbor_labels = read.other_end
-    neighbor = _shown_node(read.neighbor, neighbor_labels)
+    neighbor = _whole_node(read.neighbor, neighbor_labels)
+    infers_direction = "direction" not in row
     if not read.directed:
-        return _Shown([neighbor], centre=centre, hides_direction="direction" not in row)
+        return _Shown([neighbor], centre=centre, infers_direction=infers_direction, hides_direction=infers_direction)
 
     properties_are_shown = isinstance(row.get("relationship_properties"), dict)
     relationship = _ShownRelationship(
@@ -295,7 +361,7 @@ def _read_relationship_row(row: Row, call: _Call, pairs: frozenset[Pair]) -> _Sh
         properties=read.properties if properties_are_shown else None,
         from_source=read.outgoing,
     )
-    return _Shown([neighbor], [relationship], centre)
+    return _Shown([neighbor], [relationship], centre, infers_direction=infers_direction)
 
 
 def _read_node_row(row: Row) -> _Shown:
@@ -316,7 +382,9 @@ def _read_node_row(row: Row) -> _Shown:
         return _OTHER_FORM
 
     labels = labels_in(row, "label")
-    node = _shown_node(properties, labels or [])
+    node = _whole_node(properties, labels or [])
+    has_all_properties = node.has_all_properties and "properties" in row
+    node = node._replace(has_all_labels=labels is not None, has_all_properties=has_all_properties)
     return _Shown(nodes=[node], understood=labels is not None)
 
 
@@ -324,15 +392,15 @@ def _read_value_row(row: Row, call: _Call) -> _Shown:
     """Read one value of a property: {"values": "f1"}. A list of keys shows nodes, a list of other values does not."""
     if "values" not in row:
         return _OTHER_FORM
-    label = call.lists_keys_of
-    if label is None:
-        return _NOTHING
-    if not _is_key(row["values"]):
-        return _OTHER_FORM
     has_other_columns = len(row) > 1
     if has_other_columns:
         return _NOTHING
-    return _Shown(nodes=[_shown_node({KEY: row["values"]}, [label])])
+    label = call.lists_keys_of
+    if label is None:
+        return _Shown(value=row["values"])
+    if not _is_key(row["values"]):
+        return _OTHER_FORM
+    return _Shown(nodes=[_shown_node({KEY: row["values"]}, [label] if label else [])])
 
 
 def _read_path_row(row: Row) -> _Shown:
@@ -374,8 +442,24 @@ def _read_path_row(row: Row) -> _Shown:
 
 def _shown_node(properties: Mapping[str, Any], labels: Iterable[str]) -> _ShownNode:
     """Return the node whose key is among the properties; null means that it has no such property."""
-    shown = {name: value for name, value in properties.items() if name != KEY and value is not None}
+    shown = {}
+    for name, value in properties.items():
+        if name != KEY and value is not None and not is_cut(value):
+            shown[name] = value
     return _ShownNode(str(properties[KEY]), labels, shown)
+
+
+def _whole_node(properties: Mapping[str, Any], labels: Iterable[str]) -> _ShownNode:
+    """Return the node of a row that shows all its labels and properties."""
+    is_whole = not any(is_cut(value) for value in properties.values())
+    return _shown_node(properties, labels)._replace(has_all_labels=True, has_all_properties=is_whole)
+
+
+def is_cut(value: Any) -> bool:
+    """Return True for a value that a page shows in part: "The quiet har… (310 characters)"."""
+    if isinstance(value, list):
+        return any(is_cut(item) for item in value)
+    return isinstance(value, str) and _CUT.search(value) is not None
 
 
 class _Relationships:
@@ -432,6 +516,14 @@ class ObservedGraph:
         self.nodes: dict[str, Node] = {}
         """Without the labels and properties that no call asked for."""
         self.hides_directions = False
+        self.infers_directions = False
+        """Directions are those that the schema allows, not those of rows."""
+        self.has_one_label_each = False
+        """Each node of the graph has exactly one label: rows have a label, not a list of labels."""
+        self.whole_labels: set[str] = set()
+        """Keys of the nodes all of whose labels were shown."""
+        self.whole_properties: set[str] = set()
+        """Keys of the nodes all of whose properties were shown."""
         self._relationships = _Relationships()
         self._calls: dict[tuple[str, str], _Call] = {}
         """By tool and arguments."""
@@ -460,7 +552,10 @@ class ObservedGraph:
 
     @property
     def hides_properties(self) -> bool:
-        """Return True if the properties of some relationship were not shown."""
+        """Return True if a property of some relationship was not shown, or only its beginning."""
+        for relationship in self.relationships:
+            if any(is_cut(value) for value in relationship.properties.values()):
+                return True
         return self._relationships.hides_properties
 
     @property
@@ -474,33 +569,72 @@ class ObservedGraph:
         labels = set()
         for call in self._calls.values():
             label = call.lists_keys_of
-            if label is not None and call.tool == VALUES and call.understood and call.complete:
+            if label is not None and call.tool == VALUES and call.shows_all:
                 labels.add(label)
         return labels
 
-    def complete_nodes(self) -> set[str]:
-        """Return the keys of the nodes all of whose relationships were shown."""
-        keys: set[str] = set()
-        looked_up: set[tuple[str | None, str | None, Any]] = set()
+    def listed_values(self) -> dict[tuple[str, str], list[Any]]:
+        """Return label and property → all values of it, where all were listed."""
+        values = {}
         for call in self._calls.values():
-            if call.shows_all_relationships:
-                keys.update(call.centres)
-                if isinstance(call.value, SCALARS):
-                    looked_up.add((call.text("label"), call.text("property_name"), value_order(call.value)))
+            label = call.lists_values_of
+            name = call.text("property_name")
+            is_cut_short = any(is_cut(value) for value in call.values)
+            if call.tool == VALUES and call.shows_all and label is not None and name not in (None, KEY):
+                if not is_cut_short:
+                    values[label, str(name)] = call.values
+        return values
+
+    def look_ups(self) -> list[LookUp]:
+        """Return the look-ups of nodes by a value all of whose rows were shown."""
+        look_ups = []
+        for call in self._calls.values():
+            name = call.text("property_name")
+            if call.tool not in (NEIGHBORS, NODES) or not call.shows_all or name is None:
+                continue
+            if isinstance(call.value, SCALARS):
+                part = call.part if call.tool == NEIGHBORS else None
+                look_ups.append(LookUp(call.label, name, call.value, part))
+        return look_ups
+
+    def shown_of_nodes(self) -> dict[str, set[RelationshipPart]]:
+        """Return key of a node → the parts of its relationships that were shown, none of them missing."""
+        parts: dict[str, set[RelationshipPart]] = {}
+        for call in self._calls.values():
+            if call.tool == NEIGHBORS and call.shows_all:
+                for key in call.centres:
+                    parts.setdefault(key, set()).add(call.part)
 
         # A node without relationships has no rows, and is thus no centre: it is known by the value that was looked up.
+        looked_up: dict[tuple[str, str, Any], set[RelationshipPart]] = {}
+        for look_up in self.look_ups():
+            if look_up.part is not None:
+                place = (look_up.label, look_up.property, value_order(look_up.value))
+                looked_up.setdefault(place, set()).add(look_up.part)
         for node in self.nodes.values():
             for name, value in {**node.properties, KEY: node.key}.items():
                 if not isinstance(value, SCALARS):
                     continue
                 order = value_order(value)
-                if any((label, name, order) in looked_up for label in node.labels):
-                    keys.add(node.key)
+                has_no_label = not node.labels and node.key in self.whole_labels
+                for label in ("",) if has_no_label else node.labels:
+                    if (label, name, order) in looked_up:
+                        parts.setdefault(node.key, set()).update(looked_up[label, name, order])
+        return parts
+
+    def complete_nodes(self, direction: str | None = None) -> set[str]:
+        """Return the keys of the nodes all of whose relationships were shown, or all those of a direction."""
+        both = {RelationshipPart(None, "outgoing"), RelationshipPart(None, "incoming")}
+        wanted = both if direction is None else {RelationshipPart(None, direction)}
+        keys = set()
+        for key, parts in self.shown_of_nodes().items():
+            if RelationshipPart() in parts or wanted <= parts:
+                keys.add(key)
         return keys
 
     def add(self, result: ToolResult) -> None:
         """Add what a result shows. Mistakes, notes and answers show nothing."""
-        if result.final or result.error is not None:
+        if result.final or result.error is not None or result.call.name == GET_SCHEMA:
             return
         rows = _rows_of(result)
         if rows is None:
@@ -514,7 +648,8 @@ class ObservedGraph:
             page = FIRST_PAGE
         identity = (result.call.name, json.dumps(arguments, sort_keys=True))
         if identity not in self._calls:
-            self._calls[identity] = _Call(result.call.name, arguments, result.rows or 0)
+            is_shipped = result.shows is None and shipped_declaration(result.call.name) is not None
+            self._calls[identity] = _Call(result.call.name, arguments, result.rows or 0, is_shipped=is_shipped)
         call = self._calls[identity]
         if page in call.rows_on:
             return
@@ -526,18 +661,28 @@ class ObservedGraph:
         for row in rows:
             shown = _read_row(row, declared, call, self.pairs)
             self._add_shown(shown, call)
+            if call.is_shipped and shown.understood and ("label" in row or "neighbor_label" in row):
+                self.has_one_label_each = True
 
     def _add_shown(self, shown: _Shown, call: _Call) -> None:
         if not shown.understood:
             call.understood = False
         if shown.hides_direction:
             self.hides_directions = True
+        if shown.infers_direction:
+            self.infers_directions = True
+        if shown.value is not None:
+            call.values.append(shown.value)
 
         if shown.centre is not None:
             call.centres.add(shown.centre.key)
             self._add_node(shown.centre)
         for node in shown.nodes:
             self._add_node(node)
+            if call.is_shipped and node.has_all_labels:
+                self.whole_labels.add(node.key)
+            if call.is_shipped and node.has_all_properties:
+                self.whole_properties.add(node.key)
 
         for relationship in shown.relationships:
             place = self._relationships.add(relationship)
@@ -573,14 +718,24 @@ def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedG
 
 
 @lru_cache(maxsize=256)
-def schema_pairs(prompt: str) -> frozenset[Pair]:
-    """Return what can be joined according to the Cypher patterns in a prompt."""
+def schema_pairs(prompt: str, *, several_labels: bool = True) -> frozenset[Pair]:
+    """Return what can be joined according to the Cypher patterns in a prompt.
+
+    `several_labels`: nodes may have several labels, so that `:Film|Series` stands for Film and for Series.
+    """
     pairs = set()
     for sources, type_, targets in _PATTERN.findall(prompt):
-        for source in sources.split("|"):
-            for target in targets.split("|"):
+        source_name = sources.removeprefix(":")
+        target_name = targets.removeprefix(":")
+        for source in source_name.split("|") if several_labels else (source_name,):
+            for target in target_name.split("|") if several_labels else (target_name,):
                 pairs.add((source, type_, target))
     return frozenset(pairs)
+
+
+def shows_whole_schema(prompt: str) -> bool:
+    """Return True if a prompt shows everything that relationships can join."""
+    return bool(schema_pairs(prompt)) and _SCHEMA_OF_A_PART not in prompt
 
 
 @lru_cache(maxsize=4096)
@@ -650,8 +805,8 @@ def _token(word: str) -> Hashable:
 
 
 def tool_evidence(trajectory: Trajectory) -> Evidence:
-    """Return the data in all tool results, without their notes, which repeat arguments and count rows and pages."""
-    return Evidence(_data_of(result) for result in trajectory.results if shows_data(result))
+    """Return the data in the results that the model had read, without notes, which repeat arguments and count rows."""
+    return Evidence(_data_of(result) for result in trajectory.results_read if shows_data(result))
 
 
 def _data_of(result: ToolResult) -> str:

@@ -21,8 +21,8 @@ from graphwalk.analysis.report.suite_report import (
     short_answer,
 )
 from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of, walked_scene
-from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.analysis.suites.groundedness import RowTuple, supported_rows
+from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
+from graphwalk.analysis.suites.groundedness import Proof, RowTuple
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import counted
 from graphwalk.graphs.values import Row
@@ -87,7 +87,7 @@ _MOST_ROWS = 2_000
 
 
 class QuestionExplanation(Explanation):
-    """`grounded`: share of the first 10,000 rows that the tool results prove. `error_class`: why an answer is wrong."""
+    """`grounded`: share of the first 10,000 rows that are supported. `error_class`: why an answer is wrong."""
 
     error_class: ErrorClass | None = None
     repeated_calls: int = 0
@@ -125,18 +125,27 @@ class Analysis(SuiteAnalysis[QuestionTask]):
         self, task: QuestionTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
     ) -> QuestionExplanation:
         rows = typed_rows(answer or [], task.target, task.scored_fields)[:_MOST_CHECKED]
-        # Columns of a model's own query may contain anything, so their evidence is unknown.
-        proven = supported_rows(task, trajectory, [*rows, *task.target]) if setting == "tools" else None
+        proof = None
+        supported = None
+        if setting == "tools":  # columns of a model's own query may contain anything, so their evidence is unknown
+            proof = Proof(task, trajectory.prompt, trajectory.results_read)
+            supported = proof.supported([*rows, *task.target])
+
         grounded = None
-        if rows and proven is not None:
-            grounded = sum(row_set([row], task.scored_fields) <= proven for row in rows) / len(rows)
+        if rows and supported is not None:
+            grounded = sum(row_set([row], task.scored_fields) <= supported for row in rows) / len(rows)
+        error_class = None
+        if not score["correct"]:
+            error_class = why_wrong(task, trajectory, None if answer is None else rows, supported)
+        unproven = None
+        if proof is not None and score["correct"]:
+            unproven = proof.unproven_because(rows)
         repeated_calls, tool_errors = wasted_calls(trajectory)
         return QuestionExplanation(
             grounded=grounded,
-            proven=None if proven is None else bool(score["correct"] and grounded == 1),
-            error_class=None
-            if score["correct"]
-            else why_wrong(task, trajectory, None if answer is None else rows, proven),
+            proven=proven_by(setting, score, unproven),
+            unproven=unproven or "",
+            error_class=error_class,
             repeated_calls=repeated_calls,
             tool_errors=tool_errors,
         )
@@ -150,7 +159,8 @@ class Analysis(SuiteAnalysis[QuestionTask]):
         target = row_set(task.target, task.scored_fields)
         if task.oracles == 1 or python_part(task.template) is None or not target or queried:
             return None
-        proven = supported_rows(task, trajectory, task.target) or frozenset()
+        proof = Proof(task, trajectory.prompt, trajectory.results)
+        proven = proof.supported(task.target) or frozenset()
         return len(proven) / len(target) if task.mode == "set" else float(bool(proven))
 
     def scene(self, task: QuestionTask, record: ResultRecord) -> Scene:

@@ -4,23 +4,64 @@ A node with several labels is listed under each of them; a node without labels u
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
-from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, identity
+from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, identity, value_order
 from graphwalk.graphs.values import Value
 
 EntityType = Literal["node", "relationship"]
 
 
+class Unknown:
+    """The value of a property that was not seen: any value, or none. `equal` and `differs` hold for it."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN: Any = Unknown()
+
+
+class PartlyKnown(Mapping[str, Any]):
+    """The properties of a node or a relationship, of which some were not seen."""
+
+    def __init__(self, known: Mapping[str, Any], excluded: Collection[tuple[str, str, Any]] = frozenset()) -> None:
+        """`excluded`: label, property and `value_order` of values that a node of the label has not unless it shows them."""
+        self._known = known
+        self._excluded = excluded
+
+    def __getitem__(self, name: str) -> Any:
+        return self._known.get(name, UNKNOWN)
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def may_be(self, label: str, name: str, value: Value) -> bool:
+        """Return True if the property of a node with this label may have the value."""
+        if name in self._known:
+            return equal(self._known[name], value)
+        return (label, name, value_order(value)) not in self._excluded
+
+
 def equal(value: Value | None, other: Value | None) -> bool:
     """Compare like Cypher's `=`: numbers by value, booleans only with booleans, null with nothing."""
+    if value is UNKNOWN:
+        return other is not None
     return value is not None and value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
 def differs(value: Value | None, other: Value | None) -> bool:
     """Compare like Cypher's `<>`, which is false for a missing property."""
+    if value is UNKNOWN:
+        return other is not None
     return value is not None and other is not None and not equal(value, other)
 
 
@@ -103,7 +144,12 @@ class GraphIndex:
             self._keys_with[label, name] = keys
         # 1 and true are equal in Python, not in Cypher.
         alike = self._keys_with[label, name].get(value, ())
-        return [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
+        keys = [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
+        for key in self._keys_with[label, name].get(UNKNOWN, ()):
+            properties = self.nodes[key].properties
+            if isinstance(properties, PartlyKnown) and properties.may_be(label, name, value):
+                keys.append(key)
+        return keys
 
     def property(self, key: str, name: str) -> Value | None:
         """Return a property of a node or its `key`; None if it is missing."""

@@ -24,6 +24,9 @@ class PythonPart(ABC):
 
     steps: ClassVar[int] = 1
     """Fixed number of relationships in a path."""
+    grows: ClassVar[bool | None] = None
+    """True: more nodes, relationships and values never take a row away. None: the words of the Cypher decide, and
+    answers to a question that may lose rows are proven only if `certain` and `possible` are overridden."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -36,6 +39,17 @@ class PythonPart(ABC):
         Cypher's rules hold: no relationship repeats within a match, nodes may repeat, and a missing property is null,
         which satisfies neither `=` nor `<>`.
         """
+
+    def certain(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        """Yield the rows that are right in every graph between two: what was seen, and all that may be there.
+
+        A property that was not seen has the value `UNKNOWN` in `most`, for which `equal` and `differs` hold.
+        """
+        return self.rows(least)
+
+    def possible(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        """Yield at least the rows that are right in some graph between the two."""
+        return self.rows(most)
 
     def plan(self, walker: Walker) -> Plan:
         """Find the answer with the tools. Optional: without it, the scripted expert does not play the question.

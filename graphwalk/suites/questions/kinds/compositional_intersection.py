@@ -7,6 +7,7 @@ class Part(PythonPart):
     source_label: str
     first_label: str
     second_label: str
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         both = {self.first_label, self.second_label}

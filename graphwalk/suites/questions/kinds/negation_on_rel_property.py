@@ -12,6 +12,7 @@ class Part(PythonPart):
     target_label: str
     relationship_property: str
     excluded_value: Value
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         for key in index.keys_with(self.source_label, self.node_property, self.node_value):

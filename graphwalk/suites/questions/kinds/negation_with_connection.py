@@ -8,10 +8,22 @@ class Part(PythonPart):
     required_label: str
     excluded_label: str
 
+    grows = False
+
     def rows(self, index: GraphIndex) -> Rows:
-        for key in index.keys_of(self.source_label):
-            labels = index.successor_labels[key]
-            if self.required_label in labels and self.excluded_label not in labels:
+        return self._rows(index, index)
+
+    def certain(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        return self._rows(least, most)
+
+    def possible(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        return self._rows(most, least)
+
+    def _rows(self, required: GraphIndex, excluded: GraphIndex) -> Rows:
+        """Yield the nodes with a relationship in the first graph, and none to be left out in the second."""
+        for key in required.keys_of(self.source_label):
+            is_excluded = self.excluded_label in excluded.successor_labels.get(key, ())
+            if self.required_label in required.successor_labels[key] and not is_excluded:
                 yield {"node_key": key}
 
     def plan(self, walker: Walker) -> Plan:

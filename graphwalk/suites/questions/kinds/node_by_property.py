@@ -8,6 +8,7 @@ class Part(PythonPart):
     label: str
     property: str
     value: Value
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         return ({"node_key": key} for key in index.keys_with(self.label, self.property, self.value))

@@ -9,12 +9,22 @@ class Part(PythonPart):
     source_label: str
     relationship_type: str
 
+    grows = False
+
     def rows(self, index: GraphIndex) -> Rows:
         """Yield every node with the maximum count."""
-        sources = (r.source for r in index.relationships_of.get(self.relationship_type, ()))
-        counts = Counter(key for key in sources if index.has_label(key, self.source_label))
+        counts = self._counts(index)
         most = max(counts.values(), default=0)
         return ({"node_key": key, "rel_count": count} for key, count in counts.items() if count == most)
+
+    def certain(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        """Yield the maximum if no node can have a further relationship: it could have any number of them."""
+        if self._counts(least) == self._counts(most):
+            yield from self.rows(least)
+
+    def _counts(self, index: GraphIndex) -> Counter[str]:
+        sources = (r.source for r in index.relationships_of.get(self.relationship_type, ()))
+        return Counter(key for key in sources if index.has_label(key, self.source_label))
 
     def plan(self, walker: Walker) -> Plan:
         links = yield from walker.relationships({self.source_label})

@@ -10,6 +10,7 @@ class Part(PythonPart):
     middle_label: str
     target_label: str
     steps = 2
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         for a in index.keys_of(self.source_label):

@@ -8,6 +8,7 @@ class Part(PythonPart):
     key: str
     target_label: str
     max_hops: int
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         for a in index.with_key(self.source_label, self.key):

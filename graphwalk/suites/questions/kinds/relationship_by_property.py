@@ -7,6 +7,7 @@ class Part(PythonPart):
     relationship_type: str
     property: str
     value: Value
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         names = index.property_names("relationship", self.relationship_type)

@@ -20,13 +20,27 @@ class Part(PythonPart):
     target_label: str
     property: str
     max_hops: int
+    grows = False
 
     def rows(self, index: GraphIndex) -> Rows:
-        for a in index.with_key(self.source_label, self.key):
-            # Direct neighbours are excluded even if longer paths reach them too.
-            for b, distance in distances(a, self.max_hops, index.successors).items():
-                if distance >= 2 and index.has_label(b, self.target_label):
-                    yield {"value": index.property(b, self.property)}
+        return self.certain(index, index)
+
+    def certain(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        return self._rows(least, most)
+
+    def possible(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        return self._rows(most, least)
+
+    def _rows(self, reached: GraphIndex, excluded: GraphIndex) -> Rows:
+        """Yield values of nodes that one graph reaches, without the neighbours of the start in the other.
+
+        Direct neighbours are excluded even if longer paths reach them too.
+        """
+        for a in reached.with_key(self.source_label, self.key):
+            near = excluded.successors.get(a, frozenset())
+            for b in distances(a, self.max_hops, reached.successors):
+                if b not in near and reached.has_label(b, self.target_label):
+                    yield {"value": reached.property(b, self.property)}
 
     def plan(self, walker: Walker) -> Plan:
         """Stop at the first layer with a value, because any value is correct."""

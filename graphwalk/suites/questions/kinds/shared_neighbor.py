@@ -11,6 +11,7 @@ class Part(PythonPart):
     middle_label: str
     target_label: str
     steps = 2
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         # No node is its own neighbour, and a relationship taken twice leads back to the start, which does not count.

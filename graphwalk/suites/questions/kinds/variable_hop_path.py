@@ -9,6 +9,7 @@ class Part(PythonPart):
     source_label: str
     target_label: str
     max_hops: int
+    grows = True
 
     def rows(self, index: GraphIndex) -> Rows:
         for a in index.keys_of(self.source_label):
