@@ -45,7 +45,10 @@ from graphwalk.tools.tool import shipped_declaration
 NEIGHBORS = "get_all_nearest_neighbors"
 NODES = "get_node_by_property"
 VALUES = "get_unique_property_values"
+SEARCH = "search_nodes"
 GET_SCHEMA = "get_schema"
+MOST_FOUND = 10
+"""Rows of a search; with fewer of them there are no others."""
 FIRST_PAGE = 1
 _NAMING = ("name", "title", "label", "caption", "full name", "display name")
 """Properties that people call a node by, where it has one of them; `fullName` and `display_name` are such names too."""
@@ -222,6 +225,8 @@ class _Call:
     """The built-in tool of this name has made the rows."""
     values: list[Any] = field(default_factory=list)
     """The values that a list of values has shown."""
+    has_notes: bool = False
+    """A note says that there may be more, or that something else was looked for."""
 
     @property
     def complete(self) -> bool:
@@ -597,6 +602,15 @@ class ObservedGraph:
                 look_ups.append(LookUp(call.label, name, call.value, part))
         return look_ups
 
+    def searched_texts(self) -> set[tuple[str | None, str]]:
+        """Return labels (None: any) and texts, for which a search showed all nodes that have the text in a property."""
+        searched = set()
+        for call in self._calls.values():
+            text = call.text("text")
+            if call.tool == SEARCH and call.shows_all and not call.has_notes and text and call.total < MOST_FOUND:
+                searched.add((call.text("label"), text))
+        return searched
+
     def shown_of_nodes(self) -> dict[str, set[RelationshipPart]]:
         """Return key of a node → the parts of its relationships that were shown, none of them missing."""
         parts: dict[str, set[RelationshipPart]] = {}
@@ -654,6 +668,7 @@ class ObservedGraph:
         if page in call.rows_on:
             return
         call.rows_on[page] = len(rows)
+        call.has_notes = call.has_notes or bool(split_notes(result.content)[0])
         # The value that the tool tried, for example 12 for "12", else that of the call.
         call.value = (result.tried or {}).get("property_value", arguments.get("property_value"))
 

@@ -14,6 +14,7 @@ from graphwalk.analysis.report.suite_report import (
     CONSTANT,
     DIGITS,
     PERCENT,
+    PROVEN,
     Grouping,
     ReportRow,
     SuiteReport,
@@ -91,6 +92,7 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str =
     for reason, number in unknown_ends.items():
         if number:
             remarks.add(f'Replies that ended with "{reason}", which is not known, and are taken as whole: {number:,}.')
+    frame = _with_unknown_as_unproven(frame)
     return Observations(suite, frame, _frame(baselines, suite), sorted(filter(None, remarks)))
 
 
@@ -113,6 +115,22 @@ def _constant_results(tasks: Sequence[_ConstantTask]) -> list[Row]:
     counts = Counter(answer for task in tasks for answer in task.right_answers)
     constant = min(counts, key=lambda answer: (-counts[answer], answer))
     return [task.row_if[constant in task.right_answers] for task in tasks]
+
+
+def _with_unknown_as_unproven(episodes: pl.DataFrame) -> pl.DataFrame:
+    """Return the episodes with answers of unknown proof as unproven, if any proof of their player is known.
+
+    So the share of right and proven answers is one of all scored answers. It is unknown for a player without tools.
+    """
+    if PROVEN not in episodes.columns:
+        return episodes
+    is_known = pl.col(PROVEN).is_not_null().any().over(PLAYER)
+    is_scored = pl.col(ACCURACY).is_not_null()
+    filled = [
+        pl.when(is_known & is_scored).then(pl.col(name).fill_null(0.0)).otherwise(pl.col(name)).alias(name)
+        for name in (PROVEN, "proven")
+    ]
+    return episodes.with_columns(filled)
 
 
 def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:

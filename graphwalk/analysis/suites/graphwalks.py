@@ -1,12 +1,14 @@
 """GraphWalks: causes of wrong answers, scenes and report (docs/method.md, GraphWalks)."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result, short_answer
 from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
-from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
-from graphwalk.models.trajectory import Trajectory
+from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
+from graphwalk.errors import counted
+from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import visible_text
 from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
@@ -46,26 +48,23 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         elif not score["correct"]:
             nodes, target = {*answer}, {*task.target}
             error = "extra_nodes" if nodes > target else "missing_nodes" if nodes < target else "other_nodes"
-        proven = None if setting == "no_tools" else bool(score["correct"] and self.potential(task, trajectory) == 1)
-        return GraphwalksExplanation(proven=proven, error_class=error)
+        unproven = ""
+        if score["correct"]:
+            missing = _search(task, trajectory.results_read).missing
+            if missing:
+                unproven = f"not all relationships of {counted(len(missing), 'node')} were looked up: {missing[0]}"
+        return GraphwalksExplanation(
+            proven=proven_by(setting, score, unproven),
+            unproven=unproven if setting == "tools" else "",
+            error_class=error,
+        )
 
     def potential(self, task: GraphwalksTask, trajectory: Trajectory) -> float:
         """Return the share of the nodes of the search whose neighbours are known.
 
         It is the mean over the levels of the search; a level counts as far as those before it are known.
         """
-        observed = observed_graph(trajectory.results)
-        complete = observed.complete_nodes()
-        ends = [(link.source, link.target) for link in observed.relationships]
-        ends = ends if task.template == "bfs" else [(target, source) for source, target in ends]
-        level, earlier, share, depth = {str(task.parameters["node"])}, set[str](), 1.0, int(task.parameters["depth"])
-        total = 0.0
-        for _ in range(depth):
-            share *= len(level & complete) / len(level) if level else 1.0
-            total += share / depth
-            earlier |= level
-            level = {target for source, target in ends if source in level & complete} - earlier
-        return total
+        return _search(task, trajectory.results).share
 
     def scene(self, task: GraphwalksTask, record: ResultRecord) -> Scene:
         target, answer = {*task.target}, {*(record["answer"] or ())}
@@ -77,6 +76,41 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
 def right_answers(result: ResultRecord) -> list[str]:
     """Return the target of a problem as one text: "[]" for a node without parents."""
     return [short_answer(str(sorted(result["task"]["gold"])))]
+
+
+class _Search(NamedTuple):
+    """What results show of the search that a problem asks for."""
+
+    share: float
+    """Of its nodes whose neighbours are known, as the mean over the levels."""
+    missing: list[str]
+    """Nodes whose neighbours are not known, sorted."""
+
+
+def _search(task: GraphwalksTask, results: Sequence[ToolResult]) -> _Search:
+    """Search in what results show, level by level. Both problems follow relationships in one direction."""
+    is_forward = task.template == "bfs"
+    observed = observed_graph(results)
+    complete = observed.complete_nodes("outgoing" if is_forward else "incoming")
+    followers: dict[str, set[str]] = {}
+    for link in observed.relationships:
+        source, target = (link.source, link.target) if is_forward else (link.target, link.source)
+        followers.setdefault(source, set()).add(target)
+
+    level = {str(task.parameters["node"])}
+    depth = int(task.parameters["depth"])
+    earlier: set[str] = set()
+    missing: set[str] = set()
+    share = 1.0
+    total = 0.0
+    for _ in range(depth):
+        if level:
+            share *= len(level & complete) / len(level)
+        total += share / depth
+        missing |= level - complete
+        earlier |= level
+        level = {target for key in level & complete for target in followers.get(key, ())} - earlier
+    return _Search(total, sorted(missing))
 
 
 def _problem(result: ResultRecord) -> str:

@@ -214,7 +214,9 @@ class OpenGroup(NamedTuple):
         more = len(self.keys) - _MOST_NAMED
         names = f"{named} and {more} more" if more > 0 else named
         nodes = counted(len(self.keys), f"{label} node")
-        return f"not all {'relationships' if self.kind == 'walked' else 'properties'} of {nodes} were looked up: {names}"
+        return (
+            f"not all {'relationships' if self.kind == 'walked' else 'properties'} of {nodes} were looked up: {names}"
+        )
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,7 @@ class PossibleGraph:
             one for one in self.observed.look_ups() if one.property != KEY and value_order(one.value) in self._asked
         ]
         self._excluded = self._excluded_values()
+        self._searched = {(label, value_order(text)) for label, text in self.observed.searched_texts()}
         self._shown_parts = self.observed.shown_of_nodes()
         several_labels = not self.observed.has_one_label_each
         self._pairs = sorted(schema_pairs(self.prompt, several_labels=several_labels))
@@ -354,7 +357,7 @@ class PossibleGraph:
             labels = tuple(sorted(self._open_labels))
         for number in range(_COPIES):
             key = f"{_UNSEEN}{label}{_UNSEEN}{number}"
-            self._nodes.append(_PossibleNode(key, labels, PartlyKnown({}, self._excluded)))
+            self._nodes.append(_PossibleNode(key, labels, PartlyKnown({}, self._excluded, self._searched)))
             self._add_with_values(key, (label,), labels, {}, frozenset())
 
     def _add_unseen_nodes_of_the_question(self) -> None:

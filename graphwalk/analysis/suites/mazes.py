@@ -76,7 +76,8 @@ class Analysis(SuiteAnalysis[MazeTask]):
         grounded = _grounded_share(task.maze, path, trajectory) if setting != "no_tools" and path else None
         is_known = setting != "no_tools" and not (path and grounded is None)
         proven = bool(score["correct"] and grounded == 1) if is_known else None
-        return MazeExplanation(grounded=grounded, proven=proven, error_class=error)
+        unproven = "results do not show each step of the path" if score["correct"] and proven is False else ""
+        return MazeExplanation(grounded=grounded, proven=proven, unproven=unproven, error_class=error)
 
     def potential(self, task: MazeTask, trajectory: Trajectory) -> float:
         """Return 1 − distance to the goal ÷ that of the start, for the nearest cell that was walked to from the start.
@@ -118,11 +119,11 @@ class Analysis(SuiteAnalysis[MazeTask]):
 def _grounded_share(maze: Maze, path: Sequence[int], trajectory: Trajectory) -> float | None:
     """Return the share of steps in tool results, or None if only other tools were used."""
     shown: dict[str, set[str]] = {}  # visited cell → cells in its result, which counts here, not the maze
-    for result in trajectory.results:
+    for result in trajectory.results_read:
         if result.error is None and (cell := called_cell(maze, result)) is not None:
             rows = read_rows(result.content) or []
             shown[str(cell)] = {str(row["key"]) for row in rows if "key" in row}
-    if not shown and any(map(shows_data, trajectory.results)):
+    if not shown and any(map(shows_data, trajectory.results_read)):
         return None
     if len(path) == 1:
         return float(str(path[0]) in shown or any(str(path[0]) in beside for beside in shown.values()))

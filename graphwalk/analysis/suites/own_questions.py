@@ -5,7 +5,8 @@ from typing import Any
 from graphwalk.analysis.answer_evidence import answer_scene
 from graphwalk.analysis.report.suite_report import Grouping, SuiteReport
 from graphwalk.analysis.scene import Scene, trajectory_of
-from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
+from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
+from graphwalk.analysis.suites.own_proof import unproven_because
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
@@ -27,15 +28,24 @@ class Analysis(SuiteAnalysis[OwnQuestionTask]):
     def explain(
         self, task: OwnQuestionTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
     ) -> Explanation:
+        if task.cypher is None or setting != "tools":
+            proven, unproven = None, None
+        else:
+            unproven = unproven_because(task, trajectory) if score["correct"] else None
+            proven = proven_by(setting, score, unproven)
+        grounded = self._grounded(task, setting, trajectory, answer)
+        return Explanation(grounded=grounded, proven=proven, unproven=unproven or "")
+
+    def _grounded(self, task: OwnQuestionTask, setting: str, trajectory: Trajectory, answer: Any) -> float | None:
+        """Return the share of the texts of an answer that are in results; None without tools or texts."""
         seen = tool_evidence(trajectory)
         rows = (answer or [])[:_MOST_ROWS]
         texts = [row[field] for row in rows for field in task.fields if isinstance(row.get(field), str)]
         if setting == "no_tools" or not any(
             isinstance(row[field], str) for row in task.target for field in task.fields
         ):
-            return Explanation()
-        grounded = sum(map(seen.holds, texts)) / len(texts) if texts else None
-        return Explanation(grounded=grounded, proven=bool(score["correct"] and grounded == 1))
+            return None
+        return sum(map(seen.holds, texts)) / len(texts) if texts else None
 
     def potential(self, task: OwnQuestionTask, trajectory: Trajectory) -> float | None:
         """Return the share of the target's rows whose texts are in results of calls that do not name them.

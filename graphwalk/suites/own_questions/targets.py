@@ -117,6 +117,11 @@ async def _target(question: OwnQuestion, engine: GraphStore, values: "_GraphValu
     return target
 
 
+def read_target(graph: PropertyGraph, rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of a query on this graph as a target. Raise ValueError for a relationship, a path or a map."""
+    return _GraphValues(graph).target(rows)
+
+
 class _GraphValues:
     """Texts and nodes of a graph, to check and to read targets."""
 

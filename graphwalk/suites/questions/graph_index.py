@@ -27,10 +27,19 @@ UNKNOWN: Any = Unknown()
 class PartlyKnown(Mapping[str, Any]):
     """The properties of a node or a relationship, of which some were not seen."""
 
-    def __init__(self, known: Mapping[str, Any], excluded: Collection[tuple[str, str, Any]] = frozenset()) -> None:
-        """`excluded`: label, property and `value_order` of values that a node of the label has not unless it shows them."""
+    def __init__(
+        self,
+        known: Mapping[str, Any],
+        excluded: Collection[tuple[str, str, Any]] = frozenset(),
+        nowhere: Collection[tuple[str | None, Any]] = frozenset(),
+    ) -> None:
+        """`excluded`: label, property and `value_order` of values that a node of the label has not, unless it is known.
+
+        `nowhere`: label (None: any) and `value_order` of values that it has in no property.
+        """
         self._known = known
         self._excluded = excluded
+        self._nowhere = nowhere
 
     def __getitem__(self, name: str) -> Any:
         return self._known.get(name, UNKNOWN)
@@ -48,7 +57,10 @@ class PartlyKnown(Mapping[str, Any]):
         """Return True if the property of a node with this label may have the value."""
         if name in self._known:
             return equal(self._known[name], value)
-        return (label, name, value_order(value)) not in self._excluded
+        order = value_order(value)
+        if (label, order) in self._nowhere or (None, order) in self._nowhere:
+            return False
+        return (label, name, order) not in self._excluded
 
 
 def equal(value: Value | None, other: Value | None) -> bool:
