@@ -65,7 +65,7 @@ _KIND_BY_COLUMN = {
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
 _PATTERN = re.compile(r"\((|:[^\n]+?)\)-\[:([^\n]+?)\]->\((|:[^\n]+?)\)")
 """Of the schema in a prompt: (:Person)-[:DIRECTED]->(:Film|Series), and ()-[:NEAR]->() for nodes without labels."""
-_SCHEMA_OF_A_PART = "may have other properties"
+_SCHEMA_OF_A_PART = "some of its relationships may have other properties"
 """Words of a schema that was read from the first nodes or relationships of a large database."""
 _NO_LABEL = ("", NO_NAME, NO_LABEL)
 """How a call names nodes without labels."""
@@ -584,10 +584,10 @@ class ObservedGraph:
         for call in self._calls.values():
             label = call.lists_values_of
             name = call.text("property_name")
-            is_cut_short = any(is_cut(value) for value in call.values)
-            if call.tool == VALUES and call.shows_all and label is not None and name not in (None, KEY):
-                if not is_cut_short:
-                    values[label, str(name)] = call.values
+            if label is None or name in (None, KEY) or not call.shows_all:
+                continue
+            if not any(is_cut(value) for value in call.values):
+                values[label, str(name)] = call.values
         return values
 
     def look_ups(self) -> list[LookUp]:

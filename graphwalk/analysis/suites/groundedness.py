@@ -348,7 +348,7 @@ class PossibleGraph:
         is_asked = value_order(node.key) in self._asked
         self._nodes.append(_PossibleNode(node.key, labels, properties, parts, None if is_asked else look))
         if not is_read:
-            self._add_with_values(node.key, node.labels, labels, dict(properties), parts)
+            self._add_with_values(node.key, labels, dict(properties), parts)
 
     def _add_unseen_nodes(self, label: str) -> None:
         """Add nodes with a label that no result shows."""
@@ -358,7 +358,7 @@ class PossibleGraph:
         for number in range(_COPIES):
             key = f"{_UNSEEN}{label}{_UNSEEN}{number}"
             self._nodes.append(_PossibleNode(key, labels, PartlyKnown({}, self._excluded, self._searched)))
-            self._add_with_values(key, (label,), labels, {}, frozenset())
+            self._add_with_values(key, labels, {}, frozenset())
 
     def _add_unseen_nodes_of_the_question(self) -> None:
         """Add the nodes whose keys the question names, if no result shows them."""
@@ -372,20 +372,20 @@ class PossibleGraph:
     def _add_with_values(
         self,
         key: str,
-        certain_labels: Sequence[str],
         labels: tuple[str, ...],
         known: Mapping[str, Any],
         parts: frozenset[RelationshipPart],
     ) -> None:
         """Add a node once more for each looked-up value that it may have although no result shows it.
 
-        It may have the value if the look-up showed relationships only: it then has none of those.
+        It may have the value if the look-up showed relationships only: it then has none of those. (A node that may lack
+        the label of the look-up is in the graph without the value, too.)
         """
         values: dict[tuple[str, str, Any], list[LookUp]] = {}
         for one in self._look_ups:
             if one.property not in known and one.label in labels:
                 values.setdefault((one.label, one.property, value_order(one.value)), []).append(one)
-        for number, ((label, name, _), look_ups) in enumerate(values.items()):
+        for number, ((_, name, _), look_ups) in enumerate(values.items()):
             shows_nodes = any(one.part is None for one in look_ups)
             if shows_nodes:
                 continue
@@ -394,9 +394,7 @@ class PossibleGraph:
                 continue  # the look-up would have shown it
             properties = PartlyKnown({**known, name: look_ups[0].value}, self._excluded)
             variant = f"{_UNSEEN}{key}{_UNSEEN}{number}"
-            has_the_label = label in certain_labels or self.observed.has_one_label_each
-            its_parts = parts | shown_parts if has_the_label else parts
-            self._nodes.append(_PossibleNode(variant, labels, properties, its_parts, variant_of=key))
+            self._nodes.append(_PossibleNode(variant, labels, properties, parts | shown_parts, variant_of=key))
 
     def _has_relationship_of(self, key: str, parts: Collection[RelationshipPart]) -> bool:
         for link in self.observed.relationships:
