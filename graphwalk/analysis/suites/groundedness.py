@@ -167,7 +167,7 @@ class Proof:
         needed = list(possible.open_groups())
         if not self._would_follow(needed, answer):
             return f"the results do not show all rows of the answer ({counted(len(answer), 'row')})"
-        for group in list(needed):
+        for group in reversed(list(needed)):  # nodes that were not listed explain most, and stay if they can
             others = [one for one in needed if one != group]
             if self._would_follow(others, answer):
                 needed = others
