@@ -13,7 +13,7 @@ from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.stores.search import folded, words_of
 from graphwalk.tools.encodings import split_notes
-from graphwalk.tools.observed import Evidence, ObservedGraph, observed_graph, shows_data
+from graphwalk.tools.observed import Evidence, ObservedGraph, name_of, observed_graph, shows_data
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 """Keys in square brackets, but no link of Markdown."""
@@ -34,6 +34,8 @@ class AnswerEvidence:
     nodes: tuple[Node, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     more: int = 0
+    namesakes: tuple[str, ...] = ()
+    """A sentence for each name of the question that several nodes have."""
 
     def as_dict(self) -> dict[str, Any]:
         nodes = [
@@ -43,13 +45,19 @@ class AnswerEvidence:
             {"type": link.type, "source": link.source, "target": link.target, "properties": dict(link.properties)}
             for link in self.relationships
         ]
-        return {"nodes": nodes, "relationships": relationships, "more_nodes": self.more}
+        return {
+            "nodes": nodes,
+            "relationships": relationships,
+            "more_nodes": self.more,
+            "namesakes": list(self.namesakes),
+        }
 
 
 def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> list[str]:
-    """Return the nodes that the answer cites or names, and shortest observed paths to nodes of the question.
+    """Return the nodes that the question names, those that the answer cites or names, and what joins them.
 
-    If the answer names no node (a number, a date), return the nodes of the question; if there is no answer, nothing.
+    That is: a shortest observed path from each node of the answer to the nearest of the question, and the nodes that
+    are joined with a node of the question and with one of the answer. If there is no answer, nothing.
     """
     if not answer:
         return []
@@ -57,10 +65,20 @@ def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> lis
     cited = [key for key in cited_keys(answer) if key in seen.nodes]
     answered = cited or named_in(answer, seen)
 
-    # A dictionary without values is a set that keeps its order.
-    chosen = dict.fromkeys(answered or asked_about)
+    # A dictionary without values is a set that keeps its order. The nodes that the question names come first.
+    chosen = dict.fromkeys(asked_about)
+    chosen.update(dict.fromkeys(answered))
     for path in paths_to_nearest(seen, answered, set(asked_about), _LONGEST_PATH):
         chosen.update(dict.fromkeys(reversed(path)))
+
+    # Both A –R→ x and A –S→ y prove an intersection, x being in the question and y in the answer.
+    neighbors: dict[str, set[str]] = {}
+    for link in seen.relationships:
+        neighbors.setdefault(link.source, set()).add(link.target)
+        neighbors.setdefault(link.target, set()).add(link.source)
+    for key, others in neighbors.items():
+        if not others.isdisjoint(asked_about) and not others.isdisjoint(answered):
+            chosen[key] = None
 
     # "She joined in 1999" is shown by both ends of (Ida)-[:JOINED {year: 1999}]->(the club).
     in_answer = Evidence([answer])
@@ -83,14 +101,37 @@ def _holds_property(text: Evidence, link: Relationship) -> bool:
 
 def evidence_of(question: str, answer: str | None, trajectory: Trajectory) -> AnswerEvidence:
     """Return the nodes of `evidence_keys`, as many as are shown, and the relationships between them."""
-    seen = observed_graph(trajectory.results)
+    seen = observed_graph(trajectory.results_read)
     keys = evidence_keys(question, answer, seen)
     shown = keys[:MOST_USED]
     return AnswerEvidence(
         nodes=tuple(seen.nodes[key] for key in shown),
         relationships=tuple(link for link in seen.relationships if link.source in shown and link.target in shown),
         more=len(keys) - len(shown),
+        namesakes=namesakes_in(question, seen),
     )
+
+
+def namesakes_in(question: str, seen: ObservedGraph) -> tuple[str, ...]:
+    """Return a sentence for each name of the question that several observed nodes have.
+
+    "10 nodes are named Pia Vik; the model walked from one"
+    """
+    keys_of: dict[str, list[str]] = {}
+    for node in seen.nodes.values():
+        name = name_of(node)
+        if name != node.key:
+            keys_of.setdefault(name, []).append(node.key)
+
+    asked = Evidence([question, question.casefold()])
+    walked = seen.shown_of_nodes()
+    sentences = []
+    for name, keys in keys_of.items():
+        if len(keys) > 1 and (asked.holds(name) or asked.holds(name.casefold())):
+            starts = sum(key in walked for key in keys)
+            number = {0: "none", 1: "one"}.get(starts, str(starts))
+            sentences.append(f"{len(keys)} nodes are named {name}; the model walked from {number}")
+    return tuple(sentences)
 
 
 def answer_scene(record: ResultRecord, trajectory: Trajectory) -> Scene:
@@ -101,7 +142,7 @@ def answer_scene(record: ResultRecord, trajectory: Trajectory) -> Scene:
     if answer is not None and record.get("setting") != "write_cypher":  # whose rows support nothing by themselves
         answer_text = plain(answer)
 
-    seen = observed_graph(trajectory.results)
+    seen = observed_graph(trajectory.results_read)
     keys = evidence_keys(question, answer_text, seen)
     asked_about = set(named_in(question, seen)).intersection(keys)
     marks: dict[str, Fate] = {key: "right" for key in keys if key not in asked_about}

@@ -112,6 +112,8 @@ def _episode(record: ResultRecord, scene: Scene) -> PageEpisode:
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "cause": score.get("error_class") or "",
+        "proof": _proof(score),
+        "unproven": score.get("unproven") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
         "calls": record["tool_calls"],
@@ -123,6 +125,13 @@ def _episode(record: ResultRecord, scene: Scene) -> PageEpisode:
     packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
     block = packer.compress(json.dumps(episode_content(record, scene)).encode()) + packer.flush()
     return PageEpisode((record["task_id"], task.get("graph_digest", "")), fields, block)
+
+
+def _proof(score: Mapping[str, Any]) -> str:
+    """Return whether a right answer is proven; "" of other answers, and if it is unknown."""
+    if not score.get("correct") or score.get("proven") is None:
+        return ""
+    return "proven" if score["proven"] else "not proven"
 
 
 def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:

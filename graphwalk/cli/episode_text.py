@@ -251,21 +251,29 @@ def effort(result: Result | Answer) -> Iterator[str]:
         yield "cost unknown" if usage.cost is None else dollars(usage.cost)
 
 
+_LONGEST_QUESTION = 160
 LISTED = ("task_id", "model", "setting", "repeat", "exit_status", "score", "tool_calls", "seconds")
 """Fields of a record that a list of episodes shows."""
 
 
 def episode_list(records: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
-    """Yield a line for each episode, grouped by task. `records`: with the fields `LISTED`."""
+    """Yield a line for each episode, grouped by task. `records`: with the fields `LISTED` and the `question`.
+
+    A right answer that is not proven says why, if the record is explained.
+    """
     settings = len({record["setting"] for record in records}) > 1
     names = [_name(record, settings) for record in records]
     width = max(map(cell_len, names), default=0)
     for task, group in groupby(zip(records, names, strict=True), lambda one: str(one[0]["task_id"])):
-        yield Text(one_line(task), style="bold")
-        for record, name in group:
+        of_task = list(group)
+        question = one_line(of_task[0][0].get("question", ""), _LONGEST_QUESTION)
+        yield Text.assemble((one_line(task), "bold"), f"  {question}" if question else "")
+        for record, name in of_task:
             verdict, style = _verdict(record["score"], record["exit_status"])
             effort = f"{counted(record['tool_calls'], 'call')}, {duration(record['seconds'])}"
             yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<20}", style), f"  {effort}")
+            if (record["score"] or {}).get("unproven"):
+                yield Text(f"    not proven: {printable(record['score']['unproven'])}", style="yellow")
 
 
 def _name(record: Mapping[str, Any], settings: bool) -> str:
@@ -325,4 +333,6 @@ class Teller(Watcher):
             stdout().print(evidence)
         elif answer.setting == "write_cypher":
             data("evidence: – (not known of queries)")
+        for sentence in answer.evidence.namesakes:
+            say(f"note: {printable(sentence)}")
         say(" · ".join([counted(len(answer.trajectory.results), "call"), *effort(answer)]))

@@ -1,7 +1,7 @@
 """`graphwalk show`: the episodes of a run, or one episode in full."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,6 +25,9 @@ def show(
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
+    wrong: Annotated[bool, typer.Option("--wrong", help="Only wrong answers.")] = False,
+    cause: Annotated[str | None, typer.Option(help="Only wrong answers with this cause, for example misread.")] = None,
+    unproven: Annotated[bool, typer.Option("--unproven", help="Only right answers that are not proven.")] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Show all episodes; of one, all rows and the system prompt.")
     ] = False,
@@ -34,12 +37,32 @@ def show(
     An episode has a question, calls with rows, answer and target, score, tokens and time. To page the output:
     FORCE_COLOR=1 graphwalk show … | less -R
     """
+    from graphwalk.analysis.explained import explained
     from graphwalk.cli.episode_text import LISTED, episode_list
     from graphwalk.runs.folder import RunFolder
     from graphwalk.runs.record import EpisodeFilter, key_of
 
     folder = RunFolder.open(run, conversations=True)
-    records = {key_of(record): {name: record[name] for name in LISTED} for record in folder.records()}
+
+    def is_wanted(record: Mapping[str, Any]) -> bool:
+        score = record["score"] or {}
+        if (wrong or cause is not None) and score.get("correct") is not False:
+            return False
+        if cause is not None and score.get("error_class") != cause:
+            return False
+        return not unproven or (bool(score.get("correct")) and score.get("proven") is False)
+
+    needs_explanations = cause is not None or unproven
+    records = {}
+    causes = set()
+    for record in explained(folder) if needs_explanations else folder.records():
+        causes.add((record["score"] or {}).get("error_class"))
+        if is_wanted(record):
+            listed = {name: record[name] for name in LISTED}
+            records[key_of(record)] = {**listed, "question": record["task"]["question"]}
+    if not records and (wrong or needs_explanations):
+        known = ", ".join(sorted(filter(None, causes)))
+        raise ConfigError(f"{run} has no such episode", hint=f"causes in this run: {known}" if known else None)
     wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
     keys = sorted(filter(wanted, records))
     if not keys:

@@ -99,7 +99,7 @@ class Answer:
     @cached_property
     def unsupported(self) -> str:
         """Why no tool result can support the answer; "" if one may, or if there is no answer."""
-        return unsupported_because(self.question, self.answer, self.trajectory.results)
+        return unsupported_because(self.question, self.answer, self.trajectory.results_read)
 
     @cached_property
     def unseen(self) -> tuple[str, ...]:

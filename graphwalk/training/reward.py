@@ -34,7 +34,7 @@ class Weights(Strict):
     f1: NonNegativeFloat = 0.2
     """F1 of its rows against the target."""
     evidence: NonNegativeFloat = 0.2
-    """F1, times the share of the rows given that the tool results prove, row by row."""
+    """F1, times the share of the rows given that the tool results support; 0 for a right answer that is not proven."""
     waste: NonNegativeFloat = 0.1
     """1 less the share of calls that were repeated or refused."""
     calls: NonNegativeFloat = 0.05
@@ -93,22 +93,27 @@ def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
     return earned / total_weight if total_weight else 0.0
 
 
-def _grounded(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> float | None:
-    """Return the share of the answer that the tool results prove; None if unknown."""
-    analysis = analysis_of(suite_named(task.suite))
-    grounded: float | None = explain_episode(analysis, task, setting, trajectory, answer, score)["grounded"]
-    return grounded
+def _explanation(
+    task: Task, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
+) -> dict[str, Any]:
+    return explain_episode(analysis_of(suite_named(task.suite)), task, setting, trajectory, answer, score)
 
 
 def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> float | None:
-    """Return the share of correct rows that are supported; None without tools, or if unknown."""
+    """Return the share of correct rows that are supported, 0 for a right answer that is not proven.
+
+    None without tools, or if unknown.
+    """
     if not score["f1"]:
         return 0.0
-    if (grounded := _grounded(task, setting, trajectory, answer, score)) is not None:
-        return float(score["f1"] * grounded)
+    explanation = _explanation(task, setting, trajectory, answer, score)
+    if score["correct"] and explanation["proven"] is False:
+        return 0.0
+    if explanation["grounded"] is not None:
+        return float(score["f1"] * explanation["grounded"])
     turns = (replace(turn, results=tuple(one for one in turn.results if one.final)) for turn in trajectory.turns)
     without_calls = replace(trajectory, turns=tuple(turns))
-    unproven = _grounded(task, setting, without_calls, answer, score) is None
+    unproven = _explanation(task, setting, without_calls, answer, score)["grounded"] is None
     if unproven and (setting_of(setting) != "tools" or not isinstance(answer, list)):
         return None
     rows = [[item.get(name) for name in task.target[0]] if isinstance(item, dict) else [item] for item in answer]

@@ -109,7 +109,8 @@ function headView(episode) {
   return html(
     "header",
     { class: "who" },
-    (badge || status) && html("p", { class: "verdict" }, badge, cause, status),
+    (badge || status) && html("p", { class: "verdict" }, badge, cause, status, episode.proof && classOf(episode.proof)),
+    episode.unproven && html("p", { class: "numbers" }, plain(episode.unproven)),
     html("p", { class: "player" }, html("b", {}, plain(episode.model)), playerName(episode)),
     html("p", { class: "numbers" }, numbersOf(episode)),
   );

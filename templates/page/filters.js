@@ -11,6 +11,7 @@ const CHOICES = [
   { name: "kind", title: "kind", value: (episode) => episode.kind },
   { name: "outcome", title: "outcome", value: outcome },
   { name: "cause", title: "cause", value: (episode) => episode.cause, fewest: 1 },
+  { name: "proof", title: "proof", value: (episode) => episode.proof, fewest: 1 },
   { name: "status", title: "exit status", value: (episode) => episode.status },
 ];
 const ORDERS = {
@@ -21,7 +22,7 @@ const ORDERS = {
   seconds: "longest",
   turns: "most turns",
 };
-const SEARCHED = ["taskId", "kind", "question", "answer", "model", "setting", "cause", "status"];
+const SEARCHED = ["taskId", "kind", "question", "answer", "model", "setting", "cause", "proof", "status"];
 
 function searchText(episode) {
   episode.searchText ??= SEARCHED.map((name) => episode[name]).join("\n").toLowerCase();

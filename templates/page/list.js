@@ -49,7 +49,7 @@ function rowView(episode) {
     amount(episode.tokens),
     duration(episode.seconds),
     money(episode.cost),
-    plainWords(episode.failed ? episode.status : episode.cause),
+    plainWords(episode.failed ? episode.status : episode.cause || episode.proof),
   ];
   return html(
     "a",
