@@ -61,7 +61,7 @@ def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> lis
     """
     if not answer:
         return []
-    asked_about = named_in(question, seen)
+    asked_about = [*named_in(question, seen), *_starts_named_in(question, seen)]
     cited = [key for key in cited_keys(answer) if key in seen.nodes]
     answered = cited or named_in(answer, seen)
 
@@ -110,6 +110,18 @@ def evidence_of(question: str, answer: str | None, trajectory: Trajectory) -> An
         more=len(keys) - len(shown),
         namesakes=namesakes_in(question, seen),
     )
+
+
+def _starts_named_in(question: str, seen: ObservedGraph) -> list[str]:
+    """Return the nodes whose relationships were looked up and whose names the question has, however many have them."""
+    asked = Evidence([question, question.casefold()])
+    starts = []
+    for key in seen.shown_of_nodes():
+        node = seen.nodes.get(key)
+        name = key if node is None else name_of(node)
+        if node is not None and name != key and (asked.holds(name) or asked.holds(name.casefold())):
+            starts.append(key)
+    return starts
 
 
 def namesakes_in(question: str, seen: ObservedGraph) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def show(
             records[key_of(record)] = {**listed, "question": record["task"]["question"]}
     if not records and (wrong or needs_explanations):
         known = ", ".join(sorted(filter(None, causes)))
-        raise ConfigError(f"{run} has no such episode", hint=f"causes in this run: {known}" if known else None)
+        raise ConfigError(f"{run} has no such episode", hint=f"causes in this run: {known}" if known else "")
     wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
     keys = sorted(filter(wanted, records))
     if not keys:

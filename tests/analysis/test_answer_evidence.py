@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.answer_evidence import cited_keys, evidence_keys, unsupported_because
-from graphwalk.models.chat import ToolCall
-from graphwalk.models.trajectory import ToolResult
+from graphwalk.analysis.answer_evidence import cited_keys, evidence_keys, evidence_of, unsupported_because
+from graphwalk.models.chat import Message, ToolCall
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 
 
@@ -84,3 +84,30 @@ NOTED = ToolResult(ToolCall("4", "think", "{}"), "Greta")
 )
 def test_answers_that_no_result_supports(results: list[ToolResult], answer: str | None, reason: str) -> None:
     assert unsupported_because("Who directed the film Salt?", answer, results) == reason
+
+
+def test_a_name_of_several_nodes_says_so_and_the_start_is_evidence() -> None:
+    people = [{"label": "Person", "properties": {"key": f"p{n}", "name": "Pia Vik"}} for n in range(10)]
+    walked = [neighbor("p3", "outgoing", "KNOWS", {"key": "q1", "name": "Bo Lund"}, relationship_properties={})]
+    arguments = {"label": "Person", "property_name": "key", "property_value": "p3"}
+    results = (result(people), result(walked, "get_all_nearest_neighbors", **arguments))
+    answer = Message("assistant", "Bo Lund [q1]")
+    read = Trajectory((), (Turn(Message("assistant"), results=results), Turn(answer)), ExitStatus.ANSWERED)
+    evidence = evidence_of("Whom does Pia Vik know?", answer.content, read)
+    assert [node.key for node in evidence.nodes] == ["p3", "q1"]
+    assert [(link.source, link.target) for link in evidence.relationships] == [("p3", "q1")]
+    assert evidence.namesakes == ("10 nodes are named Pia Vik; the model walked from one",)
+    unread = Trajectory((), (Turn(answer, results=results),), ExitStatus.ANSWERED)
+    assert evidence_of("Whom does Pia Vik know?", answer.content, unread).nodes == ()
+
+
+def test_the_links_that_prove_an_intersection_are_evidence() -> None:
+    rows = [
+        neighbor("c1", "incoming", "WON_BY", {"key": "p1", "name": "Ida Holm"}, relationship_properties={}),
+        neighbor("c1", "incoming", "WON_BY", {"key": "p2", "name": "Bo Lund"}, relationship_properties={}),
+        neighbor("c2", "incoming", "WON_BY", {"key": "p1", "name": "Ida Holm"}, relationship_properties={}),
+        neighbor("c2", "incoming", "WON_BY", {"key": "p2", "name": "Bo Lund"}, relationship_properties={}),
+    ]
+    observed = observed_graph([result(rows, "get_all_nearest_neighbors", label="Cup", property_name="year")])
+    keys = evidence_keys("What did Ida Holm win with Bo Lund?", "c1 and c2 [c1, c2]", observed)
+    assert sorted(keys) == ["c1", "c2", "p1", "p2"]

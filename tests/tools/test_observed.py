@@ -11,7 +11,15 @@ from graphwalk.models.chat import Message, ToolCall, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.observed import ObservedGraph, observed_graph, relationship_in, schema_pairs
+from graphwalk.tools.observed import (
+    ObservedGraph,
+    RelationshipPart,
+    name_of,
+    observed_graph,
+    relationship_in,
+    schema_pairs,
+    shows_whole_schema,
+)
 
 NEAR = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
 DIRECTED = {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "neighbor_label": "Person"}
@@ -113,3 +121,52 @@ async def test_the_value_of_a_look_up_keeps_its_type(name: str, argument: str | 
     for one in (result, *logged.results):
         shown = observed_graph([one]).nodes["s1"].properties
         assert (shown, type(shown[name])) == ({name: value}, type(value))
+
+
+@pytest.mark.parametrize(
+    ("properties", "name"),
+    [
+        ({"age": "71"}, "u1122"),
+        ({"age": 71, "name": 71}, "u1122"),
+        ({"city": "Oslo", "full name": "Pia Vik"}, "Pia Vik"),
+        ({"city": "Oslo", "display_name": "Pia"}, "Pia"),
+        ({"fullName": "Pia Vik", "title": "Dr."}, "Dr."),
+        ({"city": "Oslo"}, "u1122"),
+    ],
+)
+def test_a_node_is_called_by_a_property_that_holds_names_else_by_its_key(properties: dict[str, Any], name: str) -> None:
+    assert name_of(Node("u1122", ("User",), properties)) == name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts", "complete"),
+    [
+        ([{}], {RelationshipPart()}, {"f1"}),
+        ([{"direction": "Incoming "}], {RelationshipPart(None, "incoming")}, set()),
+        ([{"direction": "incoming"}, {"direction": "outgoing"}], None, {"f1"}),
+        ([{"relationship_type": "DIRECTED"}], {RelationshipPart("DIRECTED")}, set()),
+    ],
+)
+def test_a_filtered_look_up_shows_all_that_it_asks_for(
+    arguments: list[dict[str, str]], parts: set[RelationshipPart] | None, complete: set[str]
+) -> None:
+    observed = observed_graph([near(directed("p1"), **one) for one in arguments])
+    assert parts is None or observed.shown_of_nodes()["f1"] == parts
+    assert observed.complete_nodes() == complete
+    is_incoming_shown = parts is None or any(part.holds("OTHER", "incoming") for part in parts)
+    assert (observed.complete_nodes("incoming") == {"f1"}) == is_incoming_shown
+
+
+def test_a_value_that_was_cut_is_not_known() -> None:
+    film = {"key": "f1", "title": "The quiet har… (310 characters)", "year": 1999}
+    observed = observed_graph([result([{"label": "Film", "properties": film}])])
+    assert observed.nodes["f1"].properties == {"year": 1999}
+    assert observed.whole_properties == set()
+
+
+def test_a_schema_has_patterns_for_nodes_without_labels_and_may_be_that_of_a_part() -> None:
+    assert schema_pairs("()-[:NEAR]->(:A|B)") == {("", "NEAR", "A"), ("", "NEAR", "B")}
+    assert schema_pairs("(:A|B)-[:R]->(:C)", several_labels=False) == {("A|B", "R", "C")}
+    assert shows_whole_schema("(:A)-[:R]->(:C)")
+    assert not shows_whole_schema("R; some of its relationships may have other properties\n  (:A)-[:R]->(:C)")
+    assert not shows_whole_schema("R")
