@@ -259,7 +259,7 @@ LISTED = ("task_id", "model", "setting", "repeat", "exit_status", "score", "tool
 def episode_list(records: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     """Yield a line for each episode, grouped by task. `records`: with the fields `LISTED` and the `question`.
 
-    A right answer that is not proven says why, if the record is explained.
+    With the reason for which a right answer is not proven, if the record is explained.
     """
     settings = len({record["setting"] for record in records}) > 1
     names = [_name(record, settings) for record in records]

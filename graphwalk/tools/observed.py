@@ -71,7 +71,7 @@ _NO_LABEL = ("", NO_NAME, NO_LABEL)
 """How a call names nodes without labels."""
 
 Pair = tuple[str, str, str]
-"""Label of the source, type, label of the target: what the schema allows. "" stands for no label."""
+"""Label of the source, type, label of the target: what the schema allows. "": no label."""
 
 
 def is_key(field: str) -> bool:
@@ -182,7 +182,7 @@ def _is_key(key: Any) -> bool:
 
 
 class RelationshipPart(NamedTuple):
-    """A part of the relationships of a node: of one type, or of one direction seen from it; None stands for all."""
+    """A part of the relationships of a node: of one type, or of one direction seen from it; None: all."""
 
     type: str | None = None
     direction: str | None = None
@@ -226,7 +226,7 @@ class _Call:
     values: list[Any] = field(default_factory=list)
     """The values that a list of values has shown."""
     has_notes: bool = False
-    """A note says that there may be more, or that something else was looked for."""
+    """There is a note: there may be more, or that something else was looked for."""
 
     @property
     def complete(self) -> bool:
@@ -736,7 +736,7 @@ def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedG
 def schema_pairs(prompt: str, *, several_labels: bool = True) -> frozenset[Pair]:
     """Return what can be joined according to the Cypher patterns in a prompt.
 
-    `several_labels`: nodes may have several labels, so that `:Film|Series` stands for Film and for Series.
+    `several_labels`: nodes may have several labels, so that `:Film|Series` means Film and Series.
     """
     pairs = set()
     for sources, type_, targets in _PATTERN.findall(prompt):

@@ -79,7 +79,7 @@ def right_answers(result: ResultRecord) -> list[str]:
 
 
 class _Search(NamedTuple):
-    """What results show of the search that a problem asks for."""
+    """The part of the search of a problem that results show."""
 
     share: float
     """Of its nodes whose neighbours are known, as the mean over the levels."""

@@ -68,7 +68,7 @@ _READS_THEIR_PROPERTIES = re.compile(r"-\[[^\]]*\{|-\[(\w+)\b(?=.*\b(\1\.|proper
 
 
 class Proof:
-    """What the tool results of an episode prove about the rows of one question.
+    """The rows of one question that the tool results of an episode prove.
 
     Everything is None if it is unknown: the question has no evaluator or it fails on what was observed, a result of
     an unknown form may prove what others do not, the tools hide directions or properties that the question needs, too
@@ -190,7 +190,7 @@ class Proof:
 
     @property
     def _states_bounds(self) -> bool:
-        """Return True if the kind says which rows are certain although the question may lose rows."""
+        """Return True if the kind states which rows are certain although the question may lose rows."""
         return type(self._part).certain is not PythonPart.certain
 
     def _rows(self, rows: Iterable[Row]) -> frozenset[RowTuple]:

@@ -1,4 +1,4 @@
-"""Whether tool results prove the answer to your own question with a Cypher query (docs/method.md, Proven).
+"""Proofs of answers to your own questions with a Cypher query (docs/method.md, Proven).
 
 The query runs on what the results show. If it returns the target there, the answer is supported; it is proven if no
 other match of the query is possible. This is known for a plain query only: one path in one MATCH, values that are
@@ -118,7 +118,7 @@ def _values_of(pattern: PathPattern) -> dict[str, Any]:
 
 
 class _Matches:
-    """The matches of a path in what was seen and all that may be there besides."""
+    """The matches of a path in what was seen and what may be there besides."""
 
     def __init__(self, pattern: PathPattern, observed: ObservedGraph, index: GraphIndex) -> None:
         self._pattern = pattern

@@ -1,4 +1,4 @@
-"""What proves an answer to an own question: the rows of its Cypher on what was seen, and that there are no others."""
+"""Proofs of answers to an own question: the rows of its Cypher on what was seen, if there can be no others."""
 
 import json
 from typing import Any
