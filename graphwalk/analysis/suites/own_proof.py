@@ -118,7 +118,7 @@ def _values_of(pattern: PathPattern) -> dict[str, Any]:
 
 
 class _Matches:
-    """The matches of a path in what was seen and what may be there besides."""
+    """The matches of a path, in a graph with everything that may be there."""
 
     def __init__(self, pattern: PathPattern, observed: ObservedGraph, index: GraphIndex) -> None:
         self._pattern = pattern
