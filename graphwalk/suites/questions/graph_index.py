@@ -156,12 +156,12 @@ class GraphIndex:
             self._keys_with[label, name] = keys
         # 1 and true are equal in Python, not in Cypher.
         alike = self._keys_with[label, name].get(value, ())
-        keys = [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
+        found = [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
         for key in self._keys_with[label, name].get(UNKNOWN, ()):
             properties = self.nodes[key].properties
             if isinstance(properties, PartlyKnown) and properties.may_be(label, name, value):
-                keys.append(key)
-        return keys
+                found.append(key)
+        return found
 
     def property(self, key: str, name: str) -> Value | None:
         """Return a property of a node or its `key`; None if it is missing."""
