@@ -267,7 +267,8 @@ def episode_list(records: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     for task, group in groupby(zip(records, names, strict=True), lambda one: str(one[0]["task_id"])):
         of_task = list(group)
         question = one_line(of_task[0][0].get("question", ""), _LONGEST_QUESTION)
-        yield Text.assemble((one_line(task), "bold"), f"  {question}" if question else "")
+        title = (one_line(task), "bold")
+        yield Text.assemble(title, f"  {question}" if question else "", no_wrap=True, overflow="ellipsis")
         for record, name in of_task:
             verdict, style = _verdict(record["score"], record["exit_status"])
             effort = f"{counted(record['tool_calls'], 'call')}, {duration(record['seconds'])}"

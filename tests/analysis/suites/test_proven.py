@@ -48,7 +48,7 @@ MOST = task("node_with_most_relationships", source_label="A", relationship_type=
         (REACHED, [near("A", "key", "a2"), near("B", "key", "b1")], ""),
         (REACHED, [near("B", "key", "b1")], "not all C nodes were looked up or listed"),
         (FARTHER, [near("A", "key", "a2"), near("B", "key", "b1")], ""),
-        (FARTHER, [near("B", "key", "b1")], "not all relationships of 1 A node were looked up: a2"),
+        (FARTHER, [near("B", "key", "b1")], "not all relationships of 2 A nodes were looked up: a1, a2"),
         (ON_RELATIONSHIP, [near("A", "p", 1)], ""),
         (
             ON_RELATIONSHIP,
