@@ -78,6 +78,11 @@ def process_variable(name: str) -> str | None:
     return os.environ.get(name) or None
 
 
+def process_environment(**changes: str) -> dict[str, str]:
+    """Return the environment for a program that is started: that of the process, with changes."""
+    return {**os.environ, **changes}
+
+
 def server_variable(server: str) -> str:
     """Return the prefix of a server's variables: `my-lab` → MY_LAB."""
     return re.sub(r"\W", "_", server).upper()

@@ -18,29 +18,54 @@ def up(
     release: Annotated[
         Literal["5.26", "2026"], typer.Option(help="Neo4j release: 5.26 (LTS) or 2026 (current).")
     ] = "5.26",
+    way: Annotated[
+        Literal["docker", "jars"] | None,
+        typer.Option(
+            "--with", help="Default: what has its data, else Docker if it has or can pull the image, else the jars."
+        ),
+    ] = None,
 ) -> None:
-    """Start Neo4j on this machine, with Docker if it is running, else from its jars. Later commands find it."""
+    """Start Neo4j on this machine, with Docker or from its jars. Later commands find it.
+
+    Each GRAPHWALK_HOME and each GRAPHWALK_NEO4J_PORT has a server of its own.
+    """
     from graphwalk.stores.neo4j import server
     from graphwalk.stores.neo4j.local_server import local_port
 
     variables = read_variables()
-    version = server.up(variables, release=release, tell=lambda step: say(f"{step} …"))
-    data(f"Neo4j {version} is running at bolt://127.0.0.1:{local_port(variables)}")
+    started = server.up(variables, release=release, way=way, tell=lambda step: say(f"{step} …"))
+    data(f"Neo4j {started.version} is running at bolt://127.0.0.1:{local_port(variables)}")
     if address := variables.get("NEO4J_URI"):
         elsewhere = variables.secrets.redact(address)
         say(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
+    if started.way is None:
+        say("it was not started by `graphwalk db up`, which will not stop it")
+        return
+    line = f"it runs {server.IN_WORDS[started.way]}, with its data in {started.place}"
+    if started.other_data:
+        other, place = started.other_data
+        line += f"; other data is in {place}:  graphwalk db down && graphwalk db up --with {other}"
+    say(line)
 
 
 @app.command("down")
 def down(
     delete: Annotated[bool, typer.Option("--delete", help="Also delete its data.")] = False,
 ) -> None:
-    """Stop the server started by `db up`, and keep its data."""
+    """Stop the server that `db up` started with this GRAPHWALK_HOME and GRAPHWALK_NEO4J_PORT, and keep its data."""
     from graphwalk.stores.neo4j import server
+    from graphwalk.stores.neo4j.local_server import answers_bolt, local_port
 
-    stopped = server.down(read_variables(), delete=delete)
-    data("Neo4j stopped" if stopped else "No Neo4j is running on this machine")
+    variables = read_variables()
+    done = server.down(variables, delete=delete)
+    for line in done:
+        data(line)
+    if not done:
+        data("nothing to stop: `graphwalk db up` has started no Neo4j here")
+    port = local_port(variables)
+    if answers_bolt(port):
+        say(f"a Neo4j still answers at bolt://127.0.0.1:{port}: `graphwalk db up` did not start it")
 
 
 @app.command("load")

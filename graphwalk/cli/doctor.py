@@ -33,8 +33,8 @@ def doctor(
 
 def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
     """Yield state, name and detail of each check; "off": optional and not available."""
+    from graphwalk.stores.neo4j.compose import docker_answers
     from graphwalk.stores.neo4j.local_server import local_server
-    from graphwalk.stores.neo4j.server import docker_answers
 
     yield "ok", "python", sys.version.split()[0]
     yield _check("embedded store", _use_embedded_store())

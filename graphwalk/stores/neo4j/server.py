@@ -1,32 +1,43 @@
-"""Start and stop a local Neo4j (`graphwalk db up | down`): docker-compose.yml where Docker runs, else the jars.
+"""Start and stop a local Neo4j (`graphwalk db up | down`): in Docker with docker-compose.yml, or from the jars.
 
-Both listen on a loopback port (GRAPHWALK_NEO4J_PORT, default 7687), where later commands find them.
+Both listen on a loopback port (GRAPHWALK_NEO4J_PORT, default 7687), where later commands find them. Each home
+(GRAPHWALK_HOME) and each port has a server of its own, with its own data.
 """
 
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 import psutil
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.config.resources import data_path
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files.writing import make_folder, write_whole
-from graphwalk.stores.neo4j.local_server import answers_bolt, local_password, local_port
-from graphwalk.variables import Variables
+from graphwalk.stores.neo4j.compose import SERVICE, ComposeProject, docker_answers
+from graphwalk.stores.neo4j.local_server import (
+    DEFAULT_PORT,
+    answers_bolt,
+    check_first_password,
+    local_password,
+    local_port,
+)
+from graphwalk.variables import Variables, process_environment
 
 DEFAULT_RELEASE = "5.26"
 START_SECONDS = 180.0
 STOP_SECONDS = 30.0
+_COMPOSE_LIMITS = ("GRAPHWALK_NEO4J_HEAP", "GRAPHWALK_NEO4J_MEMORY", "GRAPHWALK_NEO4J_CPUS")
 _FLAGS = (
     "-XX:+UseG1GC",
     "--enable-native-access=ALL-UNNAMED",
@@ -67,44 +78,286 @@ RELEASES = {
 }
 
 
-def up(
-    variables: Variables, *, release: str = DEFAULT_RELEASE, tell: Callable[[str], object] = lambda step: None
-) -> str:
-    """Start Neo4j, or find it running; return its version. `tell` is called at each step.
+Way = Literal["docker", "jars"]
+IN_WORDS: Mapping[Way, str] = {"docker": "in Docker", "jars": "from its jars"}
 
-    Raise ConfigError for an unknown release; StoreError if the server does not start.
+
+@dataclass(frozen=True)
+class Started:
+    """A server that answers."""
+
+    version: str
+    way: Way | None
+    """None: something else started it."""
+    place: str | None = None
+    """Where its data is: the name of a volume, or a folder."""
+    other_data: tuple[Way, str] | None = None
+    """Data of the other way, which this server does not have, and its place."""
+
+
+@dataclass(frozen=True)
+class _Instance:
+    """The server of one release, home and port, which is in Docker or runs from the jars. Each has data of its own."""
+
+    release: Release
+    home: Path
+    port: int
+    password: str
+    variables: Variables
+
+    @property
+    def folder(self) -> Path:
+        """Where the jars' server has its data: HOME/neo4j-5.26, HOME/neo4j-5.26-p7688."""
+        return self.home / "-".join(["neo4j", self.release.name, *self._port_part()])
+
+    @property
+    def mark(self) -> Path:
+        """A file that says that Docker has data of it, for when Docker does not answer."""
+        return self.folder.with_name(f"{self.folder.name}.docker")
+
+    @property
+    def project(self) -> ComposeProject:
+        """The Compose project, `graphwalk` for the defaults as docker-compose.yml says."""
+        parts = ["graphwalk"]
+        if self.release.name != DEFAULT_RELEASE:
+            parts.append(self.release.name)
+        parts += self._port_part()
+        if self.home != _default_home():  # Docker has the servers of all homes
+            parts.append(f"h{sha256(str(self.home).encode()).hexdigest()[:12]}")
+        settings = {name: value for name in _COMPOSE_LIMITS if (value := self.variables.get(name))}
+        settings["NEO4J_PASSWORD"] = self.password
+        settings["GRAPHWALK_NEO4J_VERSION"] = self.release.version
+        settings["GRAPHWALK_NEO4J_PORT"] = str(self.port)
+        return ComposeProject("-".join(parts), self.release.version, settings)
+
+    def _port_part(self) -> list[str]:
+        return [] if self.port == DEFAULT_PORT else [f"p{self.port}"]
+
+    def data_places(self, docker: bool) -> dict[Way, str]:
+        """Return where there is data. `docker`: Docker answers."""
+        places: dict[Way, str] = {}
+        volume = f"{self.project.name}_data"
+        if docker and volume in self.project.volumes():
+            places["docker"] = f"volume {volume}"
+        if (self.folder / "data" / "dbms").exists():
+            places["jars"] = str(self.folder)
+        return places
+
+
+def _instance(variables: Variables, release: Release) -> _Instance:
+    home = variables.get("GRAPHWALK_HOME")
+    folder = Path(home).expanduser().resolve() if home else _default_home()
+    return _Instance(release, folder, local_port(variables), local_password(variables), variables)
+
+
+def _default_home() -> Path:
+    return platformdirs.user_state_path("graphwalk", appauthor=False).resolve()
+
+
+def up(
+    variables: Variables,
+    *,
+    release: str = DEFAULT_RELEASE,
+    way: Way | None = None,
+    tell: Callable[[str], object] = lambda step: None,
+) -> Started:
+    """Start Neo4j, or find it running. `tell` is called at each step.
+
+    `way`: default the one that has data, else Docker if it has the image or can pull it, else the jars. Raise
+    ConfigError for an unknown release or a password that Neo4j does not take; StoreError if the server does not start.
     """
     if release not in RELEASES:
         raise ConfigError(f"unknown Neo4j release {release!r}", hint=f"use one of: {', '.join(RELEASES)}")
-    chosen, port, password = RELEASES[release], local_port(variables), local_password(variables)
-    if answers_bolt(port):
-        version = await_answer(port, password)
-        if not version.startswith(release):
-            raise StoreError(f"Neo4j {version} is already running on port {port}", hint="graphwalk db down")
-        return version
-    if docker_answers():
-        tell(f"starting Neo4j {chosen.version} with Docker (the first time it fetches several hundred MB)")
-        _compose(variables, chosen, "up", "--detach", "--wait", "neo4j")
-    else:
-        start_jars(_folder(variables, chosen), chosen, port, password, variables=variables, tell=tell)
-    return await_answer(port, password)
+    instance = _instance(variables, RELEASES[release])
+    if answers_bolt(instance.port):
+        return _look_at_running(instance, way)
+    check_first_password(instance.password)
+    docker = way != "jars" and docker_answers()
+    data_before = instance.data_places(docker)
+    chosen = _choose_way(instance, way, docker, data_before, tell)
+    if _running_way(instance, docker) == chosen:  # another `db up` has started it
+        version = await_answer(instance.port, instance.password)
+        return _started(instance, version, chosen, docker)
+    check_port(instance.port)
+    tell(f"starting Neo4j {instance.release.version} {IN_WORDS[chosen]}")
+    try:
+        _start(instance, chosen, tell)
+        version = await_answer(instance.port, instance.password)
+    except BaseException:
+        _undo(instance, chosen, had_data=chosen in data_before)
+        raise
+    return _started(instance, version, chosen, docker)
 
 
-def down(variables: Variables, *, delete: bool = False) -> bool:
-    """Stop the server of `up`, with `delete` remove its data; return True if one was running."""
-    was_running = answers_bolt(local_port(variables))
+def _look_at_running(instance: _Instance, way: Way | None) -> Started:
+    """Return what answers at the port. Raise StoreError if it is not the server that is asked for."""
+    port, docker = instance.port, docker_answers()
     for release in RELEASES.values():
-        if docker_answers():
-            _compose(variables, release, "down", *(["--volumes"] if delete else []))
-        folder = _folder(variables, release)
-        stop_jars(folder, at_once=delete)
-        if delete:
-            shutil.rmtree(folder, ignore_errors=True)
-    return was_running
+        other = _instance(instance.variables, release)
+        found = _running_way(other, docker)
+        if found is None:
+            continue
+        version = await_answer(port, instance.password)
+        if release != instance.release or way not in (None, found):
+            problem = f"Neo4j {version} is already running on port {port}, {IN_WORDS[found]}"
+            raise StoreError(problem, hint="graphwalk db down")
+        return _started(instance, version, found, docker)
+    another = f"GRAPHWALK_NEO4J_PORT={port + 1} graphwalk db up"
+    version = await_answer(
+        port,
+        instance.password,
+        f"it was not started by `graphwalk db up`; its NEO4J_PASSWORD, or another port: {another}",
+    )
+    if way is not None or not version.startswith(instance.release.name):
+        problem = f"Neo4j {version} is already running on port {port}, and was not started by `graphwalk db up`"
+        raise StoreError(problem, hint=f"another port: {another}")
+    return Started(version, None)
 
 
-def await_answer(port: int, password: str) -> str:
-    """Wait until the server answers a query, some time after its first Bolt handshake; return its version."""
+def _running_way(instance: _Instance, docker: bool) -> Way | None:
+    if server_in(instance.folder) is not None:
+        return "jars"
+    if docker and instance.project.states().get(SERVICE) == "running":
+        return "docker"
+    return None
+
+
+def _start(instance: _Instance, way: Way, tell: Callable[[str], object]) -> None:
+    """Start a server, and wait until it speaks Bolt."""
+    release, port, password = instance.release, instance.port, instance.password
+    if way == "docker":
+        _write_private(instance.mark, "")
+        instance.project.start(port, START_SECONDS)
+    else:
+        start_jars(instance.folder, release, port, password, variables=instance.variables, tell=tell)
+
+
+def _started(instance: _Instance, version: str, way: Way, docker: bool) -> Started:
+    data = instance.data_places(docker)
+    place = data.pop(way, None)
+    return Started(version, way, place, next(iter(data.items()), None))
+
+
+def _choose_way(
+    instance: _Instance, way: Way | None, docker: bool, data: Mapping[Way, str], tell: Callable[[str], object]
+) -> Way:
+    """Choose between Docker and the jars; for Docker, its image is here afterwards."""
+    if way == "jars":
+        return "jars"
+    if way == "docker" and not docker:
+        raise StoreError(
+            "Docker does not answer, or has no Compose", hint="start Docker, or: graphwalk db up --with jars"
+        )
+    if not docker:
+        if instance.mark.exists() and not data:
+            raise StoreError(
+                "the data of this Neo4j is in Docker, which does not answer",
+                hint="start Docker; or, for another Neo4j without that data: graphwalk db up --with jars",
+            )
+        return "jars"
+    if way is None and "docker" not in data:
+        if "jars" in data:
+            return "jars"
+        try:
+            instance.project.fetch_image(tell)
+        except StoreError as error:
+            tell(f"{error.message}; trying the jars")
+            return "jars"
+    instance.project.fetch_image(tell)
+    return "docker"
+
+
+def check_port(port: int) -> None:
+    """Raise StoreError if a server on this machine cannot have the port."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise StoreError(
+            f"port {port} is in use by another program, or not allowed: {error.strerror}",
+            hint=f"another port: GRAPHWALK_NEO4J_PORT={port + 1} graphwalk db up   (also for later commands)",
+        ) from error
+
+
+def _undo(instance: _Instance, way: Way, *, had_data: bool) -> None:
+    """Remove what a start that failed has created; data that was there before stays."""
+    if way == "docker":
+        instance.project.remove(volumes=not had_data)
+        if not had_data:
+            instance.mark.unlink(missing_ok=True)
+        return
+    stop_jars(instance.folder, at_once=True)
+    if not had_data:
+        # The log, which the message names, stays.
+        shutil.rmtree(instance.folder / "data", ignore_errors=True)
+
+
+def down(variables: Variables, *, delete: bool = False) -> list[str]:
+    """Stop the servers of `up`, with `delete` remove their data. Return a line for each thing that was done.
+
+    Raise StoreError if data cannot be deleted.
+    """
+    done: list[str] = []
+    docker = docker_answers()
+    left: list[str] = []
+    for release in RELEASES.values():
+        instance = _instance(variables, release)
+        done += _stop_jars_of(instance, delete)
+        if docker:
+            done += _stop_docker_of(instance, delete)
+        elif delete and instance.mark.exists():
+            left.append(f"{instance.project.name}_data")
+    if left:
+        problem = f"Docker does not answer, so its data stays: {', '.join(left)}"
+        raise StoreError("\n".join([*done, problem]), hint="start Docker, then: graphwalk db down --delete")
+    return done
+
+
+def _stop_jars_of(instance: _Instance, delete: bool) -> list[str]:
+    done = []
+    if server_in(instance.folder) is not None:
+        answered = answers_bolt(instance.port)
+        stop_jars(instance.folder, at_once=delete)
+        done.append(_stopped(instance, "jars", "running" if answered else "starting"))
+    if delete and instance.folder.exists():
+        try:
+            shutil.rmtree(instance.folder)
+        except OSError as error:
+            raise StoreError(f"{instance.folder} cannot be deleted: {error.strerror}") from error
+        done.append(f"deleted its data: {instance.folder}")
+    return done
+
+
+def _stop_docker_of(instance: _Instance, delete: bool) -> list[str]:
+    project, done = instance.project, []
+    state = project.states().get(SERVICE)
+    volumes = project.volumes() if delete else []
+    if state == "running" and not answers_bolt(instance.port):
+        state = "starting"
+    if project.has_leftovers() or volumes:
+        project.remove(volumes=delete)
+    if state is not None:
+        done.append(_stopped(instance, "docker", state))
+    if volumes:
+        done.append(f"deleted its data: {', '.join(f'volume {name}' for name in volumes)}")
+    if delete:
+        instance.mark.unlink(missing_ok=True)
+    return done
+
+
+def _stopped(instance: _Instance, way: Way, state: str) -> str:
+    what = f"Neo4j {instance.release.version} {IN_WORDS[way]}"
+    return f"stopped {what}" if state == "running" else f"removed {what}, which was {state}"
+
+
+def await_answer(
+    port: int,
+    password: str,
+    hint: str = "set NEO4J_PASSWORD to that of its data, or remove the data: graphwalk db down --delete",
+) -> str:
+    """Wait until the server answers a query, some time after its first Bolt handshake; return its version.
+
+    `hint`: what to do about a wrong password.
+    """
     deadline, uri = time.monotonic() + START_SECONDS, f"bolt://127.0.0.1:{port}"
     with GraphDatabase.driver(uri, auth=("neo4j", password)) as driver:
         while True:
@@ -112,43 +365,11 @@ def await_answer(port: int, password: str) -> str:
                 rows = driver.execute_query("CALL dbms.components() YIELD versions RETURN versions[0] AS version")
                 return str(rows.records[0]["version"])
             except AuthError as error:
-                raise StoreError(
-                    f"Neo4j at {uri} refuses the password",
-                    hint="set NEO4J_PASSWORD, or remove its data: graphwalk db down --delete",
-                ) from error
+                raise StoreError(f"Neo4j at {uri} refuses the password", hint=hint) from error
             except (DriverError, Neo4jError, OSError) as error:
                 if time.monotonic() > deadline:
                     raise StoreError(f"Neo4j at {uri} does not answer: {error}", hint="graphwalk db down") from error
             time.sleep(0.2)
-
-
-def docker_answers() -> bool:
-    """Return True if this user can use a Docker engine with Compose."""
-    try:
-        return subprocess.run(["docker", "compose", "ls"], capture_output=True, timeout=20, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-
-
-def _folder(variables: Variables, release: Release) -> Path:
-    """Return the folder of a server's data: in GRAPHWALK_HOME, else in the user's state folder."""
-    home = variables.get("GRAPHWALK_HOME")
-    state = Path(home).expanduser() if home else platformdirs.user_state_path("graphwalk", appauthor=False)
-    return state.absolute() / f"neo4j-{release.name}"
-
-
-def _compose(variables: Variables, release: Release, *words: str) -> None:
-    """Run a command of Docker Compose on docker-compose.yml; each release has a volume of its own."""
-    settings = _folder(variables, release).with_suffix(".env")
-    text = (
-        f"NEO4J_PASSWORD={local_password(variables)}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
-        f"GRAPHWALK_NEO4J_PORT={local_port(variables)}\n"
-    )
-    _write_private(settings, text)
-    project = "graphwalk" if release.name == DEFAULT_RELEASE else f"graphwalk-{release.name}"
-    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(settings)]
-    if output := _failure_output(["docker", "compose", "--project-name", project, *files, *words]):
-        raise StoreError(f"docker compose {words[0]} failed:\n{output}", hint=f"docker compose -p {project} logs neo4j")
 
 
 def start_jars(
@@ -182,16 +403,14 @@ def start_jars(
     }
     _write_private(folder / "conf" / "neo4j.conf", "".join(f"{name}={value}\n" for name, value in lines.items()))
     if not (folder / "data" / "dbms").exists():
-        tell("setting a password")
         # Through a private file, since other users can see command lines.
         arguments = folder / "conf" / "initial-password"
-        _write_private(arguments, f"dbms\nset-initial-password\n--\n{password}\n")
+        _write_private(arguments, f"dbms\nset-initial-password\n--\n{_quoted(password)}\n")
         try:
             if output := _failure_output([*java, _ADMIN, f"@{arguments}"], home=folder):
                 raise StoreError(f"Neo4j did not accept the password:\n{output}")
         finally:
             arguments.unlink()
-    tell(f"starting Neo4j {release.version} from its jars")
     log = folder / "server.log"
     places = [f"--home-dir={folder}", f"--config-dir={folder / 'conf'}", "--console-mode"]
     words = ["sh", "-c", _DETACH, "sh", str(log), *java, release.entry_point, *places]
@@ -283,9 +502,21 @@ def fetch_jars(
 
 def _failure_output(command: Sequence[str], home: Path | None = None) -> str:
     """Run a command and return the end of its output if it fails, else "". `home`: of a tool of Neo4j."""
-    words = ["env", *([f"NEO4J_HOME={home}", f"NEO4J_CONF={home / 'conf'}"] if home else []), *command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return (done.stdout + done.stderr).strip()[-1500:] or f"exit code {done.returncode}" if done.returncode else ""
+    environment = process_environment()
+    if home is not None:
+        environment["NEO4J_HOME"] = str(home)
+        environment["NEO4J_CONF"] = str(home / "conf")
+        environment["LC_ALL"] = "C.UTF-8"  # in which Java reads a password beyond ASCII
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode == 0:
+        return ""
+    return (done.stdout + done.stderr).strip()[-1500:] or f"exit code {done.returncode}"
+
+
+def _quoted(argument: str) -> str:
+    """Return an argument as Neo4j's tools read it from a file, which may have blanks, "#", quotes and backslashes."""
+    escaped = argument.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _write_private(file: Path, text: str) -> None:
