@@ -25,6 +25,12 @@ def mcp(
     ] = "stdio",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port for http; 0 for any free port.")] = 8420,
     host: Annotated[str, typer.Option(help="Address for http to listen at.")] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Other name that clients over http reach it by, as that of a proxy; repeatable."
+        ),
+    ] = None,
     tool: Annotated[
         list[str] | None,
         typer.Option(help="Tool to offer, by name or YAML file; repeatable. Default: the standard tools and search."),
@@ -53,6 +59,7 @@ def mcp(
             transport=transport,
             host=host,
             port=port,
+            allowed_hosts=allow_host or (),
             tools=tool or None,
             overrides=override or (),
         )

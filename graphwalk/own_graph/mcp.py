@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import json
+import re
 import secrets
 import socket
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from mcp_types import (
 from mcp_types import Tool as Offer
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.graph_source import GraphSource
@@ -51,13 +52,15 @@ async def serve(
     transport: Transport = "stdio",
     host: str = "127.0.0.1",
     port: int = 0,
+    allowed_hosts: Sequence[str] = (),
     tools: Sequence[str] | None = None,
     overrides: Sequence[str] = (),
 ) -> None:
     """Serve the tools until stdin closes (stdio) or a signal arrives (http).
 
-    `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
-    ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
+    `say` prints messages; `allowed_hosts`: other names of the server, as that of a proxy; `tools` are names or files;
+    `overrides` are `key=value`, as for an experiment. Raise ConfigError or StoreError if the graph cannot be opened, a
+    tool or override is wrong, or the port is taken.
     """
     fields = {"names_in_tools": 200, **({"tools": tools} if tools else {})}
     agent = ask_config(fields, overrides).agent
@@ -100,7 +103,7 @@ async def serve(
             on_call_tool=call,
         )
         if transport == "http":
-            await serve_http(server, variables, host, port, say)
+            await serve_http(server, variables, host, port, allowed_hosts, say)
         else:
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
@@ -116,6 +119,10 @@ PARTING_SECONDS = 2
 """At the end, calls that are running have this long."""
 SHORTEST_TOKEN = 16
 EVERY_ADDRESS = ("", "0.0.0.0", "::")
+_HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]")
+"""mcp.example.org, 192.0.2.7 or [2001:db8::7]."""
+_REFUSED_NAMES = {421: "Host", 403: "Origin"}
+"""Statuses of the SDK, and the header that it refuses."""
 
 
 class HeadTimeout(H11Protocol):
@@ -146,9 +153,18 @@ class HeadTimeout(H11Protocol):
 
 
 async def serve_http(
-    server: Server[Any], variables: Variables, host: str, port: int, say: Callable[[str], None]
+    server: Server[Any],
+    variables: Variables,
+    host: str,
+    port: int,
+    allowed_hosts: Sequence[str],
+    say: Callable[[str], None],
 ) -> None:
-    """Serve until a signal arrives. Raise ConfigError for a used port, an invalid address or a short token."""
+    """Serve until a signal arrives. Raise ConfigError for a used port, an invalid address or name, or a short token."""
+    for other in allowed_hosts:
+        if not _HOST_NAME.fullmatch(other):
+            hint = "--allow-host mcp.example.org, without http:// and path"
+            raise ConfigError(f"--allow-host {other!r}: not the name of a host", hint=hint)
     token = variables.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)
     if len(token) < SHORTEST_TOKEN:
         raise ConfigError(f"{TOKEN_VARIABLE} needs {SHORTEST_TOKEN} characters", hint="unset it to generate a token")
@@ -162,14 +178,16 @@ async def serve_http(
     with listener:
         port, name = listener.getsockname()[1], f"[{host}]" if ":" in host else host
         names = [f"{name}:{port}" for name in (name, "127.0.0.1", "localhost", "[::1]")]
+        origins = [f"http://{name}" for name in names]
+        for other in map(str.lower, allowed_hosts):  # at any port, as that of a proxy or a published one of a container
+            names += [other, f"{other}:*"]
+            origins += [f"{scheme}://{form}" for scheme in ("http", "https") for form in (other, f"{other}:*")]
         app = server.streamable_http_app(
             streamable_http_path=PATH,
-            transport_security=TransportSecuritySettings(
-                allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
-            ),
+            transport_security=TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins),
         )
         config = uvicorn.Config(
-            with_token(app, token),
+            with_token(with_hint(app), token),
             http=HeadTimeout,
             ws="none",
             log_config=None,
@@ -199,3 +217,25 @@ def with_token(app: ASGIApp, token: str) -> ASGIApp:
         await answer(scope, receive, send)
 
     return guarded
+
+
+def with_hint(app: ASGIApp) -> ASGIApp:
+    """Return the application with the option to change in each refusal of a Host or an Origin."""
+
+    async def hinting(scope: Scope, receive: Receive, send: Send) -> None:
+        refusal: PlainTextResponse | None = None
+
+        async def send_hint(message: Message) -> None:
+            nonlocal refusal
+            if message["type"] == "http.response.start" and message["status"] in _REFUSED_NAMES:
+                name = _REFUSED_NAMES[message["status"]]
+                value = Headers(scope=scope).get(name)
+                text = f"{name} {value!r} is not allowed: graphwalk mcp --allow-host NAME\n"
+                refusal = PlainTextResponse(text, message["status"])
+                await refusal(scope, receive, send)
+            elif refusal is None:
+                await send(message)
+
+        await app(scope, receive, send_hint)
+
+    return hinting

@@ -22,6 +22,10 @@ def test_addresses_and_tokens_that_cannot_be_used(odd_file: Path) -> None:
         for words, variable, cause in (
             (("--port", port), {}, f"port {port}"),
             *((("--host", host), {}, "try:") for host in ("0.0.0.0", "::")),
+            *(
+                (("--allow-host", name), {}, "--allow-host")
+                for name in ("https://a.example", "*", "a.example/mcp", "a:1", "")
+            ),
             ((), {"GRAPHWALK_MCP_TOKEN": "short-one"}, "GRAPHWALK_MCP_TOKEN"),
         ):
             code, errors = refused("--graph", odd_file, "--transport", "http", *words, **variable)

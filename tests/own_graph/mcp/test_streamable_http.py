@@ -54,6 +54,34 @@ def test_foreign_pages_are_refused_even_with_the_token(
     assert http_server.post(headers={**http_server.headers, header: value}).status_code == code
 
 
+def test_refusals_of_a_name_say_how_to_allow_it(http_server: HttpServer) -> None:
+    for header, value in (("Host", "mcp.example.org"), ("Origin", "https://mcp.example.org")):
+        answer = http_server.post(headers={**http_server.headers, header: value})
+        assert answer.text == f"{header} {value!r} is not allowed: graphwalk mcp --allow-host NAME\n"
+
+
+def test_other_names_are_allowed_with_the_token_only(odd_file: Path) -> None:
+    with over_http("--graph", odd_file, "--allow-host", "MCP.example.org", "--allow-host", "192.0.2.7") as server:
+        for host, code in (
+            ("mcp.example.org", 200),
+            ("mcp.example.org:8443", 200),
+            ("192.0.2.7:80", 200),
+            (urlsplit(server.url).netloc, 200),
+            ("other.example.org", 421),
+            ("mcp.example.org.evil.example", 421),
+            ("evil.mcp.example.org", 421),
+        ):
+            assert server.post(headers={**server.headers, "Host": host}).status_code == code, host
+        named = {**server.headers, "Host": "mcp.example.org"}
+        for origin, code in (
+            ("https://mcp.example.org", 200),
+            ("https://mcp.example.org:8443", 200),
+            ("https://evil.example", 403),
+        ):
+            assert server.post(headers={**named, "Origin": origin}).status_code == code, origin
+        assert server.post(headers={"Host": "mcp.example.org"}).status_code == 401
+
+
 def test_connections_are_limited(http_server: HttpServer) -> None:
     with ExitStack() as stack:
         place = urlsplit(http_server.url)
