@@ -1,7 +1,8 @@
-"""Real Neo4j servers for the tests: NEO4J_URI if it is set, else those of the jars.
+"""Real Neo4j servers for the tests: NEO4J_URI if it is set, else containers where Docker has the image, else the jars.
 
 Servers start on first use, once for the whole run, xdist workers included, and are gone at its end, however it ends
 (tests/guard.py). Where none can be had, the tests that need one are skipped, and the summary names the reason.
+GRAPHWALK_TEST_NEO4J=docker or =jars chooses one of them; then these tests fail where it cannot be had.
 """
 
 import multiprocessing.util
@@ -10,7 +11,7 @@ import socket
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -22,13 +23,16 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.base import Database, open_database
 from graphwalk.stores.neo4j.server import RELEASES, await_answer, start_jars
 from graphwalk.variables import Variables, read_variables
-from tests.guard import start_guard
+from tests.guard import LABEL, containers_of, start_guard
 
 GIVEN = "given"
 RELEASE_NAMES = (GIVEN,) if read_variables().get("NEO4J_URI") else tuple(RELEASES)
 HOME = "GRAPHWALK_TEST_SERVERS"
 """The folder of the servers of one test run; xdist workers inherit it."""
+CHOICE = "GRAPHWALK_TEST_NEO4J"
 SMALL = {"server.memory.pagecache.size": "32m"}
+JVM = "-XX:TieredStopAtLevel=1"
+"""Servers of tests live for minutes: the JVM's second compiler would cost more time than it saves."""
 PASSWORD = "only-for-these-tests"
 _PREFIX = "graphwalk-tests-"
 _GUARD: pytest.StashKey[Any] = pytest.StashKey()
@@ -47,16 +51,19 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         os.environ[HOME] = str(folder)
         (folder / "tmp").mkdir()
-        # Servers of tests live for minutes: the JVM's second compiler would cost more time than it saves.
-        os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
+        os.environ["JAVA_TOOL_OPTIONS"] = JVM
+        # Our guard removes containers, also after SIGKILL; Ryuk would need an image of its own.
+        os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
+        if Path("/.dockerenv").exists():  # else it looks for the container at the address of the bridge
+            os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
         config.stash[_GUARD] = start_guard(folder, HOME)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` uses one release of Neo4j, `make test-all` every release."""
+    """`make test` uses one release of Neo4j, `make test-all` every release, and Docker itself."""
     for item in items:
-        if any(release in item.name for release in RELEASE_NAMES[1:]):
+        if any(release in item.name for release in RELEASE_NAMES[1:]) or item.get_closest_marker("docker"):
             item.add_marker("extended")
 
 
@@ -106,33 +113,86 @@ async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database
 
 
 def _start_server(home: Path, release: str) -> None:
-    with suppress(pytest.skip.Exception):
+    with suppress(Exception, pytest.skip.Exception, pytest.fail.Exception):  # the test that needs it tells the reason
         server_settings(home, release)
 
 
-def server_settings(home: Path, release: str) -> Variables:
-    """Start, or find, a server whose data is in `home`. Skip the test where that is impossible."""
+def server_settings(home: Path, release: str, *, from_jars: bool = False) -> Variables:
+    """Start, or find, the server of `home`. Skip the test where that is impossible, or fail if it was asked for.
+
+    `from_jars`: its data is in `home`, for tests that kill it.
+    """
     home.mkdir(parents=True, exist_ok=True)
-    port = home / "port"
+    address = home / "address"
+    with FileLock(home / "lock"):
+        if not address.exists():
+            try:
+                in_docker = not from_jars and _is_docker_chosen(release)
+                address.write_text(_start_container(release) if in_docker else _start_jars(home, release))
+            except StoreError as error:
+                if CHOICE in os.environ:
+                    pytest.fail(f"no Neo4j {release}: {error}")
+                _missing[release] = str(error)
+                pytest.skip(f"no Neo4j {release}: {error}")
+    return Variables({"NEO4J_URI": address.read_text(), "NEO4J_PASSWORD": PASSWORD})
+
+
+def _is_docker_chosen(release: str) -> bool:
+    choice = os.environ.get(CHOICE)
+    if choice in ("docker", "jars"):
+        return choice == "docker"
+    if choice is not None:
+        raise StoreError(f"{CHOICE} is {choice!r}, not docker or jars")
+    return missing_in_docker(image_of(release)) is None
+
+
+def image_of(release: str) -> str:
+    return f"neo4j:{RELEASES[release].version}-community"
+
+
+def missing_in_docker(*images: str) -> str | None:
+    """Return what is missing: an engine that answers, or an image; None if all is there."""
     try:
-        with FileLock(home / "lock"):
-            if not port.exists():
-                number = free_port()
-                start_jars(
-                    home / "neo4j",
-                    RELEASES[release],
-                    number,
-                    PASSWORD,
-                    variables=read_variables(),
-                    heap="512m",
-                    conf=SMALL,
-                )
-                await_answer(number, PASSWORD)
-                port.write_text(str(number))
-    except StoreError as error:
-        _missing[release] = str(error)
-        pytest.skip(f"no Neo4j {release}: {error}")
-    return Variables({"NEO4J_URI": f"bolt://127.0.0.1:{port.read_text()}", "NEO4J_PASSWORD": PASSWORD})
+        import docker
+        import docker.errors
+    except ModuleNotFoundError as error:
+        return f"the package {error.name} is not installed"
+    try:
+        with closing(docker.from_env()) as client:
+            for image in images:
+                client.images.get(image)
+    except docker.errors.ImageNotFound as error:
+        return str(error.explanation)
+    except docker.errors.DockerException as error:
+        return f"Docker does not answer: {error}"
+    return None
+
+
+def _start_container(release: str) -> str:
+    """Start a container, and return the address of its server."""
+    from testcontainers.community.neo4j import Neo4jContainer
+
+    if missing := missing_in_docker(image_of(release)):
+        raise StoreError(missing)
+    folder = Path(os.environ[HOME])
+    containers_of(folder).touch()
+    container = Neo4jContainer(image_of(release), password=PASSWORD)
+    container.with_env("NEO4J_server_memory_heap_max__size", "512m")
+    container.with_env("NEO4J_server_jvm_additional", JVM)
+    for name, value in SMALL.items():
+        container.with_env(f"NEO4J_{name.replace('_', '__').replace('.', '_')}", value)
+    container.with_kwargs(labels={LABEL: str(folder)})
+    container.ports[str(container.port)] = ("127.0.0.1", None)  # type: ignore[assignment]
+    container.start()
+    return str(container.get_connection_url())
+
+
+def _start_jars(home: Path, release: str) -> str:
+    """Start a server from the jars with its data in `home`, and return its address."""
+    port = free_port()
+    start_jars(home / "neo4j", RELEASES[release], port, PASSWORD, variables=read_variables(), heap="512m", conf=SMALL)
+    await_answer(port, PASSWORD)
+    return f"bolt://127.0.0.1:{port}"
 
 
 def free_port() -> int:

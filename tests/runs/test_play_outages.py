@@ -27,7 +27,7 @@ EPISODES = 36
 
 @pytest.mark.parametrize("release", RELEASE_NAMES)
 async def test_a_killed_server_ends_episodes_without_a_score(release: str, tmp_path: Path) -> None:
-    settings, server = server_settings(tmp_path, release), tmp_path / "neo4j"
+    settings, server = server_settings(tmp_path, release, from_jars=True), tmp_path / "neo4j"
 
     class Killing(Progress):
         done = 0
