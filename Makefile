@@ -13,7 +13,7 @@ CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) an
 CREATE_VENV := $(CHECK_PYTHON) && $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: help quickstart test test-all check style types layers words generated figures audit docs format lock release bench coverage soak truth bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
+.PHONY: help quickstart test test-fast test-all test-docker check style types layers words generated figures audit docs format lock release bench coverage soak truth bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -25,8 +25,11 @@ quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the
 test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not extended"
 
-test-all: $(STAMP) check ## The same on every release of Neo4j, with outages and benchmarks
+test-all: $(STAMP) check ## The same on every release of Neo4j, with outages, benchmarks and Docker
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow" --hypothesis-profile random
+
+test-docker: $(STAMP) ## docker-compose.yml, db up, the Dockerfile and testcontainers with a real engine (minutes); skipped without one
+	$(BIN)/pytest -m docker -rs --durations 0 --durations-min 1
 
 check: $(STAMP) ## All checks of `make test` that are no tests, two at a time
 	@$(MAKE) --no-print-directory --jobs 2 types docs style layers words generated

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -35,6 +36,20 @@ def docker(*words: object, **variables: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def graphwalk(*words: object, folder: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of ours; the first start of a server can take minutes."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
+    return subprocess.run(
+        [sys.executable, "-m", "graphwalk", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**environment, "NO_COLOR": "1", "COLUMNS": "200", **SMALL, **variables},
+        timeout=600,
+    )
 
 
 def left_of(project: str) -> dict[str, list[str]]:

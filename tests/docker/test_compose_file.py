@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import graphwalk
-from tests.docker.engine import NOTHING, SMALL, docker, left_of, need, volumes_in
+from tests.docker.engine import NOTHING, SMALL, docker, graphwalk, left_of, need, volumes_in
 from tests.neo4j_servers import free_port
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
