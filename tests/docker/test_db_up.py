@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,21 @@ def test_what_a_failed_start_created_is_removed(place: Place, tmp_path: Path, mo
             server.up(Variables(place.variables), way="docker")
     assert place.left() == [NOTHING, NOTHING]
     assert not list((tmp_path / "home").iterdir())
+
+
+def test_an_image_that_docker_cannot_fetch_leads_to_the_jars(place: Place) -> None:
+    need("5.26")
+    release = replace(RELEASES["5.26"], version="no such image")
+    instance = server._instance(Variables(place.variables), release)
+    steps: list[str] = []
+    assert server._choose_way(instance, None, True, {}, steps.append) == "jars"
+    assert "Docker cannot fetch neo4j:no such image" in steps[-1]
+    with pytest.raises(StoreError, match="Docker cannot fetch"):
+        server._choose_way(instance, "docker", True, {}, steps.append)
+    with pytest.raises(StoreError, match="Docker cannot fetch"):  # its data is there: no other server in silence
+        server._choose_way(instance, None, True, {"docker": "a volume"}, steps.append)
+    found = server._instance(Variables(place.variables), RELEASES["5.26"])
+    assert server._choose_way(found, None, True, {}, steps.append) == "docker"
 
 
 def test_a_server_of_somebody_else_is_used_and_never_stopped(tmp_path: Path) -> None:

@@ -1,15 +1,15 @@
 """The Dockerfile: the image with a client over stdio, and over HTTP in the profile `mcp`."""
 
 import os
-import subprocess
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from neo4j import GraphDatabase
 
-from tests.docker.engine import NOTHING, ROOT, SMALL, docker, left_of, need
+from tests.docker.engine import NOTHING, ROOT, SMALL, docker, left_of, need, new_project
+from tests.guard import remove_project
 from tests.neo4j_servers import free_port
 from tests.own_graph.mcp.servers import HttpServer, text_of
 
@@ -19,31 +19,30 @@ PASSWORD = "only-for-these-tests"
 BASE = next(line.split()[1] for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("FROM "))
 
 
-async def test_clients_over_stdio_and_http(project: str, tmp_path: Path) -> None:
+project = pytest.fixture(new_project, scope="module")
+
+
+@pytest.fixture(scope="module")
+def image(project: str) -> Iterator[str]:
+    """The built image, under the name with which `docker compose up` takes it in place of building it again."""
     need("5.26", images=(BASE,))
-    # The name under which `docker compose up` finds it, so that it is built once.
-    image = f"{project}-mcp"
-    docker("build", "--tag", image, ".")
-    try:
-        await _ask_over_stdio(image, tmp_path)
-        await _ask_over_http(project)
-    finally:
-        subprocess.run(["docker", "image", "rm", "--force", image], capture_output=True, check=False)
+    name = f"{project}-mcp"
+    docker("build", "--tag", name, ".")
+    yield name
+    remove_project(project)
+    docker("image", "rm", "--force", name)
 
 
-async def _ask_over_stdio(image: str, folder: Path) -> None:
-    file = folder / "films.json"
-    file.write_text('{"nodes": [{"id": "f1", "labels": ["Film"], "title": "Red Dust"}], "links": []}')
-    file.chmod(0o644)
-    folder.chmod(0o755)
+async def test_a_client_over_stdio_asks_a_file(image: str) -> None:
+    # The files of this machine's user, which the user of the image must be able to read.
+    file = ROOT / "tests/data/films.json"
     words = ["run", "--rm", "--interactive", "--volume", f"{file}:/data/films.json:ro", image, "--graph", "films.json"]
     program = StdioServerParameters(command="docker", args=words, env=dict(os.environ))
     async with Client(stdio_client(program)) as client:
-        arguments = {"label": "Film", "property_name": "title", "property_value": "Red Dust"}
-        assert "f1" in text_of(await client.call_tool("get_node_by_property", arguments))
+        assert "Film" in text_of(await client.call_tool("get_schema", {}))
 
 
-async def _ask_over_http(project: str) -> None:
+async def test_a_client_over_http_asks_the_neo4j_of_the_compose_profile(image: str, project: str) -> None:
     bolt, port = free_port(), free_port()
     compose = ("compose", "--project-name", project, "--file", "docker-compose.yml")
     variables = {
