@@ -2,6 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Tests of whole runs, of commands and of programs, which test-fast leaves out.
+WHOLE_RUNS := runs cli integration extending examples environments docs training benchmarks api own_graph/mcp \
+  analysis/test_estimate.py analysis/test_explained.py analysis/test_publishing.py analysis/test_statistics_coverage.py \
+  analysis/test_verify.py analysis/page analysis/report
 USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 GENERATED := README.md docs/experiments.md docs/extending.md docs/method.md
@@ -24,6 +28,9 @@ quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the
 
 test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not extended"
+
+test-fast: $(STAMP) ## Tests of functions, while you work: no database, no browser, no whole run (under 3 minutes)
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not extended and not neo4j and not browser" $(WHOLE_RUNS:%=--ignore tests/%)
 
 test-all: $(STAMP) check ## The same on every release of Neo4j, with outages, benchmarks and Docker
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow" --hypothesis-profile random

@@ -64,6 +64,6 @@ async def test_a_client_over_http_asks_the_neo4j_of_the_compose_profile(image: s
     assert HttpServer(server.url, "another-token-1234", None).post().status_code == 401  # type: ignore[arg-type]
 
     docker(*compose, "down", "--volumes", **variables)
-    assert len(left_of(project)["containers"]) == 1  # the profile has to be named, as docker-compose.yml says
+    assert len(left_of(project)["containers"]) == 1  # the profile has to be named, as docker-compose.yml explains
     docker(*compose, "--profile", "mcp", "down", "--volumes", **variables)
     assert left_of(project) == NOTHING

@@ -31,7 +31,7 @@ class ComposeProject:
     version: str
     """Of Neo4j, as 5.26.30."""
     variables: Mapping[str, str]
-    """What docker-compose.yml takes from the environment."""
+    """Those that docker-compose.yml takes from the environment."""
 
     @property
     def image(self) -> str:

@@ -112,12 +112,12 @@ class _Instance:
 
     @property
     def mark(self) -> Path:
-        """A file that says that Docker has data of it, for when Docker does not answer."""
+        """A file that exists if Docker has data of it, for when Docker does not answer."""
         return self.folder.with_name(f"{self.folder.name}.docker")
 
     @property
     def project(self) -> ComposeProject:
-        """The Compose project, `graphwalk` for the defaults as docker-compose.yml says."""
+        """The Compose project: for the defaults `graphwalk`, the name in docker-compose.yml."""
         parts = ["graphwalk"]
         if self.release.name != DEFAULT_RELEASE:
             parts.append(self.release.name)

@@ -18,6 +18,13 @@ RUNS = Path(__file__).parents[2] / "data" / "runs"
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that open a page in a browser."""
+    for item in items:
+        if "window" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+
+
 @pytest.fixture(scope="session")
 def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if find_browser() is None:
