@@ -170,6 +170,9 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
     if isinstance(error, AuthError):
         problem = f"Neo4j at {place} refuses the user name or password"
         return StoreError(problem, hint="set NEO4J_USERNAME and NEO4J_PASSWORD (or in .env)")
+    if code.endswith("AuthenticationRateLimit"):
+        problem = f"Neo4j at {place} takes no password for some seconds, after too many wrong ones"
+        return StoreError(problem, hint="run the command again in 10 seconds, with the right NEO4J_PASSWORD")
     if code.endswith("DatabaseNotFound"):
         return StoreError(
             f"Neo4j at {place} has no database {database!r}", hint="correct NEO4J_DATABASE; SHOW DATABASES lists them"

@@ -366,7 +366,7 @@ def await_answer(
                 return str(rows.records[0]["version"])
             except AuthError as error:
                 raise StoreError(f"Neo4j at {uri} refuses the password", hint=hint) from error
-            except (DriverError, Neo4jError, OSError) as error:
+            except (DriverError, Neo4jError, OSError) as error:  # also a limit on passwords, which ends after seconds
                 if time.monotonic() > deadline:
                     raise StoreError(f"Neo4j at {uri} does not answer: {error}", hint="graphwalk db down") from error
             time.sleep(0.2)

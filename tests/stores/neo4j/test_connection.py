@@ -1,5 +1,8 @@
 """Connections to a Neo4j: what is wrong with the settings, or with the server."""
 
+import asyncio
+import uuid
+
 import neo4j
 import pytest
 
@@ -36,3 +39,18 @@ async def test_an_object_of_the_driver_signs_in(neo4j_server: Variables, monkeyp
     with pytest.raises(StoreError, match="refuses the user name or password"):
         async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=neo4j.bearer_auth("token")):
             pass
+
+
+async def test_too_many_wrong_passwords_are_told_from_a_wrong_one(neo4j_server: Variables) -> None:
+    user, password = f"limited_{uuid.uuid4().hex[:8]}", "only-for-this-user"
+    async with await connect(neo4j_server, database="system") as owner:
+        await owner.write(f"CREATE USER {user} SET PASSWORD $password CHANGE NOT REQUIRED", password=password)
+        try:
+            settings = Variables({**neo4j_server.values, "NEO4J_USERNAME": user, "NEO4J_PASSWORD": "wrong-password"})
+            refusals = await asyncio.gather(*[connect(settings) for _ in range(12)], return_exceptions=True)
+            assert {str(type(refusal)) for refusal in refusals} == {str(StoreError)}
+            messages = " ".join(map(str, refusals))
+            assert "refuses the user name or password" in messages
+            assert "takes no password for some seconds" in messages
+        finally:
+            await owner.write(f"DROP USER {user}")

@@ -1,0 +1,52 @@
+"""The containers of the database tests are gone after them, however they end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.docker.engine import ROOT, docker, need
+from tests.guard import LABEL
+from tests.neo4j_servers import CHOICE, HOME
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
+FORM = f'{{{{.ID}}}} {{{{.Label "{LABEL}"}}}}'
+TEST = "tests/stores/neo4j/test_server.py::test_clean_removes_what_was_loaded_and_nothing_else[neo4j-5.26]"
+
+
+def containers() -> dict[str, str]:
+    """The ids of the containers of other runs of tests, with the folder of the run."""
+    lines = docker(
+        "container", "ls", "--all", "--no-trunc", "--filter", f"label={LABEL}", "--format", FORM
+    ).splitlines()
+    folders = dict(line.split(" ", 1) for line in lines)
+    return {name: folder for name, folder in folders.items() if folder != os.environ[HOME]}
+
+
+def test_a_killed_run_leaves_no_container_and_no_volume() -> None:
+    need("5.26")
+    hidden = {HOME, "GRAPHWALK_TRIED_NETWORK", "PYTEST_XDIST_WORKER", "NEO4J_URI"}
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    before = containers()
+    run = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", TEST],
+        cwd=ROOT,
+        env={**environment, CHOICE: "docker"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        while not (new := containers().keys() - before.keys()):
+            assert run.poll() is None
+            time.sleep(0.2)
+        volumes = docker("inspect", "--format", "{{range .Mounts}}{{.Name}} {{end}}", *new).split()
+        assert volumes
+    finally:
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    while new & containers().keys():
+        time.sleep(0.2)
+    assert not set(volumes) & set(docker("volume", "ls", "--quiet").split())
