@@ -44,7 +44,7 @@ def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
     else:
         yield "off", "neo4j", "none known (not needed by the embedded store)\n→ graphwalk db up"
     if docker_answers():
-        yield "ok", "docker", "running; `graphwalk db up` uses it"
+        yield "ok", "docker", "running; `graphwalk db up` can use it"
     else:
         yield "off", "docker", "not running; `graphwalk db up` starts Neo4j from its jars (needs JDK and Maven)"
     names = sorted(name for name in variables.values if name.endswith("_API_KEY"))

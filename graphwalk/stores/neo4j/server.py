@@ -32,7 +32,7 @@ from graphwalk.stores.neo4j.local_server import (
     local_password,
     local_port,
 )
-from graphwalk.variables import Variables, process_environment
+from graphwalk.variables import Variables, process_environment, process_variable
 
 DEFAULT_RELEASE = "5.26"
 START_SECONDS = 180.0
@@ -122,7 +122,8 @@ class _Instance:
         if self.release.name != DEFAULT_RELEASE:
             parts.append(self.release.name)
         parts += self._port_part()
-        if self.home != _default_home():  # Docker has the servers of all homes
+        # Docker has the servers of all homes; XDG_STATE_HOME moves the default one.
+        if self.home != _default_home() or process_variable("XDG_STATE_HOME"):
             parts.append(f"h{sha256(str(self.home).encode()).hexdigest()[:12]}")
         settings = {name: value for name in _COMPOSE_LIMITS if (value := self.variables.get(name))}
         settings["NEO4J_PASSWORD"] = self.password
@@ -183,8 +184,10 @@ def up(
     try:
         _start(instance, chosen, tell)
         version = await_answer(instance.port, instance.password)
-    except BaseException:
+    except BaseException as error:
         _undo(instance, chosen, had_data=chosen in data_before)
+        if isinstance(error, StoreError):
+            check_port(instance.port)  # another program may have taken it in the meantime
         raise
     return _started(instance, version, chosen, docker)
 

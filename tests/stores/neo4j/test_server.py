@@ -47,7 +47,10 @@ def test_the_compose_file_is_closed_to_others_and_works_without_settings() -> No
     assert service["environment"]["NEO4J_AUTH"] == f"neo4j/${{NEO4J_PASSWORD:-{DEFAULT_PASSWORD}}}"
 
 
-def test_each_home_port_and_release_has_a_project_and_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_each_home_port_and_release_has_a_project_and_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     default = server._instance(Variables(), RELEASES["5.26"])
     assert (default.project.name, default.folder.name) == ("graphwalk", "neo4j-5.26")
     same = {"GRAPHWALK_HOME": str(default.home), "GRAPHWALK_NEO4J_PORT": "7687"}
@@ -67,6 +70,8 @@ def test_each_home_port_and_release_has_a_project_and_a_folder_of_its_own(tmp_pa
         for name in ("other", "link", "link/../other", "other/")
     }
     assert len(names) == 1
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert server._instance(Variables(), RELEASES["5.26"]).project.name.startswith("graphwalk-h")
 
 
 def test_the_password_reaches_compose_in_the_environment_only(home: Variables) -> None:
