@@ -12,7 +12,7 @@ from graphwalk.variables import process_environment
 
 SERVICE = "neo4j"
 _LABEL = "com.docker.compose.project"
-_FAILED_STATES = ("restarting", "exited", "dead")
+_FAILED_STATES = ("restarting", "exited", "dead", "removed")
 
 
 def docker_answers() -> bool:
