@@ -39,7 +39,8 @@ async def test_a_client_over_stdio_asks_a_file(image: str) -> None:
     words = ["run", "--rm", "--interactive", "--volume", f"{file}:/data/films.json:ro", image, "--graph", "films.json"]
     program = StdioServerParameters(command="docker", args=words, env=dict(os.environ))
     async with Client(stdio_client(program)) as client:
-        assert "Film" in text_of(await client.call_tool("get_schema", {}))
+        arguments = {"label": "Film", "property_name": "title", "property_value": "Red Dust"}
+        assert "2004" in text_of(await client.call_tool("get_node_by_property", arguments))
 
 
 async def test_a_client_over_http_asks_the_neo4j_of_the_compose_profile(image: str, project: str) -> None:
