@@ -42,15 +42,16 @@ async def test_an_object_of_the_driver_signs_in(neo4j_server: Variables, monkeyp
 
 
 async def test_too_many_wrong_passwords_are_told_from_a_wrong_one(neo4j_server: Variables) -> None:
-    user, password = f"limited_{uuid.uuid4().hex[:8]}", "only-for-this-user"
-    async with await connect(neo4j_server, database="system") as owner:
-        await owner.write(f"CREATE USER {user} SET PASSWORD $password CHANGE NOT REQUIRED", password=password)
+    user, uri = f"limited_{uuid.uuid4().hex[:8]}", neo4j_server.get("NEO4J_URI") or ""
+    owner = ("neo4j", neo4j_server.get("NEO4J_PASSWORD") or "")
+    settings = Variables({**neo4j_server.values, "NEO4J_USERNAME": user, "NEO4J_PASSWORD": "wrong-password"})
+    async with neo4j.AsyncGraphDatabase.driver(uri, auth=owner) as driver:
+        await driver.execute_query(f"CREATE USER {user} SET PASSWORD 'only-for-this-user'", database_="system")
         try:
-            settings = Variables({**neo4j_server.values, "NEO4J_USERNAME": user, "NEO4J_PASSWORD": "wrong-password"})
             refusals = await asyncio.gather(*[connect(settings) for _ in range(12)], return_exceptions=True)
-            assert {str(type(refusal)) for refusal in refusals} == {str(StoreError)}
-            messages = " ".join(map(str, refusals))
-            assert "refuses the user name or password" in messages
-            assert "takes no password for some seconds" in messages
         finally:
-            await owner.write(f"DROP USER {user}")
+            await driver.execute_query(f"DROP USER {user}", database_="system")
+    assert {type(refusal) for refusal in refusals} == {StoreError}
+    messages = " ".join(map(str, refusals))
+    assert "refuses the user name or password" in messages
+    assert "takes no password for some seconds" in messages
