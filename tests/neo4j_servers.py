@@ -5,11 +5,13 @@ Servers start on first use, once for the whole run, xdist workers included, and 
 GRAPHWALK_TEST_NEO4J=docker or =jars chooses one of them; then these tests fail where it cannot be had.
 """
 
+import gc
 import multiprocessing.util
 import os
 import socket
 import tempfile
 import uuid
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -157,15 +159,20 @@ def missing_in_docker(*images: str) -> str | None:
         import docker.errors
     except ModuleNotFoundError as error:
         return f"the package {error.name} is not installed"
-    try:
-        with closing(docker.from_env()) as client:
-            for image in images:
-                client.images.get(image)
-    except docker.errors.ImageNotFound as error:
-        return str(error.explanation)
-    except docker.errors.DockerException as error:
-        return f"Docker does not answer: {error}"
-    return None
+    missing = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # a connection that fails leaves its socket to the collector
+        try:
+            with closing(docker.from_env()) as client:
+                for image in images:
+                    client.images.get(image)
+        except docker.errors.ImageNotFound as error:
+            missing = str(error.explanation)
+        except docker.errors.DockerException as error:
+            missing = f"Docker does not answer: {error}"
+        if missing:
+            gc.collect()
+    return missing
 
 
 def _start_container(release: str) -> str:

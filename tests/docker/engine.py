@@ -81,6 +81,7 @@ def keep_clear(project: str) -> None:
 
 def new_project() -> Iterator[str]:
     """The name of a project; what is left of it is removed."""
+    need()
     name = f"graphwalk-test-{uuid4().hex[:8]}"
     keep_clear(name)
     yield name

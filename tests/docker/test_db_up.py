@@ -43,6 +43,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
+    need()
     place = Place(tmp_path / "home", free_port(), NEO4J_PASSWORD=AWKWARD)
     yield place
     place.clear()
