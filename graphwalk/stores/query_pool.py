@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import StoreError
+from graphwalk.variables import process_environment
 
 MEMORY = 1 << 30
 """Bytes that a query may take, beyond the program and its graph (on Linux)."""
@@ -140,7 +141,7 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, **_FEW_THREADS, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env=process_environment(**_FEW_THREADS, PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
                 # Ctrl-C is for this process, which then ends its workers.
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),

@@ -127,7 +127,7 @@ class Proof:
         try:
             found = wanted & self._rows(self._part.rows(self._least))
             if found and not self._grows:
-                most = self._possible and self._possible.index()
+                most = None if self._possible is None else self._possible.index()
                 if most is None:
                     return None
                 if not self._states_bounds:
@@ -191,6 +191,7 @@ class Proof:
     @property
     def _states_bounds(self) -> bool:
         """Return True if the kind states which rows are certain although the question may lose rows."""
+        assert self._part is not None
         return type(self._part).certain is not PythonPart.certain
 
     def _rows(self, rows: Iterable[Row]) -> frozenset[RowTuple]:
