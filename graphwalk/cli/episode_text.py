@@ -7,7 +7,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -54,7 +54,7 @@ _CELLS = {
 """The characters suffice without colours."""
 
 
-def shown_episode(result: Result, scene: Scene, *, everything: bool) -> "Iterator[RenderableType]":
+def shown_episode(result: Result, scene: Scene, *, everything: bool) -> Iterator[RenderableType]:
     """Yield the parts of an episode: the first rows of each result, or `everything` and the system prompt."""
     yield _title(result)
     most_rows = None if everything else _FIRST_ROWS
@@ -256,25 +256,32 @@ LISTED = ("task_id", "model", "setting", "repeat", "exit_status", "score", "tool
 """Fields of a record that a list of episodes shows."""
 
 
-def episode_list(records: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
-    """Yield a line for each episode, grouped by task. `records`: with the fields `LISTED` and the `question`.
+def episode_list(records: Sequence[Mapping[str, Any]]) -> "Iterator[RenderableType]":
+    """Yield each task with its question, and a line for each of its episodes.
 
-    With the reason for which a right answer is not proven, if the record is explained.
+    `records`: with the fields `LISTED` and the `question`. Of explained ones, the reason for which a right answer is not
+    proven is shown, too.
     """
     settings = len({record["setting"] for record in records}) > 1
     names = [_name(record, settings) for record in records]
     width = max(map(cell_len, names), default=0)
     for task, group in groupby(zip(records, names, strict=True), lambda one: str(one[0]["task_id"])):
         of_task = list(group)
-        question = one_line(of_task[0][0].get("question", ""), _LONGEST_QUESTION)
-        title = (one_line(task), "bold")
-        yield Text.assemble(title, f"  {question}" if question else "", no_wrap=True, overflow="ellipsis")
+        yield Text(one_line(task), style="bold")
+        question, _, _ = of_task[0][0].get("question", "").partition("\n\n")  # without the format of the answer
+        if question:
+            yield _indented(one_line(question, _LONGEST_QUESTION))
         for record, name in of_task:
             verdict, style = _verdict(record["score"], record["exit_status"])
             effort = f"{counted(record['tool_calls'], 'call')}, {duration(record['seconds'])}"
             yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<20}", style), f"  {effort}")
             if (record["score"] or {}).get("unproven"):
-                yield Text(f"    not proven: {printable(record['score']['unproven'])}", style="yellow")
+                yield _indented(f"not proven: {printable(record['score']['unproven'])}", 4, "yellow")
+
+
+def _indented(text: str, columns: int = 2, style: str = "") -> Padding:
+    """Return a text whose lines are all indented, also where a terminal wraps them."""
+    return Padding(Text(text, style=style), (0, 0, 0, columns))
 
 
 def _name(record: Mapping[str, Any], settings: bool) -> str:

@@ -204,8 +204,8 @@ def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | Non
         model, setting, *groups = key
         named = {"model": model, "setting": setting, **({grouping.name: groups[0]} if grouping else {})}
         row = {**named, **_figures({row["measure"]: row for row in part.to_dicts()}, suite, setting)}
-        if setting == BASELINE and row["tasks"] < all_tasks[key]:
-            # A baseline is compared with players on all of their tasks, or not at all.
+        if model == CONSTANT and row["tasks"] < all_tasks[key]:
+            # The constants of some kinds are not known: those of the others are no baseline for all questions.
             row |= dict.fromkeys(("correct", ACCURACY))
         rows.append(row)
 

@@ -27,6 +27,8 @@ _DOTS_PER_INCH = 200
 _INCHES_WIDE = 7.2
 _NAME_CHARACTERS, _LEGEND_CHARACTERS = 44, 100
 """Characters on a line of a name, and of the legend."""
+_NAME_LINES = 6
+"""Lines of a name."""
 _WIDE = 20
 """Largest through smallest number from which an axis is logarithmic."""
 
@@ -92,19 +94,21 @@ def _dots(plot: Plot, canvas: "Canvas") -> None:
     players = plot.points.partition_by("player", maintain_order=True)
     room = max(1, len(players))
     step = min(0.8 / room, 0.22)
-    canvas.set_size_inches(_INCHES_WIDE, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
     colours = _colours(players)
     for number, points in enumerate(players):
         ys = [groups.index(group) + (number - (room - 1) / 2) * step for group in points["x"]]
         style = {"color": colours[number], "linestyle": "none", "markersize": 4.5}
         _draw(axes, points, points["y"], ys, xerr=_errors(points), **style)
-    axes.set_yticks(range(len(groups)), [_label(group) for group in groups])
+    labels = [_label(group) for group in groups]
+    axes.set_yticks(range(len(groups)), labels)
     axes.set_ylim(len(groups) - 0.45, -0.55)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel=plot.y, xlim=(-2, 102))
-    _legend(canvas)
+    lines_of_a_label = max(label.count("\n") + 1 for label in labels)
+    inches_of_a_group = max(0.34, 0.13 * room, 0.17 * lines_of_a_label)
+    canvas.set_size_inches(_INCHES_WIDE, 0.9 + inches_of_a_group * len(groups) + 0.2 * _legend(canvas))
 
 
 def _lines(plot: Plot, canvas: "Canvas") -> None:
@@ -169,6 +173,13 @@ def _legend(canvas: "Canvas") -> int:
 
 
 def _label(name: str) -> str:
-    """Return a whole name on lines that fit, without a leading underscore, which matplotlib would hide."""
-    label = "\n".join(wrapped_lines(one_line(name, len(name)), _NAME_CHARACTERS))
+    """Return a name on lines that fit, without a leading underscore, which matplotlib would hide.
+
+    Of a name of many lines, the middle is left out: no plot has room for it.
+    """
+    lines = wrapped_lines(one_line(name, len(name)), _NAME_CHARACTERS)
+    if len(lines) > _NAME_LINES:
+        half = _NAME_LINES // 2
+        lines = [*lines[:half], "…", *lines[-half:]]
+    label = "\n".join(lines)
     return f" {label}" if label.startswith("_") else label
