@@ -259,7 +259,7 @@ LISTED = ("task_id", "model", "setting", "repeat", "exit_status", "score", "tool
 def episode_list(records: Sequence[Mapping[str, Any]]) -> "Iterator[RenderableType]":
     """Yield each task with its question, and a line for each of its episodes.
 
-    `records`: with the fields `LISTED` and the `question`. Of explained ones, the reason for which a right answer is not
+    `records`: with the fields `LISTED` and the `question`. Of explained ones, the reason why a right answer is not
     proven is shown, too.
     """
     settings = len({record["setting"] for record in records}) > 1
