@@ -16,6 +16,7 @@ from graphwalk.analysis.explained import explained
 
 DATA = Path(__file__).parent / "data"
 GOLDEN, MAZES, MAGMA = DATA / "golden.json", DATA / "prompts" / "mazes.yaml", DATA / "prompts" / "magma.yaml"
+CONVERSATIONS = DATA / "conversations.json"
 
 
 def differences(now: Mapping[str, Any], accepted: Mapping[str, Any], what: str) -> str:
@@ -41,6 +42,7 @@ def _write_texts(path: Path, texts: Mapping[str, str]) -> None:
 
 
 async def _accept() -> None:
+    from tests.agent import test_random_conversations as conversations
     from tests.suites.magma import test_prompts as magma
     from tests.suites.mazes import test_task_prompts as mazes
     from tests.test_golden import RUNS, digests, play
@@ -53,6 +55,10 @@ async def _accept() -> None:
             texts |= run.read_manifest()["fingerprint"]["texts"]
     content = {"runs": runs, "texts": dict(sorted(texts.items()))}
     GOLDEN.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    episodes = await conversations.episode_digests()
+    histories = await asyncio.to_thread(conversations.history_digests)
+    digests_of = {"episodes": episodes, "histories": histories}
+    CONVERSATIONS.write_text(json.dumps(digests_of, indent=1) + "\n", "utf-8")
     _write_texts(MAZES, await mazes.texts())
     _write_texts(MAGMA, {name: case() for name, case in magma.CASES.items()})
 
