@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
-from graphwalk.agent.loop import messages_to_send
+from graphwalk.agent.conversation import Conversation
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
@@ -133,15 +133,18 @@ async def recorded_bodies(folder: Path, graph: PropertyGraph) -> list[Bodies]:
     episodes = []
     for record in RunFolder.open(folder).records():
         trajectory = Result.from_dict(record).trajectory
+        before_turns = [
+            Conversation.before_turn(number, trajectory, config.agent) for number in range(len(trajectory.turns))
+        ]
         episodes.append(
             [
                 {
                     "model": "walker",
-                    "messages": [m.as_openai() for m in messages_to_send(trajectory.prompt, turns, config.agent)],
+                    "messages": [message.as_openai() for message in conversation.messages],
                     "tools": tools,
                     "parallel_tool_calls": True,
                 }
-                for turns in (trajectory.turns[:number] for number in range(len(trajectory.turns)))
+                for conversation in before_turns
             ]
         )
     return episodes

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, takewhile
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.analysis.report.verdict import is_primary
 from graphwalk.analysis.statistics import ALPHA, least_p_value, lower_bound_in_words, units_needed
@@ -171,8 +172,7 @@ async def _play_expert(
     prompt = await planned.prompt(experiment)
     if prompt.toolbox is not None:
         prompt = replace(prompt, toolbox=CachedTools(prompt.toolbox, results))
-    tokens, usd = limits.episode_tokens, limits.episode_usd
-    trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, tokens=tokens, usd=usd))
+    trajectory = await run_episode(Episode(Conversation(prompt, agent, limits), model, experiment.options))
     await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile, zip_longest
 from typing import Any
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.models.chat import to_dict
@@ -184,9 +185,8 @@ async def _play_again(planned: PlannedEpisode, then: Result, experiment: Experim
     provider, _, name = spec.partition("/")
     scripted = provider == "scripted"
     model = await planned.scripted(name, experiment) if scripted else ReplayModel(spec, then.trajectory)
-    limits, prompt = experiment.config.limits, await planned.prompt(experiment)
-    tokens, usd = limits.episode_tokens, limits.episode_usd
-    again = await run_episode(Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd))
+    start = Conversation(await planned.prompt(experiment), experiment.agent, experiment.config.limits)
+    again = await run_episode(Episode(start, model, experiment.options))
     await model.close()
     return again
 

@@ -83,6 +83,8 @@ class Turn:
     seconds: float = 0.0
     results: tuple[ToolResult, ...] = ()
     next_user: str | None = None
+    nudged: bool = False
+    """`next_user` is a nudge: it names what is missing in the reply."""
     forced: bool = False
     """The answer turn without tools, taken because a limit of turns, calls or repeats was reached."""
     elapsed_in_tools: float | None = None

@@ -9,8 +9,10 @@ from typing import Any
 
 from pydantic import Field
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.levers import NamesInTools
 from graphwalk.agent.loop import Episode, Watcher, call_tool, run_episode
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import FOREIGN, AgentConfig, Limits, ModelOptions
 from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.config.strict import LoggedSettings, Strict, as_typed, set_dotted, validate
@@ -30,7 +32,6 @@ from graphwalk.suites.graph_prompts import QUERY_TOOLS, own_graph_query_system, 
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.own_questions.look import look_in_words
-from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
@@ -212,18 +213,10 @@ class GraphAgent:
             system = own_graph_query_system(schema, agent).content or ""
         else:
             system = system_text(schema, agent)
-        episode = Episode(
-            prompt=Prompt((Message("system", system),), await toolbox_over(store, schema, agent)),
-            model=with_tools(shared, agent),
-            config=agent,
-            options=CallOptions(
-                **config.options.model_dump(),
-                parallel_tool_calls=agent.parallel_tool_calls,
-            ),
-            tokens=limits.episode_tokens,
-            usd=limits.episode_usd,
-            watcher=watcher,
-        )
+        prompt = Prompt((Message("system", system),), await toolbox_over(store, schema, agent))
+        options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
+        start = Conversation(prompt, agent, limits)
+        episode = Episode(start, with_tools(shared, agent), options, watcher=watcher)
         return cls(episode, config, variables, setting)
 
     async def ask(self, question: str, earlier: Sequence[Exchange] = ()) -> Answer:
@@ -231,15 +224,15 @@ class GraphAgent:
         question = question.strip()
         if not question:
             raise ConfigError("the question is empty", hint='graphwalk ask "Which …?"')
-        prompt = self.episode.prompt
-        messages = list(prompt.messages)
+        messages: list[Message] = []
         for exchange in earlier:
             messages += [Message("user", exchange.question), Message("assistant", exchange.answer or "(no answer)")]
         messages.append(Message("user", question))
         deadline = asyncio.get_running_loop().time() + self.config.limits.episode_seconds
-        start = replace(self.episode, prompt=replace(prompt, messages=tuple(messages)), deadline=deadline)
+        start = self.episode.start.with_messages(messages)
         try:
-            trajectory = await run_episode(start, self.variables.callbacks)
+            episode = replace(self.episode, start=start, deadline=deadline)
+            trajectory = await run_episode(episode, self.variables.callbacks)
         except GraphwalkError:
             raise
         except Exception as error:

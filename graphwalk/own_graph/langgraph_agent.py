@@ -1,6 +1,7 @@
 """The agent as a LangGraph graph with LangChain's messages in its state; its nodes are those of runs.
 
-A node converts the messages to turns, which users may have edited, calls the node of runs, and converts what it adds.
+A node converts the messages, which users may have edited, to a conversation, takes the step of runs, and converts
+what it adds.
 What a run records of a reply (usage, seconds) is in `additional_kwargs`, so that checkpoints need no types of ours.
 """
 
@@ -9,16 +10,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.agent.loop import Episode, Step, callbacks_of, model_turn, tool_turn
+from graphwalk.agent.conversation import Conversation
+from graphwalk.agent.loop import Episode, ask_model, callbacks_of, reporting, run_tools
 from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
-from graphwalk.models.langchain import (
-    Reporting,
-    from_langchain,
-    recorded,
-    to_langchain,
-    to_state,
-    tool_message,
-)
+from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
 from graphwalk.models.trajectory import ToolResult, Turn
 from graphwalk.own_graph.graph_agent import AnyModel, GraphAgent, ask_config
 from graphwalk.own_graph.stores import AnyGraph, open_store
@@ -105,56 +100,58 @@ def build_agent(
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", after_model, ["model", "tools", END])
     graph.add_conditional_edges("tools", after_tools, ["model", END])
-    steps = 2 * (episode.config.turn_limit or 0) + 3  # two for each turn, and the answer
+    steps = 2 * (episode.start.config.turn_limit or 0) + 3  # two for each turn, and the answer
     compiled = graph.compile(checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
     return compiled.with_config(recursion_limit=steps, callbacks=list(callbacks) if callbacks else None)
 
 
 async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-    messages, manager = state["messages"], callbacks_of(config)
-    episode, turns = split_at_first_reply(episode, messages)
-    model = episode.model if manager is None else Reporting(episode.model, manager)
-    step = await model_turn(replace(episode, model=model), turns, last=state["remaining_steps"] <= _LAST_STEPS)
+    messages, episode = state["messages"], reporting(episode, config)
+    before = conversation_of(episode.start, messages)
+    before = replace(before, is_last_turn=state["remaining_steps"] <= _LAST_STEPS)
+    after = await ask_model(episode, before)
     added: list[BaseMessage] = []
-    for turn in step.turns[len(turns) :]:
-        reply = Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds)
-        message = to_state(reply, **({"forced": True} if turn.forced else {}))
-        message.id = message.id or getattr(model, "run_id", None)
-        if any(message.id == earlier.id for earlier in messages):
-            message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
-        added.append(message)
+    for turn in after.turns[len(before.turns) :]:
+        added.append(_reply_of(turn, getattr(episode.model, "run_id", None), messages))
         if turn.next_user is not None:
             added.append(to_langchain(Message("user", turn.next_user)))
-    return _update(step, added)
+    return _update(after, added)
+
+
+def _reply_of(turn: Turn, run_id: str | None, earlier: "Sequence[BaseMessage]") -> "BaseMessage":
+    """Return the reply of a turn as LangChain's message, with the provider's id, else with that of its report."""
+    reply = Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds)
+    marks = {name: True for name in ("forced", "nudged") if getattr(turn, name)}
+    message = to_state(reply, **marks)
+    message.id = message.id or run_id
+    if any(message.id == one.id for one in earlier):
+        message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
+    return message
 
 
 async def _tools(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-    episode, turns = split_at_first_reply(episode, state["messages"])
-    *earlier, turn = turns
-    answered = {result.call.id for result in turn.results}  # by a user, while the graph was interrupted
-    calls = tuple(call for call in turn.message.tool_calls if call.id not in answered)
-    turn = replace(turn, message=replace(turn.message, tool_calls=calls))
-    step = await tool_turn(episode, [*earlier, turn], callbacks_of(config))
-    turn = step.turns[-1]
-    return _update(step, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results])
+    before = conversation_of(episode.start, state["messages"])
+    given = len(before.turns[-1].results)  # by a user, while the graph was interrupted
+    after = await run_tools(episode, before, callbacks_of(config))
+    turn = after.turns[-1]
+    return _update(after, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results[given:]])
 
 
-def _update(step: Step, messages: "Sequence[BaseMessage]") -> dict[str, Any]:
-    status = None if step.exit_status is None else step.exit_status.value
-    return {"messages": messages, "exit_status": status, "error": step.error}
+def _update(after: Conversation, messages: "Sequence[BaseMessage]") -> dict[str, Any]:
+    status = None if after.exit_status is None else after.exit_status.value
+    return {"messages": messages, "exit_status": status, "error": after.error}
 
 
-def split_at_first_reply(episode: Episode, messages: "Sequence[BaseMessage]") -> tuple[Episode, list[Turn]]:
-    """Return the episode with the messages before the first reply in its prompt, and the turns from there on.
+def conversation_of(start: Conversation, messages: "Sequence[BaseMessage]") -> Conversation:
+    """Return the conversation in the state: messages before the first reply are in its prompt, the others in its turns.
 
     A tool result before the first reply has no call and is left out: servers refuse it.
     """
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
     leading = messages[: starts[0]] if starts else messages
     texts = [from_langchain(message) for message in leading if message.type != "tool"]
-    prompt = replace(episode.prompt, messages=(*episode.prompt.messages, *texts))
     turns = [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
-    return replace(episode, prompt=prompt), turns
+    return start.with_messages(texts).continued(turns)
 
 
 def _turn(message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:
@@ -169,7 +166,7 @@ def _turn(message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:
         results=tuple(_result(one, calls) for one in tools),
         next_user="\n\n".join(users) if users else None,
         elapsed_in_tools=recorded(tools[0]).get("elapsed_in_tools") if tools else None,
-        **{name: facts[name] for name in ("finish_reason", "seconds", "forced") if name in facts},
+        **{name: facts[name] for name in ("finish_reason", "seconds", "forced", "nudged") if name in facts},
     )
 
 

@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from graphwalk.agent.levers import AnswersByTool, with_levers
+from graphwalk.agent.prompt import Prompt
 from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.models.chat import Model
 from graphwalk.runs.record import EpisodeKey
 from graphwalk.runs.resolve import Experiment, can_play, no_episode
+from graphwalk.runs.task_levers import AnswersByTool, with_levers
 from graphwalk.seeds import seed_for, stdlib_random
 from graphwalk.stores.base import Database, GraphStore, open_database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import QUERY_SECONDS, open_source
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Prompt, Task, setting_of
+from graphwalk.suites.suite import Task, setting_of
 from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, Watcher, run_episode
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogError, StoreError
 from graphwalk.files.json_lines import LineWriter, encode_line
@@ -353,13 +354,10 @@ async def _play(
     extracted: Reply | None = None
     try:
         episode = Episode(
-            prompt=await planned.prompt(experiment),
-            model=model,
-            config=agent,
-            options=experiment.options,
+            Conversation(await planned.prompt(experiment), agent, limits),
+            model,
+            experiment.options,
             deadline=deadline,
-            tokens=limits.episode_tokens,
-            usd=limits.episode_usd,
             watcher=watcher or Watcher(),
         )
         trajectory = await run_episode(episode)

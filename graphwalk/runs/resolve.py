@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from graphwalk.agent.levers import check_levers
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, did_you_mean
@@ -17,6 +16,7 @@ from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import check_name, context_tokens, open_model
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.task_levers import check_levers
 from graphwalk.stores.base import STORES
 from graphwalk.suites.suite import Suite, setting_of, suite_named
 from graphwalk.tools.tool import Tool, load_tools

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.chat import Message
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools

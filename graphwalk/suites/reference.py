@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
+from graphwalk.agent.conversation import Conversation
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.chat import Message, ToolCall
+from graphwalk.models.chat import Message, Reply, ToolCall
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.models.trajectory import ToolResult
@@ -66,29 +68,42 @@ async def expert_walk(
     return await drive(policy, toolbox, prompt.messages)
 
 
-async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
+async def drive(policy: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
     """Run a scripted agent on the tools. Raise StoreError if a tool fails."""
+    walk, texts = Conversation(Prompt(tuple(prompt), toolbox), AgentConfig()), None
+    while not walk.over:
+        walk = walk.replied(_next_reply(policy, texts))
+        if walk.next_step == "tools":
+            walk = walk.returned([await toolbox.call(call) for call in walk.calls])
+            texts = [result.content for result in walk.turns[-1].results]
+    return _figures(walk)
 
-    def tokens(message: Message) -> int:
-        """Return the tokens of text and calls, without a provider's message overhead."""
-        called = (text for call in message.tool_calls for text in (call.name, call.arguments))
-        return sum(map(_count, (message.content or "", *called)))
 
-    tools = sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
-    context = tools + sum(map(tokens, prompt))
-    turns = calls = input_tokens = output_tokens = 0
-    texts: list[str] | None = None
-    while True:
-        turns += 1
+def _next_reply(policy: Policy, texts: list[str] | None) -> Reply:
+    try:
+        asks = policy.send(texts)  # type: ignore[arg-type]  # None starts it
+    except StopIteration as end:
+        return Reply(Message("assistant", end.value))
+    calls = (ask.call(f"call_{number}") for number, ask in enumerate(asks))
+    return Reply(Message("assistant", tool_calls=tuple(calls)))
+
+
+def _figures(walk: Conversation) -> ReferenceWalk:
+    """Return the answer of a walk with its turns, calls and tokens."""
+    trajectory = walk.trajectory
+    context = sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in walk.tools)
+    context += sum(map(_tokens, trajectory.prompt))
+    input_tokens = output_tokens = 0
+    for turn in trajectory.turns:
         input_tokens += context
-        try:
-            asks = agent.send(texts)  # type: ignore[arg-type]  # None starts it
-        except StopIteration as end:
-            return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + _count(end.value))
-        tool_calls = tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))
-        results = [await toolbox.call(call) for call in tool_calls]
-        texts = [result.content for result in results]
-        written = tokens(Message("assistant", tool_calls=tool_calls))
+        written = _tokens(turn.message)
         output_tokens += written
-        context += written + sum(map(_count, texts))
-        calls += sum(not result.is_note for result in results)
+        context += written + sum(_count(result.content) for result in turn.results)
+    calls = sum(not result.is_note for result in trajectory.results)
+    return ReferenceWalk(trajectory.reply, len(trajectory.turns), calls, input_tokens, output_tokens)
+
+
+def _tokens(message: Message) -> int:
+    """Return the tokens of text and calls, without a provider's message overhead."""
+    called = (text for call in message.tool_calls for text in (call.name, call.arguments))
+    return sum(map(_count, (message.content or "", *called)))

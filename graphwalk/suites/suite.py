@@ -5,68 +5,31 @@ A task knows how it is asked, read and scored. To add a suite, derive a task cla
 """
 
 import inspect
-import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from random import Random
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from graphwalk.agent.prompt import AnswerForm, Prompt
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.resources import Registry
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError, manual
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Scalar
-from graphwalk.models.chat import Message, Model
+from graphwalk.models.chat import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.sanitise import html_table, one_line
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.tools.toolbox import Toolbox
 from graphwalk.variables import Variables
 
 ANY_VALUE = ("string", "number", "boolean", "null")
 """JSON types of a value of unknown type."""
-
-
-class AnswerForm(NamedTuple):
-    """An answer as JSON: its schema, and the function that writes it as the text that the task reads."""
-
-    schema: Mapping[str, Any]
-    write: Callable[[Any], str]
-
-
-def rows_as_answer(types: Mapping[str, str | Sequence[str]]) -> AnswerForm:
-    """Return the form of an answer with rows: `types` are the JSON types of their fields."""
-    properties = {field: {"type": kind} for field, kind in types.items()}
-    row = {"type": "object", "properties": properties, "required": [*types], "additionalProperties": False}
-    return AnswerForm({"type": "array", "items": row}, partial(json.dumps, ensure_ascii=False))
-
-
-def keys_as_answer(write: Callable[[Any], str]) -> AnswerForm:
-    """Return the form of an answer with the keys of nodes."""
-    return AnswerForm({"type": "array", "items": {"type": "string"}}, write)
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """The start of an episode.
-
-    `answer` is the form of a typed answer, None if the answer is free text.
-    """
-
-    messages: tuple[Message, ...]
-    toolbox: Toolbox | None = None
-    answer: AnswerForm | None = None
-    nudge: Callable[[str], str | None] = lambda reply: None
-    """Returns what to tell a model whose reply has no call and no answer; None if the reply is an answer."""
-    follow_ups: tuple[str, ...] = ()
-    """Further messages of the user, each sent after an answer to the one before; the last reply is the answer."""
 
 
 def setting_of(name: str) -> str:

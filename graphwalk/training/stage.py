@@ -1,5 +1,6 @@
 """An episode as an environment: reset, step, reward."""
 
+import asyncio
 import atexit
 import json
 import secrets
@@ -9,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
-from graphwalk.agent.loop import Episode, call_tools, is_nudge, limit_reached, next_question, run_episode
+from graphwalk.agent.conversation import Conversation
+from graphwalk.agent.loop import Episode, call_tools, run_episode
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, manual
-from graphwalk.models.chat import Message, ToolCall, ToolSpec
+from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.runs.background import run_in_background
 from graphwalk.runs.experiment import load_experiment
@@ -22,7 +24,7 @@ from graphwalk.runs.plan import GraphSources, PlannedEpisode, make_plan, sources
 from graphwalk.runs.play import RunModels
 from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, resolve
-from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.variables import read_variables
 
@@ -91,7 +93,8 @@ class Stage:
     async def begin(self, number: int) -> "OpenEpisode":
         """Start an episode of the task with this number."""
         planned = await self._with_reference(number)
-        return OpenEpisode(self, planned, await planned.prompt(self.experiment))
+        agent = self.experiment.of(planned.key.setting).agent
+        return OpenEpisode(self, planned, Conversation(await planned.prompt(self.experiment), agent))
 
     async def _with_reference(self, number: int) -> PlannedEpisode:
         """Return an episode whose task has the expert's figures, which the reward needs."""
@@ -107,8 +110,8 @@ class Stage:
         planned = await self._with_reference(number)
         experiment = self.experiment.of(planned.key.setting)
         async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
-            walk = Episode(await planned.prompt(experiment), model, experiment.agent, experiment.options)
-            trajectory = await run_episode(walk)
+            start = Conversation(await planned.prompt(experiment), experiment.agent)
+            trajectory = await run_episode(Episode(start, model, experiment.options))
         earned = reward(planned.task, trajectory, setting=planned.key.setting, weights=self.weights)
         assert earned is not None
         return trajectory, earned
@@ -147,20 +150,27 @@ def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
 
 @dataclass
 class OpenEpisode:
-    """An episode in progress."""
+    """An episode in progress, whose model another program calls."""
 
     stage: Stage
     planned: PlannedEpisode
-    start: Prompt
-    turns: list[Turn] = field(default_factory=list)
+    conversation: Conversation
     earned: Reward | None = None
     """The reward after the end; None also after an infrastructure error."""
-    exit_status: ExitStatus | None = None
-    """None: not ended."""
+    _calling: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    """Calls made at the same time are turns one after the other."""
 
     @property
     def ended(self) -> bool:
-        return self.exit_status is not None
+        return self.conversation.over
+
+    @property
+    def exit_status(self) -> ExitStatus | None:
+        return self.conversation.exit_status
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        return self.conversation.turns
 
     @property
     def task(self) -> Task:
@@ -169,63 +179,57 @@ class OpenEpisode:
     @property
     def agent(self) -> AgentConfig:
         """The agent of the experiment, or of its variant."""
-        return self.stage.experiment.of(self.planned.key.setting).agent
+        return self.conversation.config
 
     @property
     def prompt(self) -> tuple[Message, ...]:
-        return self.start.messages
+        return self.conversation.prompt.messages
 
     @property
     def tools(self) -> Sequence[ToolSpec]:
-        return () if self.start.toolbox is None else self.start.toolbox.specs
-
-    async def call(self, *calls: tuple[str, Mapping[str, Any] | str], said: str | None = None) -> list[ToolResult]:
-        """Execute one turn with tool calls (name, arguments), and return their results in order.
-
-        Errors are results too. At the turn limit no tool is called.
-        """
-        if self.start.toolbox is None:
-            raise ConfigError("this episode has no tools", hint="settings: [tools]")
-        earlier = sum(len(turn.results) for turn in self.turns)
-        tool_calls = tuple(
-            ToolCall(f"call_{earlier + number}", name, args if isinstance(args, str) else json.dumps(args))
-            for number, (name, args) in enumerate(calls, 1)
-        )
-        agent = self.agent
-        if agent.turn_limit is not None and len(self.turns) >= agent.turn_limit:
-            return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
-        results = await call_tools(self.start.toolbox, tool_calls, agent, earlier)
-        self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))
-        if any(result.final for result in results):
-            self._end(ExitStatus.ANSWERED)
-        return list(results)
-
-    def reply(self, text: str) -> str | None:
-        """Process a reply without calls. Return the next user message, or None at the end of the episode."""
-        limit = self._limit_reached
-        turn = Turn(Message("assistant", text), forced=limit is not None)
-        nudges = sum(is_nudge(self.start, earlier) for earlier in self.turns)
-        next_user = None if limit or nudges == self.agent.nudges else self.start.nudge(text)
-        if next_user is None and not limit:
-            next_user = next_question(self.start, self.turns)
-        self.turns.append(replace(turn, next_user=next_user))
-        if next_user is None:
-            answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER
-            self._end(limit or answered)
-        return next_user
+        return self.conversation.tools
 
     @property
     def must_answer(self) -> bool:
         """True if a limit is reached: a run asks for the answer now, without tools."""
-        return self._limit_reached is not None
+        return self.conversation.limit is not None
 
-    @property
-    def _limit_reached(self) -> ExitStatus | None:
-        return limit_reached(self.turns, self.agent) if self.tools else None
+    async def call(self, *calls: tuple[str, Mapping[str, Any] | str], said: str | None = None) -> list[ToolResult]:
+        """Execute one turn with tool calls (name, arguments), and return their results in order.
+
+        Errors are results too. At a limit no tool is called: each result is the request for the answer.
+        """
+        toolbox = self.conversation.prompt.toolbox
+        if toolbox is None:
+            raise ConfigError("this episode has no tools", hint="settings: [tools]")
+        async with self._calling:
+            tool_calls = self._numbered(calls)
+            if (limit := self.conversation.limit) is not None:
+                now = self.conversation.answer_now.content or ""
+                return [ToolResult(call, now, error=limit.value) for call in tool_calls]
+            asked = self.conversation.replied(Reply(Message("assistant", said, tool_calls)))
+            self._take(asked.returned(await call_tools(toolbox, asked.calls, self.agent)))
+            return list(self.turns[-1].results)
+
+    def _numbered(self, calls: Sequence[tuple[str, Mapping[str, Any] | str]]) -> tuple[ToolCall, ...]:
+        first = 1 + len(self.trajectory.results)
+        texts = [(name, args if isinstance(args, str) else json.dumps(args)) for name, args in calls]
+        return tuple(ToolCall(f"call_{number}", *text) for number, text in enumerate(texts, first))
+
+    def reply(self, text: str) -> str | None:
+        """Process a reply without calls. Return the next user message, or None at the end of the episode."""
+        self._take(self.conversation.replied(Reply(Message("assistant", text))))
+        return self.turns[-1].next_user
+
+    def _take(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+        if conversation.over:
+            setting, weights = self.planned.key.setting, self.stage.weights
+            self.earned = reward(self.task, self.trajectory, setting=setting, weights=weights)
 
     @property
     def trajectory(self) -> Trajectory:
-        return Trajectory(self.prompt, tuple(self.turns), self.exit_status or ExitStatus.NO_ANSWER)
+        return self.conversation.trajectory
 
     @property
     def step_rewards(self) -> list[float]:
@@ -241,8 +245,3 @@ class OpenEpisode:
         explanation = explain_episode(analysis, self.task, setting, self.trajectory, answer, score)
         del explanation["potentials"]
         return answer, {**score, **explanation}
-
-    def _end(self, status: ExitStatus) -> None:
-        self.exit_status = status
-        setting = self.planned.key.setting
-        self.earned = reward(self.task, self.trajectory, setting=setting, weights=self.stage.weights)

@@ -11,7 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.agent.loop import answer_now, messages_to_send
+from graphwalk.agent.conversation import Conversation
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
@@ -53,16 +53,14 @@ def chats_of(
             TextProtocol(agent.texts) if protocol == "text" else JsonProtocol(agent.texts, agent.max_calls_per_turn)
         )
     options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls, answer_schema=ANY_TEXT)
-    turns = tuple(map(_with_reasoning, trajectory.turns))
+    trajectory = replace(trajectory, turns=tuple(map(_with_reasoning, trajectory.turns)))
     waiting: list[WireMessage] = []
     first_new = 0
-    for number, turn in enumerate(turns):
-        message, offered = turn.message, tools
-        messages: Sequence[Message] = messages_to_send(trajectory.prompt, turns[:number], agent)
-        if turn.forced:
-            messages, offered = [*messages, answer_now(agent)], ()
+    for number, turn in enumerate(trajectory.turns):
+        message = turn.message
+        messages: Sequence[Message] = Conversation.before_turn(number, trajectory, agent).request().messages
         if writer is not None:
-            messages, _, _ = writer.outgoing(messages, offered, options)
+            messages, _, _ = writer.outgoing(messages, () if turn.forced else tools, options)
             message = writer.written(message, agent.parallel_tool_calls is not False)
         sent = [_message(one, protocol) for one in messages]
         if sent[: len(waiting)] != waiting:

@@ -5,13 +5,14 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, Watcher, run_episode
-from graphwalk.config.agent import AgentConfig
+from graphwalk.agent.prompt import AnswerForm, Prompt
+from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage, to_dict
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.models.wrappers import BudgetSpentError
-from graphwalk.suites.suite import AnswerForm, Prompt
 
 _START = (Message("system", "Walk."), Message("user", "Where?"))
 _TEXTS = ["", " ", "Hm.", "[1]", '{"answer": [1, 2]}', '{"answer": "a", "thought": "t"}', None, "I will call it."]
@@ -110,14 +111,7 @@ async def random_episode(seed: int) -> list[Any]:
     toolbox = choose([None] + [RandomToolbox(random)] * 5)
     answer = choose([None, AnswerForm({"type": "array"}, json.dumps)])
     model, recorder = RandomModel(random, agent.tool_protocol), Recorder()
-    episode = Episode(
-        Prompt(_START, toolbox, answer, _nudge),
-        model,
-        agent,
-        CallOptions(temperature=0.5),
-        tokens=choose([None, None, 30, 200]),
-        usd=choose([None, None, 0.5, 2.0]),
-        watcher=recorder,
-    )
-    trajectory = await run_episode(episode)
+    limits = Limits(episode_tokens=choose([None, None, 30, 200]), episode_usd=choose([None, None, 0.5, 2.0]))
+    start = Conversation(Prompt(_START, toolbox, answer, _nudge), agent, limits)
+    trajectory = await run_episode(Episode(start, model, CallOptions(temperature=0.5), watcher=recorder))
     return [to_dict(trajectory), model.requests, recorder.seen]

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from graphwalk.agent.levers import AnswerTool
+from graphwalk.agent.prompt import keys_as_answer, rows_as_answer
 from graphwalk.analysis.verify import verify_run
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall
 from graphwalk.runs.folder import RunFolder
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import keys_as_answer, rows_as_answer
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.variables import Variables
 from tests.agent.played import play

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
+from graphwalk.agent.prompt import Prompt
+from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
 from graphwalk.models.wrappers import BudgetSpentError
-from graphwalk.suites.suite import Prompt
 
 PROMPT = (Message("system", "Walk."), Message("user", "Where?"))
 Said = str | list[str] | Exception
@@ -72,11 +73,14 @@ def script(*says: Said) -> Callable[[int], Said]:
 
 
 async def walk(
-    speaker: Speaker, toolbox: Counter | None, config: dict[str, Any] | None = None, **rest: Any
+    speaker: Speaker,
+    toolbox: Counter | None,
+    config: dict[str, Any] | None = None,
+    limits: Limits = Limits(),
+    deadline: float | None = None,
 ) -> Trajectory:
-    return await run_episode(
-        Episode(Prompt(PROMPT, toolbox), speaker, AgentConfig(**(config or {})), CallOptions(), **rest)
-    )
+    start = Conversation(Prompt(PROMPT, toolbox), AgentConfig(**(config or {})), limits)
+    return await run_episode(Episode(start, speaker, deadline=deadline))
 
 
 async def test_calls_then_answer() -> None:
@@ -153,11 +157,11 @@ async def test_a_failing_store_ends_the_episode_and_keeps_the_calls() -> None:
 
 @pytest.mark.parametrize(
     ("limit", "status", "calls"),
-    [({"tokens": 33}, ExitStatus.TOKEN_LIMIT, 3), ({"usd": 1.0}, ExitStatus.BUDGET, 2)],
+    [({"episode_tokens": 33}, ExitStatus.TOKEN_LIMIT, 3), ({"episode_usd": 1.0}, ExitStatus.BUDGET, 2)],
     ids=["tokens", "cost"],
 )
 async def test_a_limit_of_tokens_or_cost_ends_an_episode(limit: dict[str, Any], status: ExitStatus, calls: int) -> None:
-    trajectory = await walk(Speaker(script(["count"])), Counter(), **limit)
+    trajectory = await walk(Speaker(script(["count"])), Counter(), limits=Limits(**limit))
     assert trajectory.exit_status is status
     assert trajectory.usage == Usage(10 * calls, calls, cost=0.5 * calls)
 

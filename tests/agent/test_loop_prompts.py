@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.agent.loop import answer_now, call_tools, messages_to_send
+from graphwalk.agent.conversation import Conversation
+from graphwalk.agent.loop import call_tools
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.graphs.graph import Node, PropertyGraph
-from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult, Turn
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.extraction import extract_with_model
@@ -34,17 +36,20 @@ def agent(tmp_path: Path) -> AgentConfig:
 
 
 async def test_in_the_conversation(agent: AgentConfig) -> None:
-    assert answer_now(agent).content == "Now!"
+    conversation = Conversation(Prompt(()), agent)
+    assert conversation.answer_now.content == "Now!"
     calling = Message("assistant", tool_calls=(CALL,))
     turns = [Turn(calling, results=(ToolResult(CALL, "long enough", rows=1),)), Turn(Message("assistant"))]
-    assert [m.content for m in messages_to_send((), turns, agent) if m.role == "tool"] == ["-"]
+    assert [m.content for m in conversation.continued(turns).messages if m.role == "tool"] == ["-"]
 
 
 async def test_about_tool_calls(agent: AgentConfig) -> None:
     store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))
     toolbox = GraphToolbox(store, await store.schema(), agent=agent)
-    results = await call_tools(toolbox, [CALL, CALL], agent, 0)
-    assert [result.content for result in results] == ["fly is none.", "Not 1: too_many_calls"]
+    asked = Conversation(Prompt((), toolbox), agent).replied(Reply(Message("assistant", tool_calls=(CALL, CALL))))
+    returned = asked.returned(await call_tools(toolbox, asked.calls, agent))
+    contents = [result.content for result in returned.trajectory.results]
+    assert contents == ["fly is none.", "Not 1: too_many_calls"]
 
 
 async def test_in_the_text_protocol(agent: AgentConfig) -> None:

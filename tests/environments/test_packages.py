@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import graphwalk
-from graphwalk.agent.loop import answer_now, messages_to_send
+from graphwalk.agent.conversation import Conversation
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.models.server import Answer, ModelServer, chat, stream
@@ -166,10 +166,8 @@ async def scripted_replies(experiment: Path, out: Path) -> dict[str, Any]:
     for result in run.results():
         if result.key.model != agents[tasks.index(result.key.task_id) % len(agents)]:
             continue
-        turns = result.trajectory.turns
-        for number, turn in enumerate(turns):
-            messages = messages_to_send(result.trajectory.prompt, turns[:number], agent)
-            messages += [answer_now(agent)] if turn.forced else []
+        for number, turn in enumerate(result.trajectory.turns):
+            messages = Conversation.before_turn(number, result.trajectory, agent).request().messages
             calls = [(call.name, call.arguments) for call in turn.message.tool_calls]
             replies[conversation([m.as_openai() for m in messages])] = chat(turn.message.content, calls)
     return replies

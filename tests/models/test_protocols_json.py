@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
+from graphwalk.agent.prompt import AnswerForm, Prompt
 from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
 from graphwalk.models.wrappers import Cached
-from graphwalk.suites.suite import AnswerForm, Prompt
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
 from tests.models.server import Answer, ModelServer, allows, chat, in_turn, schema_of
 
@@ -45,7 +46,7 @@ async def played(model: OpenAIModel, form: AnswerForm | None = None, **agent: An
     config = AgentConfig.model_validate({"tool_protocol": "json", "turn_limit": 4, **agent})
     prompt = Prompt((Message("user", "Which keys?"),), steps, answer=form)
     options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-    return await run_episode(Episode(prompt, speaking(model, **agent), config, options)), steps
+    return await run_episode(Episode(Conversation(prompt, config), speaking(model, **agent), options)), steps
 
 
 FORM = AnswerForm(KEYS, json.dumps)

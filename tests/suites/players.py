@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.schema import Schema
@@ -30,5 +31,7 @@ async def played(
         await task.prompt(about, setting, agent),
         CallOptions(parallel_tool_calls=agent.parallel_tool_calls),
     )
-    trajectory = await run_episode(Episode(prompt, ScriptedModel("scripted/test", policy), agent, options))
+    trajectory = await run_episode(
+        Episode(Conversation(prompt, agent), ScriptedModel("scripted/test", policy), options)
+    )
     return explained_score(task, setting, trajectory, task.read(trajectory.reply)), trajectory

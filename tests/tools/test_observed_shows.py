@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.chat import CallOptions, Message, ToolCall, from_dict, to_dict
+from graphwalk.models.chat import Message, ToolCall, from_dict, to_dict
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tool, load_tools
@@ -41,7 +42,7 @@ async def episode(question: QuestionTask, tool: Path, asks: list[Ask], answer: A
     here = await place()
     toolbox = GraphToolbox(here.store, here.schema, load_tools([*GRAPH_TOOLS, str(tool)]))
     prompt = Prompt((tools_system(here.schema, AgentConfig()), Message("user", question.question)), toolbox)
-    played = await run_episode(Episode(prompt, ScriptedModel("path", policy()), AgentConfig(), CallOptions()))
+    played = await run_episode(Episode(Conversation(prompt, AgentConfig()), ScriptedModel("path", policy())))
     return from_dict(Trajectory, json.loads(json.dumps(to_dict(played))))
 
 

@@ -20,7 +20,7 @@ QUESTIONS: dict[str, Any] = {
 async def test_hundreds_of_episodes_share_one_graph() -> None:
     stage = await Stage.open(QUESTIONS)
     episodes = await asyncio.gather(*(stage.begin(0) for _ in range(300)))
-    assert len({id(episode.start.toolbox) for episode in episodes}) == 1
+    assert len({id(episode.conversation.prompt.toolbox) for episode in episodes}) == 1
     call = ("get_unique_property_values", {"property_name": "key", "entity_name": "Nobody", "entity_type": "node"})
     results = await asyncio.gather(*(episode.call(call) for episode in episodes))
     assert {result.error for (result,) in results} == {"unknown_name"}

@@ -23,8 +23,7 @@ from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
 
 from graphwalk.agent.loop import call_tool
 from graphwalk.errors import GraphwalkError
-from graphwalk.models.chat import Message, ToolCall, ToolSpec
-from graphwalk.models.trajectory import Turn
+from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec
 from graphwalk.runs.background import await_in_background, run_in_background
 from graphwalk.training.stage import OpenEpisode, Stage
 
@@ -111,7 +110,7 @@ def _tools(episode: OpenEpisode, state: TaskState) -> list[Tool]:
 
 
 def _tool(spec: ToolSpec, episode: OpenEpisode, state: TaskState) -> Tool:
-    toolbox: Any = episode.start.toolbox
+    toolbox: Any = episode.conversation.prompt.toolbox
 
     async def execute(**arguments: Any) -> str:
         call = ToolCall("", spec.name, json.dumps(arguments))
@@ -134,8 +133,7 @@ def walk(**arguments: Any) -> Solver:
         while True:
             forced = episode.must_answer
             if forced:
-                now = episode.agent.render("answer_now.j2")
-                state.messages.append(ChatMessageUser(content=now))
+                state.messages.append(ChatMessageUser(content=episode.conversation.answer_now.content or ""))
             state.tools = [] if forced else _tools(episode, state)
             state.tool_choice = choice if state.tools else None
             state = await generate(state, tool_calls="none" if forced else "single")
@@ -143,7 +141,7 @@ def walk(**arguments: Any) -> Solver:
             if state.completed or forced:
                 return state
             if reply.tool_calls and episode.tools:
-                episode.turns.append(Turn(_message(reply)))
+                episode.conversation = episode.conversation.replied(Reply(_message(reply)))
             elif (next_user := episode.reply(reply.text)) is not None:
                 state.messages.append(ChatMessageUser(content=next_user))
             else:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.templates import render_text
 from graphwalk.graphs.schema import Schema
@@ -16,7 +17,7 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.rows import compare_sets
-from graphwalk.suites.suite import Player, Prompt, Score, Suite, Task, Tasks
+from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk_chains.chains import ChainsConfig, chain_graph, make_chain
 
 FOLDER = Path(__file__).parent

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, PositiveInt, model_validator
 
+from graphwalk.agent.prompt import AnswerForm, Prompt, keys_as_answer
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import ExistingFile, Spec, SuiteConfig
 from graphwalk.errors import OracleError
@@ -33,7 +34,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.graph_index import distances
 from graphwalk.suites.questions.walker import Steps, neighborhood, read
 from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
-from graphwalk.suites.suite import AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, keys_as_answer
+from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 Operation = Literal["bfs", "parents"]

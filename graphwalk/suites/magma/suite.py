@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import MOST, Strict, SuiteConfig
 from graphwalk.graphs.schema import Schema
@@ -30,7 +31,7 @@ from graphwalk.suites.magma.traces import (
     stored_graph,
 )
 from graphwalk.suites.questions.walker import neighborhood, read, unique_values
-from graphwalk.suites.suite import Player, Prompt, Suite, Task, Tasks
+from graphwalk.suites.suite import Player, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 T = TypeVar("T")

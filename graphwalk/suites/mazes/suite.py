@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from graphwalk.agent.prompt import AnswerForm, Prompt, keys_as_answer
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.graphs.answers import parse_object
@@ -22,7 +23,7 @@ from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, MazeSpec, check_path, generate_maze, maze_graph
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, MAZE_TOOLS, NEXT_CELLS, MazeToolbox
-from graphwalk.suites.suite import AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, keys_as_answer
+from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.tool import load_tools
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from graphwalk.agent.prompt import AnswerForm, Prompt, rows_as_answer
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.config.resources import data_path
@@ -37,7 +38,7 @@ from graphwalk.suites.loaded_graph import (
 from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import VALUE, find_targets
 from graphwalk.suites.rows import compare_rows, row_form
-from graphwalk.suites.suite import ANY_VALUE, AnswerForm, Player, Prompt, Score, Suite, Task, Tasks, rows_as_answer
+from graphwalk.suites.suite import ANY_VALUE, Player, Score, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.variables import Variables
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from graphwalk.agent.prompt import AnswerForm, Prompt, rows_as_answer
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.graphs.values import Row, Scalar
 from graphwalk.models.trajectory import Trajectory
@@ -13,7 +14,7 @@ from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import Category, Mode, shipped_kinds
 from graphwalk.suites.rows import compare_rows, missing_fields, row_form
-from graphwalk.suites.suite import ANY_VALUE, AnswerForm, Prompt, Score, Task, rows_as_answer
+from graphwalk.suites.suite import ANY_VALUE, Score, Task
 from graphwalk.tools.observed import is_key
 
 _MOST_NAMES = 20

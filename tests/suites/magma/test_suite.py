@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent.loop import Episode, messages_to_send, run_episode
+from graphwalk.agent.conversation import Conversation
+from graphwalk.agent.loop import Episode, run_episode
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.chat import CallOptions
 from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.answers import MagmaScore, write_answer
 from graphwalk.suites.magma.suite import MagmaSuite, MagmaTask
-from graphwalk.suites.suite import Prompt
 from graphwalk.training.stage import Stage
 from tests.suites.players import played as played_by
 from tests.suites.players import policy_of
@@ -86,14 +86,14 @@ async def test_a_chat_after_own_states_asks_as_is_does_and_scores_the_last_state
         for reply in replies:
             episode.reply(reply)
         trajectory = episode.trajectory
-        messages = messages_to_send(trajectory.prompt, trajectory.turns, AgentConfig())
+        messages = episode.conversation.messages
         assert [message.content for message in messages if message.role == "user"] == questions
         assert [message.content for message in messages if message.role == "assistant"] == replies
         assert episode.earned is not None
         assert episode.earned.exact == 1
 
         prompt = Prompt(trajectory.prompt, follow_ups=tuple(map(str, questions[1:])))
-        again = Episode(prompt, ReplayModel("own", trajectory), AgentConfig(), CallOptions())
+        again = Episode(Conversation(prompt, AgentConfig()), ReplayModel("own", trajectory))
         assert await run_episode(again) == trajectory
     await stage.close()
 

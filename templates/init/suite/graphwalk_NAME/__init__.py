@@ -6,6 +6,7 @@ from dataclasses import asdict
 from random import Random
 from typing import ClassVar
 
+from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -16,7 +17,7 @@ from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.rows import compare_sets
-from graphwalk.suites.suite import Player, Prompt, Score, Suite, Task, Tasks
+from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 

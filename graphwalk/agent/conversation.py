@@ -1,0 +1,293 @@
+"""The rules of a conversation between a model and its tools (docs/method.md, Agent). Nothing here waits for either.
+
+    conversation = Conversation(prompt, config, limits)
+    while not conversation.over:
+        if conversation.next_step == "model":
+            conversation = conversation.replied(await model.complete(*conversation.request()))
+        else:
+            conversation = conversation.returned([await toolbox.call(call) for call in conversation.calls])
+
+A conversation is never changed; each step returns the next one. Its state is its turns in the form in which they are
+logged, so that it can be continued from a log, or from a history that users have edited.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import takewhile
+from typing import Any, Literal, NamedTuple
+
+from graphwalk.agent.prompt import AnswerForm, Prompt
+from graphwalk.config.agent import AgentConfig, Limits
+from graphwalk.errors import ModelError, StoreError
+from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.models.finish_reasons import is_cut_off
+from graphwalk.models.protocols import ANY_TEXT, NO_CALL, with_answer_as_text
+from graphwalk.models.text_calls import CALL_AS_TEXT, is_call_as_text
+from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.models.wrappers import BudgetSpentError
+
+_FREE_TEXT = AnswerForm(ANY_TEXT, json.dumps)
+
+
+class Request(NamedTuple):
+    """The request for the next reply."""
+
+    messages: list[Message]
+    tools: Sequence[ToolSpec]
+    options: CallOptions
+
+
+class Refusal(NamedTuple):
+    """The reason why calls are not made (templates/prompts/call_refused.j2), and the limit that it names."""
+
+    reason: str
+    limit: int = 0
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The turns after a prompt, and what follows from them."""
+
+    prompt: Prompt
+    config: AgentConfig
+    limits: Limits = Limits()
+    """Tokens and dollars of an episode; the other limits are those of a run."""
+    turns: tuple[Turn, ...] = ()
+    exit_status: ExitStatus | None = None
+    """None while it lasts."""
+    error: str | None = None
+    is_last_turn: bool = False
+    """No turn can follow the next one, so that it must be the answer."""
+
+    def with_messages(self, messages: Sequence[Message]) -> "Conversation":
+        """Return the conversation with these messages after those of its prompt."""
+        return replace(self, prompt=replace(self.prompt, messages=(*self.prompt.messages, *messages)))
+
+    def continued(self, turns: Sequence[Turn]) -> "Conversation":
+        """Return the conversation after turns that are in a log or a history."""
+        return self._next(turns=tuple(turns))
+
+    @classmethod
+    def before_turn(cls, number: int, trajectory: Trajectory, config: AgentConfig) -> "Conversation":
+        """Return the conversation of a trajectory, without its tools, as it was before this turn."""
+        forced = trajectory.turns[number].forced
+        return cls(Prompt(trajectory.prompt), config, turns=trajectory.turns[:number], is_last_turn=forced)
+
+    # Before a step: what comes next.
+
+    @property
+    def over(self) -> bool:
+        return self.exit_status is not None
+
+    @property
+    def next_step(self) -> Literal["model", "tools", "end"]:
+        if self.over:
+            return "end"
+        return "tools" if self._waiting else "model"
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        return () if self.prompt.toolbox is None else self.prompt.toolbox.specs
+
+    @cached_property
+    def limit(self) -> ExitStatus | None:
+        """The limit for which the next reply must be the answer, None without one."""
+        config = self.config
+        if self.prompt.toolbox is not None:
+            if config.turn_limit is not None and len(self._since_user()) >= config.turn_limit:
+                return ExitStatus.TURN_LIMIT
+            if config.call_limit is not None and _calls_in(self._since_user()) >= config.call_limit:
+                return ExitStatus.CALL_LIMIT
+        return ExitStatus.TURN_LIMIT if self.is_last_turn else None
+
+    def request(self, options: CallOptions = CallOptions()) -> Request:
+        """Return what to send now; `options` are those of every call."""
+        messages, tools = self.messages, self.tools
+        if self.limit is not None:
+            messages.append(self.answer_now)
+            tools = ()
+        if tools and self.config.tool_choice == "required":
+            options = replace(options, tool_choice="required")
+        if self.config.tool_protocol == "json":
+            options = replace(options, answer_schema=self._answer_form.schema)
+        return Request(messages, tools, options)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Prompt and turns as they are sent. With `compaction: window`, results of older turns are left out."""
+        messages = list(self.prompt.messages)
+        windowed = self.config.compaction == "window"
+        first_whole = len(self.turns) - self.config.compaction_window if windowed else 0
+        for number, turn in enumerate(self.turns):
+            messages.append(turn.message)
+            messages.extend(self._sent_results(turn, whole=number >= first_whole))
+            if turn.next_user is not None:
+                messages.append(Message("user", turn.next_user))
+        return messages
+
+    @property
+    def answer_now(self) -> Message:
+        """The request for an answer, sent when a limit is reached."""
+        return Message("user", self.config.render("answer_now.j2"))
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The calls to make now: those of the last reply that have no result and are not refused."""
+        admitted, _ = self._admission
+        return self._waiting[:admitted]
+
+    # After a step: what its outcome means.
+
+    def replied(self, reply: Reply) -> "Conversation":
+        """Return the conversation after a reply: calls, an answer, or neither, for which there may be a nudge."""
+        if self.config.tool_protocol == "json":
+            reply = with_answer_as_text(reply, self._answer_form.write)
+        message, text = reply.message, reply.message.content or ""
+        forced = self.limit is not None
+        turn = Turn(message, reply.usage, reply.finish_reason, reply.seconds, forced=forced)
+        if forced:
+            return self._with(turn, exit_status=self.limit)
+        if message.tool_calls and self.prompt.toolbox is not None:
+            return self._with(turn)
+        if self._nudges < self.config.nudges and (nudge := self.prompt.nudge(text)) is not None:
+            return self._with(replace(turn, next_user=nudge, nudged=True))
+        if self.config.tool_protocol == "native" and is_call_as_text(message, self.tools):
+            return self._with(turn, exit_status=ExitStatus.NO_ANSWER, error=CALL_AS_TEXT)
+        if (follow_up := self._follow_up) is not None:
+            return self._with(replace(turn, next_user=follow_up))
+        return self._with(turn, exit_status=ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
+
+    def returned(self, results: Sequence[ToolResult], elapsed: float | None = None) -> "Conversation":
+        """Return the conversation after the results of `calls` in their order. Refused calls get theirs here.
+
+        `elapsed`: seconds until all calls were done, None where no clock was kept.
+        """
+        *earlier, turn = self.turns
+        admitted, refusal = self._admission
+        refused = self._refused(self._waiting[admitted:], refusal)
+        turn = replace(turn, results=(*turn.results, *results, *refused), elapsed_in_tools=elapsed)
+        answered = any(result.final for result in turn.results)
+        return self._next(turns=(*earlier, turn), exit_status=ExitStatus.ANSWERED if answered else None)
+
+    def failed(self, error: ModelError | StoreError) -> "Conversation":
+        """Return the conversation ended by a failure of the model or the store."""
+        if isinstance(error, StoreError):
+            return replace(self, exit_status=ExitStatus.STORE_ERROR, error=error.message)
+        status = ExitStatus.MODEL_ERROR
+        if isinstance(error, BudgetSpentError):
+            status = ExitStatus.BUDGET
+        elif error.context_overflow:
+            status = ExitStatus.CONTEXT_OVERFLOW
+        hint = f" ({error.hint})" if error.hint else ""
+        return replace(self, exit_status=status, error=f"{error.message}{hint}")
+
+    def timed_out(self) -> "Conversation":
+        """Return the conversation ended by its deadline, during the step that was next."""
+        in_tools = self.next_step == "tools"
+        status = ExitStatus.STORE_ERROR if in_tools else ExitStatus.MODEL_ERROR
+        call = "tool call" if in_tools else "model call"
+        return replace(self, exit_status=status, error=f"the deadline of the episode passed during a {call}")
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The log of the conversation; while it lasts it has no answer."""
+        return Trajectory(self.prompt.messages, self.turns, self.exit_status or ExitStatus.NO_ANSWER, self.error)
+
+    def _with(self, turn: Turn, **changes: Any) -> "Conversation":
+        return self._next(turns=(*self.turns, turn), **changes)
+
+    def _next(self, **changes: Any) -> "Conversation":
+        """Return the conversation with changes. Without tokens or dollars for another reply it ends."""
+        after = replace(self, **changes)
+        if after.next_step == "model" and (spent := after._spent) is not None:
+            return replace(after, exit_status=spent)
+        return after
+
+    # Turns.
+
+    @property
+    def _answer_form(self) -> AnswerForm:
+        return self.prompt.answer or _FREE_TEXT
+
+    @property
+    def _spent(self) -> ExitStatus | None:
+        """The status of the limit of tokens or dollars that the turns have reached, None without one."""
+        tokens, usd = self.limits.episode_tokens, self.limits.episode_usd
+        if tokens is None and usd is None:
+            return None
+        usage = sum((turn.usage for turn in self.turns), Usage())
+        if tokens is not None and usage.total_tokens >= tokens:
+            return ExitStatus.TOKEN_LIMIT
+        if usd is not None and (usage.cost or 0.0) >= usd:
+            return ExitStatus.BUDGET
+        return None
+
+    @property
+    def _nudges(self) -> int:
+        return sum(turn.nudged for turn in self.turns)
+
+    @property
+    def _follow_up(self) -> str | None:
+        """The follow-up that the model has not been asked yet, None after the last one."""
+        asked = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
+        return self.prompt.follow_ups[asked] if asked < len(self.prompt.follow_ups) else None
+
+    def _since_user(self, before: int | None = None) -> list[Turn]:
+        """Return the turns after the last message of the user, the newest first. A nudge is none of the user's."""
+        newest_first = reversed(self.turns[:before])
+        return [*takewhile(lambda turn: turn.next_user is None or turn.nudged, newest_first)]
+
+    # Calls and their results.
+
+    @cached_property
+    def _waiting(self) -> Sequence[ToolCall]:
+        """The calls of the last reply that have no result; a user may have given the results of some."""
+        if self.over or not self.turns or self.prompt.toolbox is None:
+            return ()
+        turn, calls = self.turns[-1], self.turns[-1].message.tool_calls
+        if turn.next_user is not None or len(turn.results) >= len(calls):
+            return ()
+        answered = {result.call.id for result in turn.results}
+        return [call for call in calls if call.id not in answered]
+
+    @cached_property
+    def _admission(self) -> tuple[int, Refusal]:
+        """The number of waiting calls to make, and the refusal of the others."""
+        if is_cut_off(self.turns[-1].finish_reason):
+            return 0, Refusal("cut_off")
+        if any(call.name == NO_CALL for call in self._waiting):
+            return 0, Refusal("no_json")
+        most, limit = self.config.max_calls_per_turn, self.config.call_limit
+        if limit is not None:
+            made = _calls_in(self._since_user(before=-1))
+            if limit - made <= most:
+                return max(0, limit - made), Refusal("call_limit", limit)
+        return most, Refusal("too_many_calls", most)
+
+    def _refused(self, calls: Sequence[ToolCall], refusal: Refusal) -> list[ToolResult]:
+        if not calls:
+            return []
+        text = self.config.render("call_refused.j2", **refusal._asdict())
+        return [ToolResult(call, text, error=refusal.reason) for call in calls]
+
+    def _sent_results(self, turn: Turn, *, whole: bool) -> list[Message]:
+        """Return one result for each call, and none without a call: servers refuse every other history."""
+        called = {call.id for call in turn.message.tool_calls}
+        answered = {result.call.id for result in turn.results}
+        results = [result for result in turn.results if result.call.id in called]
+        messages = [result.message if whole else self._shortened(result) for result in results]
+        if called <= answered:
+            return messages
+        unanswered = {call.id: call for call in turn.message.tool_calls if call.id not in answered}
+        refused = self._refused([*unanswered.values()], Refusal("not_made"))
+        return [*messages, *(result.message for result in refused)]
+
+    def _shortened(self, result: ToolResult) -> Message:
+        left_out = self.config.render("result_left_out.j2", rows=result.rows)
+        return replace(result.message, content=min(result.content, left_out, key=len))
+
+
+def _calls_in(turns: Sequence[Turn]) -> int:
+    return sum(len(turn.message.tool_calls) for turn in turns)
