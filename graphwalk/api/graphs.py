@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from graphwalk.config.graph_source import FileOptions, Undirected
+from graphwalk.config.graph_source import FileOptions
 from graphwalk.config.strict import validate
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
@@ -39,26 +39,17 @@ def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze
     return mazes.generate_maze(validate(MazeSpec, fields, "generate_maze"), seed, index)
 
 
-def read_graph(
-    path: Path | str,
-    undirected: Undirected = "refuse",
-    *,
-    edges: Path | str | None = None,
-    label_from: str | None = None,
-    type_from: str | None = None,
-    name_from: str | None = None,
-) -> PropertyGraph:
+def read_graph(path: Path | str, **options: Any) -> PropertyGraph:
     """Read a graph from a .json, .graphml or .csv file, or a folder of CSV files.
 
-    "example" is the graph shipped with GraphWalk. `undirected="both"` reads undirected edges in both directions.
-    `edges` is the CSV file of the relationships, if `path` is one of nodes. `label_from`, `type_from` and `name_from`
-    are the attributes of the file with the label and the name of a node and the type of a relationship, where they have
-    other names than usual.
+    "example" is the graph shipped with GraphWalk. Where the fields of the file have other names than usual, `key_from`,
+    `name_from`, `label_from`, `type_from`, `source_from` and `target_from` name them. `edges` is the CSV file of the
+    relationships, if `path` is one of nodes. `undirected="both"` reads undirected edges in both directions,
+    `null=["NA"]` has words for missing values, `skip_bad=True` leaves out entries that cannot be used.
 
-    Raise ConfigError if the file is invalid.
+    Raise ConfigError if the file or an option is invalid.
     """
-    names = {"label_from": label_from, "type_from": type_from, "name_from": name_from}
-    return load_graph(path, FileOptions(undirected=undirected, edges=edges and Path(edges), **names))
+    return load_graph(path, validate(FileOptions, options, "read_graph"))
 
 
 def write_graph(graph: AnyGraph, path: Path | str) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from graphwalk.own_graph.answer import Exchange
 
 
+@options.reads_files
 def ask(
     question: Annotated[
         str | None, typer.Argument(help="Question in your own words. Default: a dialogue, or one per line of stdin.")
@@ -29,8 +30,7 @@ def ask(
     labels: options.Labels = None,
     relationship_types: options.RelationshipTypes = None,
     key: options.KeyProperty = None,
-    edges: options.Edges = None,
-    undirected: options.Undirected = None,
+    reading: options.Reading | None = None,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
@@ -60,7 +60,7 @@ def ask(
     name = model or variables.get(MODEL_VARIABLE)
     if name is None:
         raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
-    source = options.chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
+    source = options.chosen_source(graph, database, key, labels, relationship_types, reading)
     check_setting(setting, takes_queries=source.file is not None)
     config = ask_config({}, override or (), small=small)
     teller = Teller(json=json)

@@ -69,13 +69,13 @@ def down(
 
 
 @app.command("load")
+@options.reads_files
 def load(
     graph: Annotated[
         Path,
         typer.Argument(metavar="FILE", help='Graph file, folder of CSV, or "example".'),
     ],
-    edges: options.Edges = None,
-    undirected: options.Undirected = None,
+    reading: options.Reading | None = None,
 ) -> None:
     """Load a graph into Neo4j, and keep it there.
 
@@ -86,7 +86,7 @@ def load(
 
     variables = read_variables()
     with progress_bar(f"reading {graph}"):
-        read = load_graph(graph, options.chosen_source(graph, edges=edges, undirected=undirected))
+        read = load_graph(graph, options.chosen_source(graph, reading=reading))
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
         loaded = run_async(db_load(variables, read))
     data(f"{counted(loaded.nodes, 'node')}, {counted(loaded.relationships, 'relationship')}")

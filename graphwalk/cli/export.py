@@ -131,6 +131,7 @@ def check_splits(
 
 
 @app.command("graph")
+@options.reads_files
 def graph(
     paths: Annotated[
         list[Path],
@@ -143,13 +144,7 @@ def graph(
     database: options.DatabaseName = None,
     labels: options.Labels = None,
     relationship_types: options.RelationshipTypes = None,
-    edges: options.Edges = None,
-    undirected: options.Undirected = None,
-    label_from: Annotated[str | None, typer.Option(metavar="NAME", help="Attribute with the label of a node.")] = None,
-    type_from: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Attribute with the type of a relationship.")
-    ] = None,
-    name_from: Annotated[str | None, typer.Option(metavar="NAME", help="Attribute that is the name of a node.")] = None,
+    reading: options.Reading | None = None,
 ) -> None:
     """Write a graph in another format, or a Neo4j database to a file.
 
@@ -162,10 +157,7 @@ def graph(
         raise typer.BadParameter("expected SOURCE and TARGET, or TARGET")
     *sources, target = paths
     form, file = graph_format(target), sources[0] if sources else None
-    names = {"label_from": label_from, "type_from": type_from, "name_from": name_from}
-    source = options.chosen_source(
-        file, database, None, labels, relationship_types, edges=edges, undirected=undirected, **names
-    )
+    source = options.chosen_source(file, database, None, labels, relationship_types, reading)
     if source.file and (labels or relationship_types):
         raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
     with progress_bar(f"reading {source.name}"):

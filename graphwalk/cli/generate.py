@@ -28,11 +28,13 @@ _TRACE = {
 
 
 @app.command("twin")
+@options.reads_files
 def twin(
     out: Annotated[Path, typer.Option(help="Copy: FILE.json or FILE.graphml.")],
     mapping: Annotated[Path, typer.Option(help="Mapping of names, as FILE.json readable by you alone.")],
     graph: options.GraphFile = None,
     database: options.DatabaseName = None,
+    reading: options.Reading | None = None,
     seed: options.Seed = 0,
 ) -> None:
     """Write an anonymised copy of a graph: same structure, new names."""
@@ -41,7 +43,8 @@ def twin(
     from graphwalk.stores.sources import read_source
 
     graph_format(out)
-    copy = make_anonymised_copy(run_async(read_source(options.chosen_source(graph, database), read_variables())), seed)
+    source = options.chosen_source(graph, database, reading=reading)
+    copy = make_anonymised_copy(run_async(read_source(source, read_variables())), seed)
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
     print_size(copy.graph)

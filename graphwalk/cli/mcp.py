@@ -12,14 +12,14 @@ from graphwalk.terminal import SIGNALS, say
 from graphwalk.variables import read_variables
 
 
+@options.reads_files
 def mcp(
     graph: options.GraphFile = None,
     database: options.DatabaseName = None,
     labels: options.Labels = None,
     relationship_types: options.RelationshipTypes = None,
     key: options.KeyProperty = None,
-    edges: options.Edges = None,
-    undirected: options.Undirected = None,
+    reading: options.Reading | None = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="stdio for clients that start the server, or http.")
     ] = "stdio",
@@ -41,7 +41,7 @@ def mcp(
 
     Clients over http need a token: GRAPHWALK_MCP_TOKEN, or one that is generated and printed once.
     """
-    source = options.chosen_source(graph, database, key, labels, relationship_types, edges=edges, undirected=undirected)
+    source = options.chosen_source(graph, database, key, labels, relationship_types, reading)
     from asyncio import run
 
     try:

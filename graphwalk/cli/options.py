@@ -1,7 +1,10 @@
 """Options that several commands share."""
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -44,14 +47,6 @@ DatabaseName = Annotated[
         help="Existing Neo4j database, at NEO4J_URI or started by `graphwalk db up`.",
     ),
 ]
-Edges = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="CSV file of the relationships, if --graph is one of nodes."),
-]
-Undirected = Annotated[
-    Literal["refuse", "both"] | None,
-    typer.Option(help="Undirected edges of the file: refuse (the default), or read in both directions."),
-]
 Labels = Annotated[
     list[str] | None,
     typer.Option("--labels", metavar="A,B", help="Include only nodes with one of these labels; repeatable."),
@@ -81,17 +76,76 @@ def names_in(texts: list[str] | None) -> dict[str, str]:
     return names
 
 
+def _file_option(*names: str, **details: Any) -> Any:
+    return typer.Option(*names, rich_help_panel="How the graph file is read", **details)
+
+
+def _field_option(name: str, help: str) -> Any:
+    return Annotated[str | None, _file_option(name, metavar="FIELD", help=help)]
+
+
+_FILE_OPTIONS: dict[str, Any] = {
+    "edges": Annotated[
+        Path | None, _file_option("--edges", metavar="FILE", help="CSV file of the relationships of a file of nodes.")
+    ],
+    "key_from": _field_option("--key-from", "Field of a node with its key, by which relationships name it."),
+    "name_from": _field_option("--name-from", "Field that becomes the property name of a node."),
+    "label_from": _field_option("--label-from", "Field with the label of a node."),
+    "type_from": _field_option("--type-from", "Field with the type of a relationship."),
+    "source_from": _field_option(
+        "--source-from", "Field with the node where a relationship starts; position: it has the node's place, from 0."
+    ),
+    "target_from": _field_option("--target-from", "Field with the node where a relationship ends, or position."),
+    "undirected": Annotated[
+        Literal["refuse", "both"] | None,
+        _file_option("--undirected", help="Undirected edges: refuse (the default), or read in both directions."),
+    ],
+    "null": Annotated[
+        list[str] | None, _file_option("--null", metavar="WORD", help="Word for a missing value; repeatable.")
+    ],
+    "skip_bad": Annotated[
+        bool, _file_option("--skip-bad", help="Leave out entries that cannot be used, and count them.")
+    ],
+}
+"""Options of a command by the fields of `FileOptions`."""
+Reading = dict[str, Any]
+"""The options that were given, by field."""
+
+
+def reads_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say how a graph file is read, in place of its parameter `reading`."""
+
+    @wraps(command)
+    def with_reading(**arguments: Any) -> None:
+        given = {name: arguments.pop(name) for name in _FILE_OPTIONS}
+        command(**arguments, reading={name: value for name, value in given.items() if value})
+
+    signature = inspect.signature(command)
+    parameters = {}
+    for name, parameter in signature.parameters.items():
+        if name != "reading":
+            parameters[name] = parameter
+            continue
+        for option, annotation in _FILE_OPTIONS.items():
+            default = False if option == "skip_bad" else None
+            parameters[option] = parameter.replace(name=option, annotation=annotation, default=default)
+    vars(with_reading)["__signature__"] = signature.replace(parameters=list(parameters.values()))
+    types = {name: annotation for name, annotation in command.__annotations__.items() if name != "reading"}
+    with_reading.__annotations__ = {**types, **_FILE_OPTIONS}
+    return with_reading
+
+
 def chosen_source(
     graph: Path | None,
     database: str | None = None,
     key: str | None = None,
     labels: list[str] | None = None,
     relationship_types: list[str] | None = None,
-    **file_options: str | Path | None,
+    reading: Reading | None = None,
 ) -> "GraphSource":
     """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
-    `labels` and `relationship_types` restrict it. `file_options` are fields of `FileOptions`; None is the default.
+    `labels` and `relationship_types` restrict it. `reading` has fields of `FileOptions`.
     Raise ConfigError for options that do not fit together, or if no Neo4j is known; StoreError if Neo4j cannot be
     reached.
     """
@@ -99,7 +153,7 @@ def chosen_source(
     from graphwalk.config.strict import validate
 
     fields = {
-        **{"file": graph, "neo4j": database, "key": key, **file_options},
+        **{"file": graph, "neo4j": database, "key": key, **(reading or {})},
         **{"labels": _names(labels), "relationship_types": _names(relationship_types)},
     }
     fields = {

@@ -63,8 +63,7 @@ def run(
             metavar="FILE", help="Your own graph for own-graph or own-questions: JSON or GraphML, or a folder of CSV."
         ),
     ] = None,
-    edges: options.Edges = None,
-    undirected: options.Undirected = None,
+    reading: options.Reading | None = None,
     graphs: Annotated[int | None, _what(min=1, help="Number of graphs, mazes or traces of each kind.")] = None,
     limit: Annotated[int | None, _what(min=1, help="Maximum number of tasks.")] = None,
     seed: Annotated[int | None, _what(help="Random seed.")] = None,
@@ -115,8 +114,8 @@ def run(
         raise ConfigError("--shards is for --on ray, --shard for a run without it", hint="leave one of them out")
     variables = read_variables()
     own_graph = None
-    if graph is not None or edges or undirected:
-        own_graph = options.chosen_source(graph, edges=edges, undirected=undirected)
+    if graph is not None or reading:
+        own_graph = options.chosen_source(graph, reading=reading)
         store = store or "embedded"
     fields = {
         "models": model or None,

@@ -10,11 +10,11 @@ from graphwalk.terminal import data, run_async, say
 from graphwalk.variables import read_variables
 
 
+@options.reads_files
 def tasks(
     graph: options.GraphFile = None,
     database: options.DatabaseName = None,
-    edges: options.Edges = None,
-    undirected: options.Undirected = None,
+    reading: options.Reading | None = None,
     seed: options.Seed = 0,
     question: Annotated[
         list[str] | None, typer.Option("--question", help="Question kind, by name or YAML file; repeatable.")
@@ -31,7 +31,7 @@ def tasks(
     from graphwalk.stores.sources import read_source
     from graphwalk.suites.questions.make_tasks import tasks_on
 
-    source = options.chosen_source(graph, database, edges=edges, undirected=undirected)
+    source = options.chosen_source(graph, database, reading=reading)
     content = run_async(read_source(source, read_variables()))
     asked, left_out, _ = run_async(tasks_on(content, seed=seed, questions=question, per_question=per_question))
     for task in asked:

@@ -11,7 +11,8 @@ from graphwalk.errors import ConfigError
 
 EXAMPLE = "example"
 """Name of the built-in graph."""
-
+POSITION = "position"
+"""Value of `source_from` and `target_from`: relationships have the places of nodes, from 0, not their keys."""
 
 Undirected = Literal["refuse", "both"]
 """Reading of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
@@ -23,14 +24,32 @@ class FileOptions(Strict):
 
     edges: Annotated[Path | None, Field(exclude_if=lambda path: path is None)] = None
     """The CSV file of the relationships, if the graph is one of nodes."""
+    key_from: Attribute = None
+    """Field of a node with its key, by which relationships name it. None: found by its usual names."""
+    name_from: Attribute = None
+    """Field that becomes the property `name` of a node."""
+    label_from: Attribute = None
+    """Field with the label of a node. None: found by its usual names."""
+    type_from: Attribute = None
+    """Field with the type of a relationship. None: found by its usual names."""
+    source_from: Attribute = None
+    """Field with the key of the node where a relationship starts; `position`: it has the place of the node, from 0."""
+    target_from: Attribute = None
+    """Field with the key of the node where a relationship ends; `position` as for `source_from`."""
     undirected: Undirected = Field(default="refuse", exclude_if=lambda reading: reading == "refuse")
     """Undirected edges: `refuse` them, or read each in `both` directions."""
-    label_from: Attribute = None
-    """Attribute of the file with the label of a node. None: found by its usual names."""
-    type_from: Attribute = None
-    """Attribute of the file with the type of a relationship. None: found by its usual names."""
-    name_from: Attribute = None
-    """Attribute of the file that becomes the property `name` of a node."""
+    null: tuple[str, ...] = Field(default=(), exclude_if=lambda words: not words)
+    """Words that stand for a missing value."""
+    skip_bad: bool = Field(default=False, exclude_if=lambda skip: not skip)
+    """Leave out entries of the file that cannot be used, and count them. false: refuse the file."""
+
+    @model_validator(mode="after")
+    def _both_ends(self) -> Self:
+        if (self.source_from is None) != (self.target_from is None):
+            raise ValueError("source_from and target_from need each other")
+        if (self.source_from == POSITION) != (self.target_from == POSITION):
+            raise ValueError(f"{POSITION} is for both source_from and target_from")
+        return self
 
 
 class GraphSource(FileOptions):

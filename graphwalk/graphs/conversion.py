@@ -11,7 +11,8 @@ import numpy as np
 
 from graphwalk.config.graph_source import FileOptions, Undirected
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.common import Edge, Entity, by_name, graph_of, has_usual
+from graphwalk.graphs.formats.build import Edges, Nodes, graph_of, has_type
+from graphwalk.graphs.formats.common import Edge, Entity, by_name
 from graphwalk.graphs.graph import PropertyGraph
 
 
@@ -51,10 +52,11 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
     cannot be used: two nodes have the same text, or a value is something else.
     """
     seed, spec = graph.graph.get("seed"), graph.graph.get("spec")
+    nodes = [Entity(f"node {key!r}", _plain(attributes), str(key)) for key, attributes in graph.nodes(data=True)]
     try:
         return graph_of(
-            (Entity(f"node {key!r}", _plain(attributes), str(key)) for key, attributes in graph.nodes(data=True)),
-            _edges(graph),
+            [Nodes("nodes", nodes)],
+            [Edges("edges", list(_edges(graph)))],
             FileOptions(undirected=undirected),
             seed=seed if isinstance(seed, int) else None,
             spec=spec if isinstance(spec, dict) else None,
@@ -67,7 +69,7 @@ def _edges(graph: "nx.Graph[Any]") -> Iterator[Edge]:
     keys = {"keys": True} if graph.is_multigraph() else {}
     for source, target, *name, attributes in graph.edges(data=True, **keys):
         where, fields = f"relationship from {source!r} to {target!r}", _plain(attributes)
-        if name and isinstance(name[0], str) and name[0] and not has_usual(fields, "type"):
+        if name and isinstance(name[0], str) and name[0] and not has_type(fields):
             fields["type"] = name[0]
         yield Edge(where, fields, str(source), str(target), directed=graph.is_directed())
 

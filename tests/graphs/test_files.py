@@ -134,7 +134,7 @@ def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) 
         ("</graph>", "", "mismatched tag"),
         ('<data key="n0">1.25', '<data key="n0">x', "'x' of attribute 'ajowu' is no double"),
         ('<data key="n0">', '<data key="n9">', "no <key> element explains the data 'n9'"),
-        ("<node id", "<node><port/></node><node id", "the unknown element <port>"),
+        ("<node id", '<node id="p"><port/></node><node id', "the unknown element <port>"),
         ("</graph>", "<hyperedge/></graph>", "the unknown element <hyperedge>"),
         (">Mubo<", "><", "node 'c1x9', label: expected text"),
     ],
@@ -150,12 +150,13 @@ def test_damaged_graphml_is_a_clear_error(old: str, new: str, message: str, tmp_
     assert path.name in str(caught.value)
 
 
-@pytest.mark.parametrize("option", ["label_from", "type_from"])
+@pytest.mark.parametrize("option", ["key_from", "label_from", "type_from", "source_from"])
 @pytest.mark.parametrize("suffix", [".graphml", FOLDER])
-def test_labels_and_types_that_a_format_fixes_are_not_chosen(suffix: str, option: str, tmp_path: Path) -> None:
+def test_what_a_format_fixes_is_not_chosen(suffix: str, option: str, tmp_path: Path) -> None:
     save_graph(SMALL, tmp_path / f"g{suffix}")
-    with pytest.raises(ConfigError, match="labels and types of its own; leave out label_from and type_from"):
-        load_graph(tmp_path / f"g{suffix}", FileOptions.model_validate({option: "ajowu"}))
+    chosen = {option: "ajowu"} | ({"target_from": "ajowu"} if option == "source_from" else {})
+    with pytest.raises(ConfigError, match=f"{option}: this file has keys, labels and types of its own"):
+        load_graph(tmp_path / f"g{suffix}", FileOptions.model_validate(chosen))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -1,37 +1,28 @@
 """Nodes, relationships and headers as all graph formats read them."""
 
 import re
+import unicodedata
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 from xml.etree.ElementTree import ParseError
 
-from graphwalk.config.graph_source import FileOptions
-from graphwalk.errors import ConfigError, FileNote, counted
+from graphwalk.errors import ConfigError, FileNote
 from graphwalk.files.writing import write_whole
-from graphwalk.graphs.graph import KEY, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
+from graphwalk.graphs.graph import KEY, PropertyGraph
 from graphwalk.graphs.values import Value, brief, value_of
 from graphwalk.version import SCHEMA_VERSION
 
 V = TypeVar("V")
 
-USUAL_NAMES = {
-    "key": ("id", "key", "_id", "node_id"),
-    "labels": ("labels", "label", "type", "node_type"),
-    "source": ("source", "from", "source_id", "from_id", "start_node_id", "src", "subject", "head", "start"),
-    "target": ("target", "to", "target_id", "to_id", "end_node_id", "dst", "object", "tail", "end"),
-    "type": ("type", "label", "relation", "relationship", "predicate", "edge_type"),
-}
-"""Fields of a node or a relationship by what they hold, as other programs call them; the first that is there counts."""
 PROPERTIES = ("properties", "attributes", "metadata", "embedding_properties")
 """Fields whose object is properties, as other programs call them."""
 HEADER = ("schema_version", "seed", "spec")
 """Fields of a file of ours that tell how the graph was made."""
-_MOST_LISTED = 10
+_MOST_LISTED = 20
 
 
 @contextmanager
@@ -45,6 +36,62 @@ def reading(path: Path) -> Iterator[None]:
         raise ConfigError(f"cannot read the graph {path}: it is nested too deeply") from error
     except (ValueError, ArithmeticError, ParseError) as error:
         raise ConfigError(f"cannot read the graph {path}: {error}") from error
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file. Raise ValueError with the line if it is not UTF-8."""
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"line {line} is not UTF-8; save the file as UTF-8") from None
+
+
+class Mistakes:
+    """The entries of a file that cannot be used; all are collected before the file is refused.
+
+    Used as `with mistakes:` around the reading of one entry, of which a ValueError is one mistake.
+    """
+
+    def __init__(self, *, skip: bool) -> None:
+        """`skip`: leave these entries out, in place of refusing the file."""
+        self._skip = skip
+        self._messages: list[str] = []
+
+    @property
+    def is_refused(self) -> bool:
+        """True if the file is refused in the end."""
+        return bool(self._messages) and not self._skip
+
+    def __enter__(self) -> None:
+        """Begin an entry."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if not isinstance(error, ValueError):
+            return False
+        self._messages.append(str(error))
+        return True
+
+    def end(self, file: str) -> None:
+        """Note what was left out. Raise ValueError with the mistakes if there are any and none may be left out."""
+        number = len(self._messages)
+        if number == 0:
+            return
+        if self._skip:
+            note(f"{file}: entries that are left out: {number:,}; the first: {self._messages[0]}")
+        elif number == 1:
+            raise ValueError(self._messages[0])
+        else:
+            listed = [f"\n  {message}" for message in self._messages[:_MOST_LISTED]]
+            if number > _MOST_LISTED:
+                listed.append("\n  …")
+            raise ValueError(f"{number:,} mistakes; mend them, or leave them out with --skip-bad:{''.join(listed)}")
+
+
+def note(text: str) -> None:
+    """Tell how a file was read, where it left a choice."""
+    warnings.warn(text, FileNote, stacklevel=2)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -72,7 +119,8 @@ class Entity(NamedTuple):
 
     where: str
     fields: dict[str, Any]
-    key: Any
+    key: Any = None
+    """None: in the fields, under one of its usual names."""
     labels: Any = None
     """None: in the fields, under one of their usual names."""
 
@@ -82,150 +130,16 @@ class Edge(NamedTuple):
 
     where: str
     fields: dict[str, Any]
-    source: Any
-    target: Any
+    source: Any = None
+    target: Any = None
     type: Any = None
-    """None: in the fields, under one of its usual names."""
+    """None: in the fields, as `source` and `target`, under one of its usual names."""
     directed: bool = True
 
 
-def graph_of(
-    nodes: Iterable[Entity],
-    edges: Iterable[Edge],
-    options: FileOptions,
-    file: str | None = None,
-    *,
-    seed: int | None = None,
-    spec: Mapping[str, Any] | None = None,
-) -> PropertyGraph:
-    """Return the graph of what a file holds; without nodes, the ends of relationships are nodes.
-
-    `file`: the name of a file of another program. Where nearly every node of it has a `label` of its own, this is its
-    name and no label, unless the options choose another reading. Note what it was read as. Raise ValueError with the
-    place of what cannot be used.
-    """
-    nodes, edges = list(nodes), list(edges)
-    if options.label_from or options.name_from or options.type_from:
-        nodes = [node._replace(fields=flattened(node.where, node.fields)) for node in nodes]
-        edges = [edge._replace(fields=flattened(edge.where, edge.fields)) for edge in edges]
-        _check_choices(nodes, edges, options)
-    label_names, name_from = USUAL_NAMES["labels"], options.name_from
-    if options.label_from:
-        label_names = (options.label_from,)
-    elif file is not None and not name_from and _labels_are_names(nodes):
-        label_names = tuple(name for name in label_names if name != "label")
-        name_from = None if any("name" in node.fields for node in nodes) else "label"
-        read_as = "name" if name_from else "label"
-        note(
-            f"{file}: nearly every node has a label of its own, so it is read as the property {read_as}; "
-            "graphwalk export graph --label-from label reads it as the label"
-        )
-    if not nodes:
-        ends = (checked_text(edge.where, "end", end) for edge in edges for end in (edge.source, edge.target))
-        nodes = [Entity(f"node {key!r}", {}, key) for key in dict.fromkeys(ends)]
-    rows = dict[str, tuple[str, Node]]()
-    for entity in nodes:
-        node = _node(entity, label_names, name_from)
-        if node.key in rows:
-            raise ValueError(f"{entity.where}: the key {node.key!r} is there already, in {rows[node.key][0]}")
-        rows[node.key] = (entity.where, node)
-    relationships = list[Relationship]()
-    for edge in edges:
-        relationship = _relationship(edge, (options.type_from,) if options.type_from else USUAL_NAMES["type"])
-        source, target = relationship.source, relationship.target
-        if missing := [end for end in (source, target) if end not in rows]:
-            raise ValueError(f"{edge.where} names the node {missing[0]!r}, which does not exist; add it")
-        relationships.append(relationship)
-        if not edge.directed and options.undirected == "refuse":
-            raise ValueError(
-                f"{edge.where} is undirected; a property graph has directions, so choose: --undirected both, in Python "
-                'undirected="both", reads every edge both ways'
-            )
-        if not edge.directed and source != target:
-            relationships.append(replace(relationship, source=target, target=source))
-    graph = PropertyGraph.from_rows((node for _, node in rows.values()), relationships, seed=seed, spec=spec)
-    if file is not None:
-        note(f"{file}: read as {_described(graph)}")
-    return graph
-
-
-def _check_choices(nodes: Sequence[Entity], edges: Sequence[Edge], options: FileOptions) -> None:
-    """Raise ValueError if an option names a field that is not there, or another reading of what a format fixes."""
-    if (options.label_from and any(node.labels is not None for node in nodes)) or (
-        options.type_from and any(edge.type is not None for edge in edges)
-    ):
-        raise ValueError("this file has labels and types of its own; leave out label_from and type_from")
-    node_names, edge_names = ({str(name) for thing in things for name in thing.fields} for things in (nodes, edges))
-    for option, names in (("label_from", node_names), ("name_from", node_names), ("type_from", edge_names)):
-        if (name := getattr(options, option)) is not None and name not in names:
-            raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(sorted(names)) or 'none'}")
-
-
-def _labels_are_names(nodes: Sequence[Entity]) -> bool:
-    """Return True if nearly every node has a `label` of its own beside its properties, as a drawing shows them."""
-    fields = [node.fields for node in nodes if node.labels is None and "label" in node.fields]
-    if any("labels" in one or isinstance(one.get("properties"), dict) for one in fields):
-        return False
-    return len(fields) > 2 and len({str(one["label"]) for one in fields}) >= 0.9 * len(fields)
-
-
-def _node(entity: Entity, label_names: Sequence[str], name_from: str | None) -> Node:
-    where, fields, key = entity.where, dict(entity.fields), checked_text(entity.where, "key", entity.key)
-    if name_from in fields:
-        name = fields.pop(name_from)
-        if fields.setdefault("name", name) != name:
-            raise ValueError(f"{where} has another value of 'name'; rename it in the file")
-    labels = take_first(fields, label_names, "Node") if entity.labels is None else entity.labels
-    distinct = {checked_text(where, "label", label) for label in labels_of(labels)}
-    for label in filter(is_reserved, distinct):
-        raise ValueError(
-            f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by labels that "
-            f"begin with {OUR_PREFIX}, so rename it"
-        )
-    return Node(key, tuple(sorted(distinct)), apart_from_key(_properties(where, fields), key))
-
-
-def _relationship(edge: Edge, type_names: Sequence[str]) -> Relationship:
-    where, fields = edge.where, dict(edge.fields)
-    type_ = take_first(fields, type_names, "RELATED") if edge.type is None else edge.type
-    return Relationship(
-        checked_text(where, "type", type_),
-        checked_text(where, "source", edge.source),
-        checked_text(where, "target", edge.target),
-        _properties(where, fields),
-    )
-
-
-def _described(graph: PropertyGraph) -> str:
-    """Return the numbers of nodes and relationships, by labels and types."""
-    labels = {":".join(table.labels) or "no label": len(table.numbers) for table in graph.node_tables}
-    types = {table.type: len(table.sources) for table in graph.relationship_tables}
-    parts = []
-    for thing, numbers in (("node", labels), ("relationship", types)):
-        listed = [f"{name} {number:,}" for name, number in Counter(numbers).most_common(_MOST_LISTED)]
-        listed += ["…"] if len(numbers) > _MOST_LISTED else []
-        parts.append(counted(sum(numbers.values()), thing) + (f" ({', '.join(listed)})" if listed else ""))
-    return " and ".join(parts)
-
-
-def note(text: str) -> None:
-    """Tell how a file was read, where it left a choice."""
-    warnings.warn(text, FileNote, stacklevel=2)
-
-
-def has_usual(fields: Mapping[str, Any], what: str) -> bool:
-    """Return True if a field that usually holds this has a value."""
-    return any(fields.get(name) is not None for name in USUAL_NAMES[what])
-
-
-def take_usual(fields: dict[str, Any], what: str, default: Any = None) -> Any:
-    """Remove and return the first field that usually holds this."""
-    return take_first(fields, USUAL_NAMES[what], default)
-
-
-def take_first(fields: dict[str, Any], names: Iterable[str], default: Any = None) -> Any:
-    """Remove and return the first of these fields that has a value."""
-    return next((fields.pop(name) for name in names if fields.get(name) is not None), default)
+def composed(text: str) -> str:
+    """Return a name in the one form that Unicode has for it: é is one character, and no e with an accent behind it."""
+    return unicodedata.normalize("NFC", text)
 
 
 def checked_text(where: str, what: str, value: Any) -> str:
@@ -240,10 +154,10 @@ def checked_text(where: str, what: str, value: Any) -> str:
     return value
 
 
-def _properties(where: str, fields: dict[Any, Any]) -> dict[str, Value]:
-    """Return properties that a graph can hold; those in an object `properties` are among them, None is left out.
+def checked_properties(where: str, fields: dict[Any, Any], null: Sequence[str]) -> dict[str, Value]:
+    """Return properties that a graph can hold; those in an object `properties` are among them.
 
-    Raise ValueError with place and property for anything else.
+    None and the words of `null` are left out. Raise ValueError with place and property for anything else.
     """
     properties: dict[str, Value] = {}
     for name, data in flattened(where, fields).items():
@@ -254,7 +168,7 @@ def _properties(where: str, fields: dict[Any, Any]) -> dict[str, Value]:
             value = value_of(data)
         except ValueError as error:
             raise ValueError(f"{where}, property {brief(name)}: {error}") from None
-        if value is not None:
+        if value is not None and value not in null:
             properties[name] = value
     return properties
 

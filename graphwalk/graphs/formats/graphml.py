@@ -11,13 +11,15 @@ from xml.sax.saxutils import escape, quoteattr
 
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.formats.build import Edges, Nodes, graph_of
 from graphwalk.graphs.formats.common import (
     HEADER,
     Edge,
     Entity,
+    Mistakes,
     by_name,
     checked_header,
-    graph_of,
+    checked_text,
     joined_labels,
     note,
     reading,
@@ -53,8 +55,23 @@ def read_graphml(path: Path, options: FileOptions) -> PropertyGraph:
         if any(key.is_drawing for key in keys.values()):
             read = "its labels are the names of nodes and the types of edges, its shapes and places are left out"
             note(f"{path.name} is a drawing: {read}")
-        nodes, edges = _nodes(keys, graph, bool(origin)), _edges(keys, graph, bool(origin))
-        return graph_of(nodes, edges, options, None if origin else path.name, **origin)
+
+        mistakes = Mistakes(skip=options.skip_bad)
+        nodes, edges = [], []
+        for element in graph.iterfind("node"):
+            with mistakes:
+                nodes.append(_node(keys, element, is_ours=bool(origin)))
+        for element in graph.iterfind("edge"):
+            with mistakes:
+                edges.append(_edge(keys, graph, element, is_ours=bool(origin)))
+        return graph_of(
+            [Nodes(path.name, nodes)],
+            [Edges(path.name, edges)],
+            options,
+            None if origin else path.name,
+            mistakes=mistakes,
+            **origin,
+        )
 
 
 class _Key(NamedTuple):
@@ -88,29 +105,31 @@ def _keys(root: Element) -> dict[str, _Key]:
     return keys
 
 
-def _nodes(keys: Mapping[str, _Key], graph: Element, is_ours: bool) -> Iterator[Entity]:
-    for element in graph.iterfind("node"):
-        where = f"the node {element.get('id')!r}"
-        fields, structure = _fields(where, keys, element, ("label", "labels") if is_ours else ())
-        if "labels" in element.attrib:  # of Neo4j's exports
-            fields["labels"] = element.attrib["labels"]
-        labels = None
-        if is_ours:
-            labels = [structure["label"]] if "label" in structure else structure.get("labels", ())
-        yield Entity(where, fields, element.get("id"), labels)
+def _node(keys: Mapping[str, _Key], element: Element, *, is_ours: bool) -> Entity:
+    where = f"the node {element.get('id')!r}"
+    key = checked_text(where, "key", element.get("id"))
+    fields, structure = _fields(where, keys, element, ("label", "labels") if is_ours else ())
+    if "labels" in element.attrib:  # of Neo4j's exports
+        fields["labels"] = element.attrib["labels"]
+    labels = None
+    if is_ours:
+        labels = [structure["label"]] if "label" in structure else structure.get("labels", ())
+    return Entity(where, fields, key, labels)
 
 
-def _edges(keys: Mapping[str, _Key], graph: Element, is_ours: bool) -> Iterator[Edge]:
+def _edge(keys: Mapping[str, _Key], graph: Element, element: Element, *, is_ours: bool) -> Edge:
+    where = f"the edge from {element.get('source')!r} to {element.get('target')!r}"
+    source = checked_text(where, "source", element.get("source"))
+    target = checked_text(where, "target", element.get("target"))
+    fields, structure = _fields(where, keys, element, ("type",) if is_ours else ())
+    type_ = structure.get("type", element.get("label"))
+    if "label" in element.attrib and fields.get("label") == type_:  # Neo4j's exports have it among the data too
+        del fields["label"]
     default = "false" if graph.get("edgedefault") == "undirected" else "true"
-    for element in graph.iterfind("edge"):
-        where = f"the edge from {element.get('source')!r} to {element.get('target')!r}"
-        fields, structure = _fields(where, keys, element, ("type",) if is_ours else ())
-        type_ = structure.get("type", element.get("label"))
-        if "label" in element.attrib and fields.get("label") == type_:  # Neo4j's exports have it among the data too
-            del fields["label"]
-        if (direction := element.get("directed", default)) not in _DIRECTED:
-            raise ValueError(f"{where}: directed={direction!r} is neither true nor false")
-        yield Edge(where, fields, element.get("source"), element.get("target"), type_, _DIRECTED[direction])
+    direction = element.get("directed", default)
+    if direction not in _DIRECTED:
+        raise ValueError(f"{where}: directed={direction!r} is neither true nor false")
+    return Edge(where, fields, source, target, type_, _DIRECTED[direction])
 
 
 def _check_children(where: str, element: Element, tags: Set[str]) -> None:

@@ -3,28 +3,27 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from graphwalk.config.graph_source import FileOptions
+from graphwalk.graphs.formats.build import Edges, Nodes, direction_of, end_fields, graph_of, no_relationships
 from graphwalk.graphs.formats.common import (
     HEADER,
     Edge,
     Entity,
+    Mistakes,
     by_name,
     checked_header,
-    checked_text,
     flattened,
-    graph_of,
-    has_usual,
     header,
     note,
+    read_text,
     reading,
-    take_usual,
 )
 from graphwalk.graphs.graph import KEY, PropertyGraph
-from graphwalk.graphs.values import SPECIAL_FLOATS, Value, brief, from_json, json_value
+from graphwalk.graphs.values import SPECIAL_FLOATS, Value, brief, json_value
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -95,14 +94,14 @@ def _items(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield before
 
 
-Entry = tuple[str, dict[str, Any]]
-"""The place of an object in a file, and its fields."""
 _NODE_LISTS = ("nodes", "vertices", "entities")
 _EDGE_LISTS = ("relationships", "edges", "links", "rels", "relations")
 _AROUND = ("elements", "graph")
 """Fields of a document that hold its nodes, its relationships, and both, as other programs call them."""
-_KINDS = {"type": ("node", "relationship"), "group": ("nodes", "edges")}
-"""Fields whose values only tell nodes from relationships: of APOC, of Cytoscape."""
+_APOC = ("node", "relationship")
+"""Values of the field `type` of APOC's lines."""
+_KINDS_OF_GRAPH = ("type", "edgedefault", "defaultedgetype")
+"""Fields of a document that say "undirected"."""
 
 
 def read_json(path: Path, options: FileOptions) -> PropertyGraph:
@@ -111,99 +110,151 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
     Raise ConfigError with the file and the place of an error.
     """
     with reading(path):
-        node_entries, edge_entries, rest = _parts(_read_document(path.read_bytes()))
+        mistakes = Mistakes(skip=options.skip_bad)
+        document = _Document(path.name, options, mistakes)
+        document.read(_parsed(read_text(path), mistakes))
+        rest = document.rest
         origin = checked_header(rest)
-        directed, multigraph = rest.pop("directed", True) is not False, rest.pop("multigraph", False)
+
+        is_directed = not _is_undirected(rest)
+        is_multigraph = rest.pop("multigraph", False)
+        edges = [Edge(where, fields, directed=is_directed) for where, fields in document.edges]
+        if is_multigraph:
+            for edge in edges:
+                if isinstance(name := edge.fields.pop(KEY, None), str):  # networkx numbers the others
+                    edge.fields.setdefault("type", name)
+
         left_out = [name for name, value in rest.items() if name not in HEADER and value not in (None, "", [], {})]
         if left_out:
             names = ", ".join(map(brief, sorted(left_out)))
             note(f"{path.name}: fields beside nodes and relationships are left out: {names}")
-        edges = []
-        for where, fields in edge_entries:
-            if multigraph and isinstance(name := fields.pop(KEY, None), str):  # networkx numbers the others
-                fields.setdefault("type", name)
-            source, target = _key(take_usual(fields, "source")), _key(take_usual(fields, "target"))
-            edges.append(Edge(where, fields, source, target, directed=directed))
-        ends = [end for edge in edges for end in (edge.source, edge.target)]
-        # Relationships name the nodes by their keys, else by their names, else by their positions, as in D3.
-        has_keys = any(has_usual(fields, "key") for _, fields in node_entries)
-        are_named = ends and not has_keys and all(isinstance(end, str) for end in ends)
-        nodes = []
-        for number, (where, fields) in enumerate(node_entries):
-            key = fields.get("name") if are_named else _key(take_usual(fields, "key"))
-            nodes.append(Entity(where, fields, checked_text(where, "key", number if key is None else key)))
-        keys = [node.key for node in nodes]
-        if all(type(end) is int for end in ends) and {*map(str, ends)}.isdisjoint(keys):
-            key_at = dict(enumerate(keys))
-            edges = [
-                e._replace(source=key_at.get(e.source, e.source), target=key_at.get(e.target, e.target)) for e in edges
-            ]
-        return graph_of(nodes, edges, options, None if origin else path.name, **origin)
+        nodes = [Entity(where, fields) for where, fields in document.nodes]
+        return graph_of(
+            [Nodes(path.name, nodes)],
+            [Edges(path.name, edges)],
+            options,
+            None if origin else path.name,
+            mistakes=mistakes,
+            **origin,
+        )
 
 
-def _read_document(data: bytes) -> Any:
+def _parsed(text: str, mistakes: Mistakes) -> Any:
     """Return a JSON document, or the list of those that are one a line."""
     try:
-        return parse_json(data)
+        return parse_json(text)
     except json.JSONDecodeError as error:
         if error.msg != "Extra data" or error.lineno != 2:
             raise
     documents = []
-    for number, line in enumerate(data.decode("utf-8-sig").splitlines(), 1):
-        try:
-            documents += [parse_json(line)] if line.strip() else []
-        except json.JSONDecodeError as error:
-            raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from None
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        with mistakes:
+            try:
+                documents.append(parse_json(line))
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from None
     return documents
 
 
-def _parts(document: Any) -> tuple[list[Entry], list[Entry], dict[str, Any]]:
-    """Return the nodes, the relationships and the other fields of a document."""
-    if isinstance(document, list):
-        nodes, edges = list[Entry](), list[Entry]()
-        for where, fields in _entries("entry", document):
-            is_edge = has_usual(fields, "source") and has_usual(fields, "target")
-            (edges if is_edge else nodes).append((where, fields))
-        return nodes, edges, {}
-    if not isinstance(document, dict):
-        raise ValueError("a graph must be a JSON object, or a list of objects")
-    node_list, edge_list = (
-        next((name for name in usual if name in document), "") for usual in (_NODE_LISTS, _EDGE_LISTS)
-    )
-    around = next((name for name in _AROUND if isinstance(document.get(name), dict | list)), "")
-    if around and not node_list and not edge_list:
-        nodes, edges, inner = _parts(document.pop(around))
-        return nodes, edges, document | inner
-    if not edge_list:
-        names = ", ".join(map(brief, document)) or "none"
-        raise ValueError(f"no list of relationships: expected one of {', '.join(_EDGE_LISTS)}; its fields: {names}")
-    nodes, edges = (_entries(name, document.pop(name, [])) for name in (node_list, edge_list))
-    return nodes, edges, document
+def _is_undirected(rest: dict[str, Any]) -> bool:
+    """Return True if a document says that its edges are undirected; remove the fields that say so.
 
-
-def _entries(name: str, entries: Any) -> list[Entry]:
-    """Return the fields of every object of a list with its place: "nodes[3]". Raise ValueError for anything else.
-
-    What Cytoscape and APOC put around the fields is left out.
+    {"directed": false, …} of networkx, {"options": {"type": "undirected"}, …} of graphology
     """
-    if isinstance(entries, dict):  # by id, as in the JSON Graph Format
-        entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
-    if not isinstance(entries, list):
-        raise ValueError(f"{name!r} must be a list")
-    rows = []
-    for number, entry in enumerate(entries):
-        where = f"{name}[{number}]"
-        if not isinstance(entry, dict):
-            raise ValueError(f"{where} must be an object, not {brief(entry)}")
-        for field, kinds in _KINDS.items():
-            if entry.get(field) in kinds:
-                del entry[field]
-        rows.append((where, flattened(where, entry, ("data",))))
-    return rows
+    holders = [rest]
+    if isinstance(rest.get("options"), dict):
+        holders.append(rest.pop("options"))
+    is_undirected = False
+    for holder in holders:
+        is_undirected |= direction_of(holder) is False
+        holder.pop("directed", None)
+        for name in _KINDS_OF_GRAPH:
+            is_undirected |= str(holder.get(name)).lower() == "undirected"
+    return is_undirected
 
 
-def _key(value: Any) -> Any:
-    """Return the key in what a file has for a node: it, or an object with it; a list is a tuple of networkx."""
-    if isinstance(value, dict):
-        value = take_usual(value, "key")
-    return str(from_json(value)) if isinstance(value, list) else value
+class _Document:
+    """The nodes and the relationships of a document with their places, and its other fields."""
+
+    def __init__(self, file: str, options: FileOptions, mistakes: Mistakes) -> None:
+        self._file, self._options, self._mistakes = file, options, mistakes
+        self.nodes: list[tuple[str, dict[str, Any]]] = []
+        self.edges: list[tuple[str, dict[str, Any]]] = []
+        self.rest: dict[str, Any] = {}
+
+    def read(self, document: Any) -> None:
+        """Read a document. Raise ValueError for one that is no graph."""
+        # [{"data": {"id": "a"}}, {"data": {"source": "a", "target": "a"}}]
+        if isinstance(document, list):
+            self._read_list(document)
+            return
+        if not isinstance(document, dict):
+            raise ValueError("a graph must be a JSON object, or a list of objects")
+
+        node_list = self._list_of(document, _NODE_LISTS)
+        edge_list = self._list_of(document, _EDGE_LISTS)
+        # {"elements": {"nodes": […], "edges": […]}}
+        around = next((name for name in _AROUND if isinstance(document.get(name), dict | list)), None)
+        if around and not node_list and not edge_list:
+            inner = document.pop(around)
+            self.rest.update(document)
+            self.read(inner)
+            return
+        if not edge_list:
+            names = ", ".join(map(brief, document)) or "none"
+            raise ValueError(f"no list of relationships: expected one of {', '.join(_EDGE_LISTS)}; its fields: {names}")
+
+        if node_list:
+            self.nodes = self._entries(node_list, document.pop(node_list))
+        self.edges = self._entries(edge_list, document.pop(edge_list))
+        self.rest.update(document)
+
+    def _list_of(self, document: dict[str, Any], usual: Sequence[str]) -> str | None:
+        """Return the field with the nodes or the relationships. Raise ValueError if there are two."""
+        names = [name for name in usual if name in document]
+        filled = [name for name in names if document[name]]
+        if len(filled) > 1:
+            raise ValueError(f"the graph is in one of the fields {' and '.join(map(brief, filled))}; remove the other")
+        return next(iter(filled + names), None)
+
+    def _read_list(self, document: list[Any]) -> None:
+        """Read nodes and relationships in one list; these have both ends."""
+        for where, fields in self._entries("entry", document):
+            is_edge = end_fields(fields, self._options) is not None
+            (self.edges if is_edge else self.nodes).append((where, fields))
+        if not self.edges:
+            self._mistakes.end(self._file)
+            names = dict.fromkeys(name for _, fields in self.nodes for name in fields)
+            raise no_relationships("", names)
+
+    def _entries(self, name: str, entries: Any) -> list[tuple[str, dict[str, Any]]]:
+        """Return the fields of every object of a list with its place: "nodes[3]".
+
+        What Cytoscape, APOC and graphology put around the fields is left out.
+        """
+        if isinstance(entries, dict):  # by id, as in the JSON Graph Format
+            entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
+        if not isinstance(entries, list):
+            raise ValueError(f"{name!r} must be a list")
+        is_apoc = all(isinstance(entry, dict) and entry.get("type") in _APOC for entry in entries)
+        rows = []
+        for number, entry in enumerate(entries):
+            where = f"{name}[{number}]"
+            with self._mistakes:
+                if not isinstance(entry, dict):
+                    raise ValueError(f"{where} must be an object, not {brief(entry)}")
+                if is_apoc:
+                    del entry["type"]
+                # {"group": "nodes", "data": {"id": "a"}}
+                if isinstance(entry.get("data"), dict) and entry.get("group") in ("nodes", "edges"):
+                    del entry["group"]
+                # {"key": "a", "attributes": {"label": "Aal"}}: graphology draws the label of a node
+                attributes = entry.get("attributes")
+                if name in _NODE_LISTS and isinstance(attributes, dict) and "label" in attributes:
+                    attributes.setdefault("name", attributes["label"])
+                    if attributes["name"] == attributes["label"]:
+                        del attributes["label"]
+                rows.append((where, flattened(where, entry, ("data",))))
+        return rows

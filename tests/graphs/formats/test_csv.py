@@ -73,8 +73,8 @@ def test_plain_files(both: str, tmp_path: Path) -> None:
     with pytest.warns(FileNote) as notes:
         graph = load_graph(place, options)
     assert {str(note.message) for note in notes} == {
-        "nodes.csv: nodes, key: id; label: string; name: string; born: long; zip: string; seen: date",
-        "edges.csv: relationships, ends: source, target; type: string; since: double; open: boolean",
+        "nodes.csv: nodes; key: id; label: label; columns: name string, born long, zip string, seen date",
+        "edges.csv: relationships; ends: source, target; type: type; columns: since double, open boolean",
         f"{place.name}: read as 3 nodes (Person 2, City 1) and 2 relationships (KNOWS 1, LIVES_IN 1)",
     }
     assert list(graph.nodes()) == [
@@ -95,8 +95,8 @@ def test_plain_files(both: str, tmp_path: Path) -> None:
         ({"edges": "source,target,type\na,b,Directed\n"}, {("Node",)}, [("Directed", "a", "b")]),
         (
             {
-                "people": "person_id,name\n1,Ida\n",
-                "ships": "name,start,end\nTern,1990,2001\n",
+                "people": "nodeId,name\n1,Ida\n",
+                "ships": "name,built\nTern,1990\n",
                 "owns": "from,to\n1,Tern\n",
             },
             {("people",), ("ships",)},
@@ -157,20 +157,22 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"x": "a,b\n1,2\n"}, r"x\.csv: no column of 'a', 'b' is named as usual: nodes have an id"),
+        (
+            {"x": "a,b\n1,2\n"},
+            r"x\.csv: no column is an id, a key or a name, and none are ends .* there are: 'a', 'b'. Choose with --key-from",
+        ),
         ({"x": PEOPLE, "y": "id\n1\n"}, r"y\.csv: its first line must have :ID once"),
-        ({"x": ":ID,at:point{crs:WGS-84}\na,b\n"}, "cannot read the column 'at:point{crs:WGS-84}': expected NAME:TYPE"),
-        ({"x": "id,,b\na,1,2\n"}, r"x\.csv: line 1: column 2 has no name"),
-        ({"x": "id,b\na,1,2\n"}, r"x\.csv: line 2: there are 3 fields, and 2 in the header"),
-        ({"x": "id,b\n,1\n"}, r"x\.csv, line 2 has no key"),
+        ({"x": ":ID,at:time{timezone:+02:00}\na,b\n"}, "'at:time{timezone:.*' has the option 'timezone', which"),
+        ({"x": "id,b\na,1,2\n"}, r"x\.csv, line 2: there are 3 fields, and 2 in the header"),
+        ({"nodes": "id,b\n,1\n", "edges": "from,to\n"}, r"nodes\.csv, line 2 has no key"),
         ({"x": "Source,Target,Type\na,b,Directed\nb,a,Undirected\n"}, r"x\.csv, line 3 is undirected"),
-        ({"x": PEOPLE + "b,two,A\n"}, r"x\.csv: line 3: column 'n', a int: 'two' is not a whole number"),
+        ({"x": PEOPLE + "b,two,A\n"}, r"x\.csv, line 3: column 'n', a int: 'two' is not a whole number"),
         ({"x": PEOPLE + 'b,"2,A\n'}, r"x\.csv: line 3: cannot read .*is a quote not closed"),
-        ({"x": PEOPLE + "b,2,A,4\n"}, r"x\.csv: line 3: there are 4 fields, and 3 in the header"),
+        ({"x": PEOPLE + "b,2,A,4\n"}, r"x\.csv, line 3: there are 4 fields, and 3 in the header"),
         ({"x": ":ID,p:map\na,1\n"}, "the column 'p:map' has the unknown type 'map'"),
         ({"x": ":ID,p,p\na,1,2\n"}, "the header has the column 'p' more than once"),
         ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,b,R\n"}, r"y\.csv, line 2 names the node 'b'"),
-        ({"x": PEOPLE + ",2,A\n"}, r"x\.csv: line 3: :ID is missing"),
+        ({"x": PEOPLE + ",2,A\n"}, r"x\.csv, line 3: :ID is missing"),
     ],
 )
 def test_unusable_files_are_errors(files: dict[str, str], message: str, tmp_path: Path) -> None:

@@ -27,8 +27,12 @@ def test_labels_names_and_values_without_a_version(tmp_path: Path) -> None:
         {
             "nodes": [
                 {"id": 7, "labels": ["Ship", "Old"], "properties": {"built": {"$date": "1897-05-01"}, "key": "oak"}},
-                {"label": "Port", "properties": {"at": {"$point": {"srid": 4326, "x": 12.5, "y": 55.7}}, "gone": None}},
-                {"key": "c", "labels": []},
+                {
+                    "id": 1,
+                    "label": "Port",
+                    "properties": {"at": {"$point": {"srid": 4326, "x": 12.5, "y": 55.7}}, "gone": None},
+                },
+                {"id": "c", "labels": []},
             ],
             "relationships": [{"type": "CALLED", "source": 7, "target": "1", "properties": {"days": [1, 2.5]}}],
         },
@@ -111,7 +115,7 @@ def test_forms_of_other_programs(form: str, tmp_path: Path) -> None:
         ({"nodes": [{"id": "x"}, {"id": "y"}], "links": [{"source": 1, "target": 0}]}, ["x", "y"], ("y", "x")),
         ({"nodes": [{"id": 1}, {"id": 0}], "links": [{"source": 1, "target": 0}]}, ["1", "0"], ("1", "0")),
         ({"nodes": [{"name": "x"}, {"name": "y"}], "edges": [{"source": "y", "target": "x"}]}, ["x", "y"], ("y", "x")),
-        ([{"subject": "y", "predicate": "likes", "object": "x"}], ["y", "x"], ("y", "x")),
+        ([{"from": "y", "type": "likes", "to": "x"}], ["y", "x"], ("y", "x")),
     ],
 )
 def test_ends_are_keys_positions_or_names(
@@ -164,7 +168,10 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
             {"nodes": [{"id": 1, "in": {"a": 1}}], "edges": []},
             r"nodes\[0\], property 'in': an object cannot be a value",
         ),
-        ({"nodes": [{"id": "x"}], "edges": [{"source": 0, "target": 4}]}, r"edges\[0\] names the node '4', which"),
+        (
+            {"nodes": [{"id": "x"}], "edges": [{"source": 0, "target": 4}]},
+            "one has the end '0', nodes have the fields id",
+        ),
         ('{"type":"node","id":"0"}\n{"type":\n', "line 2, column 9: Expecting value"),
     ],
 )
