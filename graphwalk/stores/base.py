@@ -18,6 +18,7 @@ from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.values import Row
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
+from graphwalk.stores.loading import ChangedNames
 from graphwalk.stores.search import SearchIndex, SearchResult
 from graphwalk.variables import Variables
 
@@ -80,6 +81,8 @@ class GraphStore(ABC):
     """How names are written in a query."""
     graph: PropertyGraph | None = None
     """The content under the names that queries use, where it is in memory."""
+    changed_names: ChangedNames | None = None
+    """Names of the graph that was loaded which are other ones in queries."""
     _search_index: SearchIndex | None = None
     _schemas: Mapping[int, Schema] = MappingProxyType({})
     """By number of samples."""

@@ -22,7 +22,14 @@ from graphwalk.graphs.values import TEMPORAL_FUNCTIONS, Row, shown, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
 from graphwalk.stores.cypher_check import Token, check_model_query, tokens_in
-from graphwalk.stores.loading import RESERVED, node_batches, relationship_batches, stored_graph, with_safe_names
+from graphwalk.stores.loading import (
+    RESERVED,
+    changed_names,
+    node_batches,
+    relationship_batches,
+    stored_graph,
+    with_safe_names,
+)
 from graphwalk.stores.query_pool import GRACE_SECONDS, GraphQueries, Parts, QueryPool
 from graphwalk.stores.query_worker import REFUSALS
 from graphwalk.variables import Variables
@@ -64,6 +71,7 @@ class EmbeddedDatabase(Database):
                 forget = partial(self._stores.pop, id(graph), None)
                 store = EmbeddedStore(safe, engine, self._pool, self._timeout_seconds, forget)
                 store.takes_queries = self._takes_queries
+                store.changed_names = changed_names(graph)
                 self._stores[id(graph)] = graph, store
             return self._stores[id(graph)][1]
 

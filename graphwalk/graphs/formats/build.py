@@ -179,11 +179,8 @@ class _Builder:
         else:
             self._make_nodes(ends)
 
-        are_nodes_missing = self._mistakes.is_refused
         relationships: list[Relationship] = []
         for relation in relations:
-            if are_nodes_missing and not self._has_ends(relation):
-                continue  # of a mistake that is listed
             with self._mistakes:
                 relationship = self._relationship(relation)
                 relationships.append(relationship)
@@ -236,6 +233,7 @@ class _Builder:
         pair = None if has_own_ends else self._end_fields(part, names)
         type_fields = [self._options.type_from] if self._options.type_from else usual_fields(names, _TYPES)
         direction_field = _direction_field(part.entries, names)
+        type_fields = [name for name in type_fields if name != direction_field]
         if pair:
             parts = [f"relationships; ends: {', '.join(pair)}", *_roles("type", type_fields), part.columns]
             self._note_part(part.name, parts)
@@ -349,7 +347,7 @@ class _Builder:
             self._name_by_position(keys)
             return
         choices = [f"--key-from {name}" for name in other_keys]
-        if are_positions:
+        if all(text.isdecimal() and int(text) < len(keys) for text in texts):
             choices.append(f"--source-from {POSITION} --target-from {POSITION}")
         fields = ", ".join(sorted(_all_names(self._entities)))
         raise ValueError(
@@ -453,9 +451,6 @@ class _Builder:
             self._found(edge.where, "target", relation.target),
             checked_properties(edge.where, fields, self._options.null),
         )
-
-    def _has_ends(self, relation: _Relation) -> bool:
-        return all(str(end) in self._key_of or end is None for end in (relation.source, relation.target))
 
     def _found(self, where: str, what: str, end: Any) -> str:
         """Return the key of the node that a relationship names."""

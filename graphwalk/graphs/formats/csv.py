@@ -56,7 +56,7 @@ class _Table(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        return [column for column in self.header if column is not None]
+        return [column for column in self.header if column]
 
     @property
     def own_name(self) -> str | None:
@@ -488,7 +488,7 @@ class _PlainColumns:
 
         for place, column in enumerate(table.header):
             texts = [record[place] or None for _, record in table.records]
-            if column is None:
+            if not column:
                 name = self._name_of_unnamed(place, texts, has_key=has_key)
                 if name is None:
                     continue

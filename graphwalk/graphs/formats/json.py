@@ -183,6 +183,7 @@ class _Document:
         self.nodes: list[tuple[str, dict[str, Any]]] = []
         self.edges: list[tuple[str, dict[str, Any]]] = []
         self.rest: dict[str, Any] = {}
+        self._has_drawn_labels = False
 
     def read(self, document: Any) -> None:
         """Read a document. Raise ValueError for one that is no graph."""
@@ -208,6 +209,8 @@ class _Document:
 
         if node_list:
             self.nodes = self._entries(node_list, document.pop(node_list))
+            if self._has_drawn_labels:
+                note(f"{self._file}: the label among the attributes of a node is read as the property name")
         self.edges = self._entries(edge_list, document.pop(edge_list))
         self.rest.update(document)
 
@@ -252,9 +255,10 @@ class _Document:
                     del entry["group"]
                 # {"key": "a", "attributes": {"label": "Aal"}}: graphology draws the label of a node
                 attributes = entry.get("attributes")
-                if name in _NODE_LISTS and isinstance(attributes, dict) and "label" in attributes:
-                    attributes.setdefault("name", attributes["label"])
-                    if attributes["name"] == attributes["label"]:
-                        del attributes["label"]
+                if name in _NODE_LISTS and isinstance(attributes, dict) and "name" not in attributes:
+                    label = attributes.pop("label", None)
+                    if label is not None:
+                        attributes["name"] = label
+                        self._has_drawn_labels = True
                 rows.append((where, flattened(where, entry, ("data",))))
         return rows

@@ -63,7 +63,7 @@ async def make_tasks(
     A task depends only on seed, graph, question and its number. Raise ConfigError if a YAML file is wrong, OracleError
     if two oracles differ.
     """
-    asked, left_out = await _questions_and_tasks(graph, store, config, seed)
+    asked, left_out = await _questions_and_tasks(store.graph or graph, store, config, seed)
     return Tasks([task for _, task in asked], left_out)
 
 
@@ -71,7 +71,6 @@ async def _questions_and_tasks(
     graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int
 ) -> tuple[list[tuple[Question, QuestionTask]], dict[str, str]]:
     """Return questions with their tasks, and what the graph cannot host."""
-    graph = store.graph or graph
     index, embedded = GraphIndex(graph), await _embedded(graph, store)
     most_rows = config.most_rows or (None if graph.spec else OWN_ROWS)
     search = ParameterSearch(index, embedded, config.drawing, most_rows)

@@ -213,7 +213,7 @@ async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphSt
     for number, text in enumerate(drawing.wider):
         place = ("drawing", "wider", number)
         try:
-            sizes = await embedded.run(embedded.render(text, question.identifiers), question.values)
+            sizes = await embedded.run(embedded.render(text, question.identifiers_in(embedded)), question.values)
         except StoreError as error:
             raise kind.mistake(error.message, *place) from error
         if len(sizes) != 1 or not isinstance(wider := sizes[0].get("size"), int | float):

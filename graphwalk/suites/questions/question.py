@@ -15,6 +15,7 @@ from graphwalk.graphs.graph import value_order
 from graphwalk.graphs.values import Row, Scalar, Value, shown, shown_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.loading import ChangedNames
 from graphwalk.suites.questions.catalogue import IDENTIFIER_ROLES, QuestionKind
 from graphwalk.suites.questions.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.kinds import PythonPart
@@ -69,6 +70,23 @@ class Question:
         named = {name: self.parameters[name] for name, p in parameters if p.role in IDENTIFIER_ROLES}
         return {**cast("dict[str, str | int]", named), "answer_properties": self.answer_properties, "paper": False}
 
+    def names_in(self, store: GraphStore) -> ChangedNames | None:
+        """Return the names that a store changed in its copy of the graph; None if it has the graph of the question."""
+        return None if store.graph is None or store.graph is self.index.graph else store.changed_names
+
+    def identifiers_in(self, store: GraphStore) -> Identifiers:
+        """Return the names that the Cypher template inserts, as they are in a store."""
+        names, identifiers = self.names_in(store), dict(self.identifiers)
+        if names is None:
+            return identifiers
+        by_role = {"label": names.labels, "relationship_type": names.types, "property": names.properties}
+        for name, parameter in self.kind.parameters.items():
+            if parameter.role in by_role:
+                text = str(identifiers[name])
+                identifiers[name] = by_role[parameter.role].get(text, text)
+        identifiers["answer_properties"] = tuple(names.properties.get(name, name) for name in self.answer_properties)
+        return identifiers
+
     @property
     def values(self) -> dict[str, Value]:
         """Return the parameters of the Cypher query."""
@@ -115,8 +133,13 @@ class Question:
 
 async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = False) -> list[Row]:
     """Return the rows that the store finds with the query of the kind; `paper`: as it is in the paper."""
-    query = store.render(question.kind.cypher, {**question.identifiers, "paper": paper})
-    return shown_rows(await store.run(query, question.values))
+    query = store.render(question.kind.cypher, {**question.identifiers_in(store), "paper": paper})
+    rows = shown_rows(await store.run(query, question.values))
+    names = question.names_in(store)
+    if names is None:
+        return rows
+    originals = {safe: name for name, safe in names.properties.items()}
+    return [{originals.get(field, field): value for field, value in row.items()} for row in rows]
 
 
 async def correct_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
