@@ -178,3 +178,174 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
 def test_unusable_files_are_errors(files: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message):
         load_graph(folder(tmp_path, **files))
+
+
+def ends(graph: PropertyGraph) -> list[tuple[str, str, str]]:
+    return [(r.source, r.type, r.target) for r in graph.relationships()]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["source,target", "From;To", "src|dst", "start,end", "_from,_to", "~from,~to", "start_node_id,end_node_id"],
+)
+def test_a_pair_of_columns_for_the_ends_is_a_table_of_relationships(header: str, tmp_path: Path) -> None:
+    delimiter = next(sign for sign in ",;|" if sign in header)
+    assert ends(load_graph(folder(tmp_path, likes=f"{header}\na{delimiter}b\n"))) == [("a", "likes", "b")]
+
+
+@pytest.mark.parametrize(
+    ("files", "columns"),
+    [
+        ({"movies": "movieId,title\n1,It\n", "ratings": "userId,movieId,rating\n7,1,3.5\n"}, "'movieId', 'title'"),
+        ({"pairs": "id,u,v\n1,a,b\n"}, "'id', 'u', 'v'"),
+        ({"tree": "name,parent,child\nx,a,b\n"}, "'name', 'parent', 'child'"),
+        ({"nodes": "id,name\n1,Ida\n"}, "'id', 'name'"),
+        ({"people": ":ID,name\n1,Ida\n"}, "':ID', 'name'"),
+        ({"nodes": "id\na\n", "edges": "u,v\na,a\n"}, "'u', 'v'"),
+    ],
+)
+def test_a_folder_without_relationships_is_refused_with_its_columns(
+    files: dict[str, str], columns: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=rf"there are: {columns}.*--source-from and --target-from"):
+        load_graph(folder(tmp_path, **files))
+
+
+def test_options_name_the_columns(tmp_path: Path) -> None:
+    place = folder(tmp_path, things="code,kind\nx,Ship\ny,Port\n", moves="u,v,how\nx,y,SAILS\n")
+    options = FileOptions(key_from="code", label_from="kind", source_from="u", target_from="v", type_from="how")
+    graph = load_graph(place, options)
+    assert [(node.key, node.labels, dict(node.properties)) for node in graph.nodes()] == [
+        ("x", ("Ship",), {"code": "x"}),
+        ("y", ("Port",), {"code": "y"}),
+    ]
+    assert ends(graph) == [("x", "SAILS", "y")]
+    by_position = FileOptions(source_from="position", target_from="position")
+    place = folder(tmp_path, things="name\nx\ny\n", moves="from,to\n0,1\n")
+    assert ends(load_graph(place, by_position)) == [("0", "moves", "1")]
+
+
+def test_an_empty_file_of_relationships_counts(tmp_path: Path) -> None:
+    graph = load_graph(folder(tmp_path, nodes="id\na\n", edges="source,target\n"))
+    assert (graph.node_count, graph.relationship_count) == (1, 0)
+
+
+def test_columns_that_may_be_times_are_refused(tmp_path: Path) -> None:
+    place = folder(tmp_path, reigns="name,from,to\nIda,1990,2001\n", knows="source,target\nIda,Ida\n")
+    with pytest.raises(ConfigError, match="from and to may be the ends of relationships, or times"):
+        load_graph(place)
+    graph = load_graph(place, FileOptions(source_from="from", target_from="to"))
+    assert ends(graph) == [("Ida", "knows", "Ida"), ("1990", "reigns", "2001")]
+    with pytest.raises(ConfigError, match="the ends may be from, to or from_id, to_id"):
+        load_graph(folder(tmp_path, reigns="from,to,from_id,to_id\na,b,1,2\n", knows="id\na\n"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "note"),
+    [
+        ("1;NA;3", [1, None, 3], "1 cell read as missing among those of type long; the first is 'NA' in line 3"),
+        (r"\N;1.5;NULL", [None, 1.5, None], "2 cells read as missing among those of type double; the first is '"),
+        ("1,5;2;-0,25", [1.5, 2.0, -0.25], "2 cells with a decimal comma; the first is '1,5' in line 2"),
+        ("N/A;2001-04-25;", [None, Temporal("date", "2001-04-25"), None], "1 cell read as missing among"),
+        ("NA;Aal;NA", ["NA", "Aal", "NA"], "2 cells read as text; --null 'NA' reads them as missing"),
+    ],
+)
+def test_words_for_missing_values(cells: str, values: list[object], note: str, tmp_path: Path) -> None:
+    lines = "".join(f"{key};{cell}\n" for key, cell in zip("abc", cells.split(";"), strict=True))
+    with pytest.warns(FileNote, match="nodes.csv: n: " + note.replace("\\", r"\\")):
+        graph = load_graph(folder(tmp_path, nodes=f"id;n\n{lines}", edges="from;to\n"))
+    assert [node.properties.get("n") for node in graph.nodes()] == values
+
+
+def test_null_words_and_thousands(tmp_path: Path) -> None:
+    place = folder(tmp_path, nodes='id,place,n\na,NA,"1,234"\nb,Aal,"2,500"\n', edges="from,to\na,b\n")
+    with pytest.warns(FileNote, match="nodes.csv: cells with NA that are missing values: 1"):
+        graph = load_graph(place, FileOptions(null=("NA",)))
+    assert [dict(node.properties) for node in graph.nodes()] == [{"n": "1,234"}, {"place": "Aal", "n": "2,500"}]
+
+
+def test_a_column_without_a_name(tmp_path: Path) -> None:
+    place = folder(tmp_path, nodes=",id,\n0,a,\n1,b,\n", edges='"",source,target\n7,a,b\n')
+    with pytest.warns(FileNote, match="nodes.csv: the first column has no name and the numbers of the rows"):
+        graph = load_graph(place)
+    assert [dict(node.properties) for node in graph.nodes()] == [{}, {}]
+    assert [dict(r.properties) for r in graph.relationships()] == [{"column_1": 7}]
+
+
+def test_forms_of_unicode_are_one_name(tmp_path: Path) -> None:
+    composed, apart = "Caf\u00e9", "Cafe\u0301"
+    nodes = f"name\n{apart}\nBar\n"
+    graph = load_graph(folder(tmp_path, nodes=nodes, edges=f"source,target\n{composed},Bar\n"))
+    assert ends(graph) == [(apart, "RELATED", "Bar")]
+    with pytest.raises(ConfigError, match=r"nodes\.csv, line 4: the key .* is there already, in nodes\.csv, line 2"):
+        load_graph(folder(tmp_path, nodes=nodes + composed + "\n"))
+
+
+def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    place = folder(tmp_path, edges="from,to\na,b\n")
+    (place / "nodes.csv").write_bytes("id,name\na,x\nb,Müller\n".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"nodes\.csv: line 3 is not UTF-8; save the file as UTF-8"):
+        load_graph(place)
+
+
+def test_all_mistakes_are_listed_or_left_out(tmp_path: Path) -> None:
+    nodes = "id,n\n1,a\n1,b\n2,c,d\n"
+    place = folder(tmp_path, nodes=nodes, edges="from,to\n1,9\n,1\n1,1\n")
+    with pytest.raises(ConfigError) as refused:
+        load_graph(place)
+    assert refused.value.message.splitlines()[1:] == [
+        "  nodes.csv, line 4: there are 3 fields, and 2 in the header",
+        "  nodes.csv, line 3: the key '1' is there already, in nodes.csv, line 2",
+        "  edges.csv, line 2 names the node '9', which does not exist; add it",
+        "  edges.csv, line 3 has no source",
+    ]
+    with pytest.warns(FileNote, match="entries that are left out: 4; the first: nodes.csv, line 4: there are 3 fields"):
+        graph = load_graph(place, FileOptions(skip_bad=True))
+    assert (graph.node_count, ends(graph)) == (1, [("1", "RELATED", "1")])
+    many = "".join(f"1,{number}\n" for number in range(100, 130))
+    with pytest.raises(ConfigError, match=r"30 mistakes;") as refused:
+        load_graph(folder(tmp_path, nodes="id\n1\n", edges=f"from,to\n{many}"))
+    assert (refused.value.message.count("\n"), refused.value.message[-1]) == (21, "…")
+
+
+def test_the_importer_layout_of_the_manual(tmp_path: Path) -> None:
+    graph = load_graph(
+        folder(
+            tmp_path,
+            Ship__header="shipId:ID(Ship){id-type:long},name,at:point{crs:WGS-84}\n",
+            Ship__part1='1,Tern,"{x:1.5, y:2}"\n',
+            Ship__part2="2,Gull,\n",
+            MEETS=":START_ID(Ship),:END_ID(Ship),year:int\n1,2,1881\n",
+        )
+    )
+    assert list(graph.nodes()) == [
+        Node("Ship:1", ("Ship",), {"shipId": 1, "name": "Tern", "at": Point(4326, (1.5, 2.0))}),
+        Node("Ship:2", ("Ship",), {"shipId": 2, "name": "Gull"}),
+    ]
+    assert list(graph.relationships()) == [Relationship("MEETS", "Ship:1", "Ship:2", {"year": 1881})]
+
+
+def test_tables_of_neptune_and_apoc(tmp_path: Path) -> None:
+    neptune = load_graph(
+        folder(
+            tmp_path,
+            vertices="~id,~label,zip:String,age:Int\nv1,person;old,007,29\nv2,person,1,\n",
+            edges="~id,~from,~to,~label,w:Double\ne1,v1,v2,knows,2\n",
+        )
+    )
+    assert next(neptune.nodes()) == Node("v1", ("old", "person"), {"zip": "007", "age": 29})
+    assert repr(list(neptune.relationships())) == repr([Relationship("knows", "v1", "v2", {"~id": "e1", "w": 2.0})])
+    (tmp_path / "all.csv").write_text(
+        '"_id","_labels","name","_start","_end","_type","since"\n"1",":Person:Old","Ida",,,,\n"2",":Ship","Tern",,,,\n'
+        ',,,"1","2","OWNS","1990"\n'
+    )
+    apoc = load_graph(tmp_path / "all.csv")
+    assert list(apoc.nodes()) == [Node("1", ("Old", "Person"), {"name": "Ida"}), Node("2", ("Ship",), {"name": "Tern"})]
+    assert list(apoc.relationships()) == [Relationship("OWNS", "1", "2", {"since": 1990})]
+
+
+def test_a_spreadsheet(tmp_path: Path) -> None:
+    """A mark of the encoding, the line of Excel, semicolons, ends of lines of Windows, spaces."""
+    (tmp_path / "knows.csv").write_bytes("\ufeffsep=;\r\nsource ; target;w\r\na; b ;1,5\r\n".encode())
+    graph = load_graph(tmp_path / "knows.csv")
+    assert list(graph.relationships()) == [Relationship("knows", "a", "b", {"w": 1.5})]

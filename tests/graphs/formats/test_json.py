@@ -178,3 +178,89 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
 def test_other_documents_are_refused(document: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message):
         read(tmp_path, document)
+
+
+IDS = [{"identity": 2, "name": "Ida"}, {"identity": 0, "name": "Tor"}, {"identity": 1, "name": "Liv"}]
+LINKS = [{"start": 2, "end": 0}, {"start": 0, "end": 1}]
+
+
+def test_integers_are_positions_only_where_nothing_else_can_be_meant(tmp_path: Path) -> None:
+    assert ends(read(tmp_path, {"nodes": IDS, "links": LINKS})) == [("2", "0"), ("0", "1")]
+    others = [{"uid": one["identity"], "name": one["name"]} for one in IDS]
+    document = {"nodes": others, "links": LINKS}
+    with pytest.raises(
+        ConfigError, match="choose with --key-from uid or --source-from position --target-from position"
+    ):
+        read(tmp_path, document)
+    by_key = read(tmp_path, document, key_from="uid")
+    assert [(node.key, node.properties["name"]) for node in by_key.nodes()] == [
+        ("2", "Ida"),
+        ("0", "Tor"),
+        ("1", "Liv"),
+    ]
+    by_position = read(tmp_path, document, source_from="position", target_from="position")
+    assert [(node.key, node.properties["name"]) for node in by_position.nodes()] == [
+        ("0", "Ida"),
+        ("1", "Tor"),
+        ("2", "Liv"),
+    ]
+    same = [{"index": place, "name": one["name"]} for place, one in enumerate(IDS)]
+    assert ends(read(tmp_path, {"nodes": same, "links": LINKS})) == [("2", "0"), ("0", "1")]
+
+
+def ends(graph: PropertyGraph) -> list[tuple[str, str]]:
+    return [(r.source, r.target) for r in graph.relationships()]
+
+
+UNDIRECTED: list[dict[str, Any]] = [
+    {"nodes": [{"key": "a"}, {"key": "b"}], "edges": [{"source": "a", "target": "b", "undirected": True}]},
+    {
+        "options": {"type": "undirected"},
+        "nodes": [{"key": "a"}, {"key": "b"}],
+        "edges": [{"source": "a", "target": "b"}],
+    },
+    {"graph": {"directed": False, "nodes": {"a": {}, "b": {}}, "edges": [{"source": "a", "target": "b"}]}},
+    {"graph": {"nodes": {"a": {}, "b": {}}, "edges": [{"source": "a", "target": "b", "directed": False}]}},
+    {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"Source": "a", "Target": "b", "Type": "Undirected"}]},
+]
+
+
+@pytest.mark.parametrize("document", UNDIRECTED)
+def test_marks_of_undirected_edges(document: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"edges\[0\] is undirected; .*--undirected both"):
+        read(tmp_path, document)
+    graph = read(tmp_path, document, undirected="both")
+    assert (ends(graph), [dict(r.properties) for r in graph.relationships()]) == ([("a", "b"), ("b", "a")], [{}, {}])
+
+
+def test_the_label_that_graphology_draws_is_a_name(tmp_path: Path) -> None:
+    with pytest.warns(FileNote, match="the label among the attributes of a node is read as the property name"):
+        graph = read(tmp_path, {"nodes": [{"key": "a", "attributes": {"label": "Aal"}}], "edges": []})
+    assert list(graph.nodes()) == [Node("a", ("Node",), {"name": "Aal"})]
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([{"id": "a"}, {"id": "b"}], "no relationships: .* there are: 'id'"),
+        ([{"subject": "a", "object": "b"}], "there are: 'subject', 'object'. Name the fields with --source-from"),
+        ({"nodes": [{"id": "a"}], "edges": [{"u": "a", "v": "a"}]}, "there are: 'u', 'v'"),
+        ({"nodes": [{"n": "a"}], "edges": [{"from": "a", "to": "a"}]}, "no id, key or name; there are: 'n'. Choose"),
+        (
+            {"nodes": [{"id": "a"}], "edges": [{"from": "a", "to": "a"}], "links": [{"from": "a", "to": "a"}]},
+            "one of the fields 'edges' and 'links'",
+        ),
+    ],
+)
+def test_what_usual_names_do_not_decide_is_refused(document: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=message):
+        read(tmp_path, document)
+
+
+def test_options_name_the_ends(tmp_path: Path) -> None:
+    triples = [{"subject": "a", "predicate": "likes", "object": "b"}]
+    graph = read(tmp_path, triples, source_from="subject", target_from="object", type_from="predicate")
+    assert list(graph.relationships()) == [Relationship("likes", "a", "b", {})]
+    for chosen in ({"source_from": "subject"}, {"source_from": "position", "target_from": "object"}):
+        with pytest.raises(ValueError, match="source_from"):
+            FileOptions.model_validate(chosen)
