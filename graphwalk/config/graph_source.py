@@ -39,7 +39,7 @@ class FileOptions(Strict):
     undirected: Undirected = Field(default="refuse", exclude_if=lambda reading: reading == "refuse")
     """Undirected edges: `refuse` them, or read each in `both` directions."""
     null: tuple[str, ...] = Field(default=(), exclude_if=lambda words: not words)
-    """Words that stand for a missing value."""
+    """Words for a missing value."""
     skip_bad: bool = Field(default=False, exclude_if=lambda skip: not skip)
     """Leave out entries of the file that cannot be used, and count them. false: refuse the file."""
 

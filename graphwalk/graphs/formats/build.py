@@ -105,7 +105,7 @@ def end_fields(names: Collection[str], options: FileOptions) -> tuple[str, str] 
 
 
 def direction_of(fields: Mapping[str, Any]) -> bool | None:
-    """Return what `directed: false` or `undirected: true` says about an edge, None without such a mark."""
+    """Return the direction of an edge by `directed: false` or `undirected: true`, None without such a mark."""
     for name, value in fields.items():
         meaning = _DIRECTIONS.get(name.lower())
         is_true = _BOOLEANS.get(str(value).lower())
