@@ -33,6 +33,7 @@ Json = Annotated[bool, _output("--json", help="Print the report as JSON instead 
 FailUnder = Annotated[float | None, _scale(min=0, max=100, help="Exit with code 5 if an accuracy is below X percent.")]
 
 
+@options.reads_files
 def run(
     experiment_name: Annotated[
         str,

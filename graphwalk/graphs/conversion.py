@@ -11,8 +11,8 @@ import numpy as np
 
 from graphwalk.config.graph_source import FileOptions, Undirected
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.build import Edges, Nodes, graph_of, has_type
-from graphwalk.graphs.formats.common import Edge, Entity, by_name
+from graphwalk.graphs.formats.build import TYPES, graph_of, usual_fields
+from graphwalk.graphs.formats.common import Record, Table, by_name
 from graphwalk.graphs.graph import PropertyGraph
 
 
@@ -52,11 +52,14 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
     cannot be used: two nodes have the same text, or a value is something else.
     """
     seed, spec = graph.graph.get("seed"), graph.graph.get("spec")
-    nodes = [Entity(f"node {key!r}", _plain(attributes), str(key)) for key, attributes in graph.nodes(data=True)]
+    nodes = [
+        Record(f"node {key!r}", _plain(attributes), fixed={"key": str(key)})
+        for key, attributes in graph.nodes(data=True)
+    ]
     try:
         return graph_of(
-            [Nodes("nodes", nodes)],
-            [Edges("edges", list(_edges(graph)))],
+            [Table("nodes", nodes, "Node")],
+            [Table("edges", list(_edges(graph)), "RELATED")],
             FileOptions(undirected=undirected),
             seed=seed if isinstance(seed, int) else None,
             spec=spec if isinstance(spec, dict) else None,
@@ -65,13 +68,18 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
         raise ConfigError(f"cannot use the networkx graph: {error}") from error
 
 
-def _edges(graph: "nx.Graph[Any]") -> Iterator[Edge]:
+def _edges(graph: "nx.Graph[Any]") -> Iterator[Record]:
     keys = {"keys": True} if graph.is_multigraph() else {}
     for source, target, *name, attributes in graph.edges(data=True, **keys):
         where, fields = f"relationship from {source!r} to {target!r}", _plain(attributes)
-        if name and isinstance(name[0], str) and name[0] and not has_type(fields):
+        if name and isinstance(name[0], str) and name[0] and not _has_type(fields):
             fields["type"] = name[0]
-        yield Edge(where, fields, str(source), str(target), directed=graph.is_directed())
+        fixed = {"source": str(source), "target": str(target)}
+        yield Record(where, fields, fixed=fixed, directed=graph.is_directed())
+
+
+def _has_type(fields: Mapping[str, Any]) -> bool:
+    return any(fields[name] is not None for name in usual_fields(fields, TYPES))
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:

@@ -155,7 +155,9 @@ def test_damaged_graphml_is_a_clear_error(old: str, new: str, message: str, tmp_
 def test_what_a_format_fixes_is_not_chosen(suffix: str, option: str, tmp_path: Path) -> None:
     save_graph(SMALL, tmp_path / f"g{suffix}")
     chosen = {option: "ajowu"} | ({"target_from": "ajowu"} if option == "source_from" else {})
-    with pytest.raises(ConfigError, match=f"{option}: this file has keys, labels and types of its own"):
+    with pytest.raises(
+        ConfigError, match=f"{option}: the format of this file fixes the {option.removesuffix('_from')}"
+    ):
         load_graph(tmp_path / f"g{suffix}", FileOptions.model_validate(chosen))
 
 

@@ -1,22 +1,22 @@
 """Build a graph from the nodes and relationships that a program wrote: find the field of each role.
 
-A role is the key, the label or the name of a node, an end or the type of a relationship. An option names its field,
-else a format fixes it, else it has one of a few usual names. Where these do not decide, the file is refused.
+A role is the key, the label or the name of a node, an end or the type of a relationship. A format with a mark of its
+own fixes it, else an option names its field, else it has one of a few usual names. Where these do not decide, the file
+is refused.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphwalk.config.graph_source import POSITION, FileOptions
 from graphwalk.errors import counted
 from graphwalk.graphs.formats.common import (
-    PROPERTIES,
-    Edge,
-    Entity,
     Mistakes,
+    Record,
+    Table,
     apart_from_key,
     checked_properties,
     checked_text,
@@ -30,35 +30,18 @@ from graphwalk.graphs.values import brief, from_json
 _KEYS = ("(node_?)?id", "(node_?)?key", "identity")
 """Forms of names for the key of a node, the first that is there; `identity` is Neo4j's."""
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("start", "end"))
-"""Pairs of words for the ends of a relationship; in tables they have `node` or `id` behind them: `startNodeId`."""
+"""Pairs of words for the ends of a relationship; they may have `node` or `id` behind them: `startNodeId`."""
 LABELS = ("labels", "label", "type")
-_TYPES = ("type", "label", "relation", "relationship")
+TYPES = ("type", "label", "relation", "relationship")
 _DIRECTIONS = {"directed": True, "undirected": False}
 """Marks of an edge: the names of fields that are true or false, and the values of a field `type`."""
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _MOST_LISTED = 10
 
 
-class Nodes(NamedTuple):
-    """A list of nodes in a file, or a table of them."""
-
-    name: str
-    entries: Sequence[Entity]
-    default_label: str = "Node"
-    header: Sequence[str] = ()
-    """The columns of a table. Empty: the fields of the entries."""
-    columns: str = ""
-    """How the values of a table are read, for the note about it."""
-
-
-class Edges(NamedTuple):
-    """A list of relationships in a file, or a table of them."""
-
-    name: str
-    entries: Sequence[Edge]
-    default_type: str = "RELATED"
-    header: Sequence[str] = ()
-    columns: str = ""
+def usual_fields(names: Collection[str], words: Sequence[str]) -> list[str]:
+    """Return the fields with one of these names, in the order of the words; `_labels` and `~label` are as `label`."""
+    return [name for word in words for name in sorted(names) if name.lower().lstrip("_~:") == word]
 
 
 def key_field(names: Collection[str]) -> str | None:
@@ -74,11 +57,6 @@ def key_field(names: Collection[str]) -> str | None:
 def name_field(names: Iterable[str]) -> str | None:
     """Return the field called `name`, in any case."""
     return next((name for name in names if name.lower() == "name"), None)
-
-
-def has_type(fields: Mapping[str, Any]) -> bool:
-    """Return True if a relationship has a field that is its type."""
-    return any(fields[name] is not None for name in usual_fields(fields, _TYPES))
 
 
 def end_fields(names: Collection[str], options: FileOptions) -> tuple[str, str] | None:
@@ -125,8 +103,8 @@ def no_relationships(where: str, names: Iterable[str]) -> ValueError:
 
 
 def graph_of(
-    nodes: Sequence[Nodes],
-    edges: Sequence[Edges],
+    nodes: Sequence[Table],
+    edges: Sequence[Table],
     options: FileOptions,
     file: str | None = None,
     *,
@@ -143,132 +121,108 @@ def graph_of(
     return builder.build(seed, spec)
 
 
-class _Relation(NamedTuple):
-    """An edge whose ends and direction were taken from its fields."""
-
-    edge: Edge
-    source: Any
-    target: Any
-    fields: dict[str, Any]
-    type_fields: Sequence[str]
-    default_type: str
-    directed: bool
-
-
 class _Builder:
     """Builds one graph."""
 
     def __init__(
-        self, nodes: Sequence[Nodes], edges: Sequence[Edges], options: FileOptions, file: str | None, mistakes: Mistakes
+        self, nodes: Sequence[Table], edges: Sequence[Table], options: FileOptions, file: str | None, mistakes: Mistakes
     ) -> None:
         self._nodes, self._edges = nodes, edges
+        self._entities = [record for table in nodes for record in table.records]
         self._options, self._file, self._mistakes = options, file, mistakes
-        self._entities = [entity for part in nodes for entity in part.entries]
-        self._has_own_keys = any(entity.key is not None for entity in self._entities[:1])
         self._rows: dict[str, tuple[str, Node]] = {}
         self._key_of: dict[str, str] = {}
-        """The key of a node for each form in which Unicode writes it."""
+        """The key of a node by the text with which relationships name it."""
 
     def build(self, seed: int | None, spec: Mapping[str, Any] | None) -> PropertyGraph:
-        self._check_options()
-        relations = [relation for part in self._edges for relation in self._relations(part)]
-        ends = [end for relation in relations for end in (relation.source, relation.target) if end is not None]
+        self._check_options(self._nodes, ("key", "label", "name"))
+        self._check_options(self._edges, ("source", "target", "type"))
+        for table in self._edges:
+            self._fix_edges(table)
+        edges = [record for table in self._edges for record in table.records]
+        ends: list[Any] = []
+        for record in edges:
+            ends.extend(record.fixed[role] for role in ("source", "target") if record.fixed.get(role) is not None)
 
         if self._entities:
-            self._read_nodes(ends)
+            self._add_nodes(ends)
         else:
-            self._make_nodes(ends)
+            self._add_ends(ends)
 
         relationships: list[Relationship] = []
-        for relation in relations:
+        for record in edges:
             with self._mistakes:
-                relationship = self._relationship(relation)
+                relationship = self._relationship(record)
                 relationships.append(relationship)
-                if not relation.directed and relationship.source != relationship.target:
+                if not record.directed and relationship.source != relationship.target:
                     turned = replace(relationship, source=relationship.target, target=relationship.source)
                     relationships.append(turned)
 
         self._mistakes.end(self._file or "the graph")
         nodes = [node for _, node in self._rows.values()]
         graph = PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
-        self._note(f"read as {_described(graph)}")
+        self._note(self._file, f"read as {_described(graph)}")
         return graph
 
-    def _note(self, text: str) -> None:
-        if self._file is not None:
-            note(f"{self._file}: {text}")
-
-    def _check_options(self) -> None:
-        """Raise ValueError if an option names a field that is not there, or another reading of what a format fixes."""
-        options, entities = self._options, self._entities
-        edges = [edge for part in self._edges for edge in part.entries]
-        fixed_by_format = {
-            "key_from": self._has_own_keys,
-            "label_from": any(entity.labels is not None for entity in entities),
-            "type_from": any(edge.type is not None for edge in edges),
-            "source_from": any(edge.source is not None for edge in edges),
-        }
-        for option, is_fixed in fixed_by_format.items():
-            if is_fixed and getattr(options, option) is not None:
-                raise ValueError(
-                    f"{option}: this file has keys, labels and types of its own in their places; leave it out"
-                )
-        roles: tuple[tuple[tuple[str, ...], Sequence[Entity | Edge]], ...] = (
-            (("key_from", "label_from", "name_from"), entities),
-            (("type_from", "source_from", "target_from"), edges),
-        )
-        for names_of_options, entries in roles:
-            for option in names_of_options:
-                name = getattr(options, option)
-                if name is None or (name == POSITION and option != "type_from"):
-                    continue
-                if not any(_has(entry.fields, name) for entry in entries):
-                    there = ", ".join(sorted(_all_names(entries))) or "none"
-                    raise ValueError(f"{option}: there is no {name!r}; there are: {there}")
-
-    def _relations(self, part: Edges) -> list[_Relation]:
-        """Return the edges of a part with their ends and directions."""
-        names = _part_names(part)
-        has_own_ends = any(edge.source is not None for edge in part.entries[:1])
-        pair = None if has_own_ends else self._end_fields(part, names)
-        type_fields = [self._options.type_from] if self._options.type_from else usual_fields(names, _TYPES)
-        direction_field = _direction_field(part.entries, names)
-        type_fields = [name for name in type_fields if name != direction_field]
-        if pair:
-            parts = [f"relationships; ends: {', '.join(pair)}", *_roles("type", type_fields), part.columns]
-            self._note_part(part.name, parts)
-
-        relations = []
-        for edge in part.entries:
-            fields = dict(edge.fields)
-            source, target = edge.source, edge.target
-            directed = edge.directed
-            if pair:
-                is_named = pair[0] == self._options.source_from
-                source, target = (
-                    self._end(_take(fields, name) if is_named else fields.pop(name, None)) for name in pair
-                )
-                directed = _take_direction(fields, direction_field, directed)
-            if not directed and self._options.undirected == "refuse":
-                raise ValueError(
-                    f"{edge.where} is undirected; a property graph has directions, so choose: --undirected both, in "
-                    'Python undirected="both", reads every edge both ways'
-                )
-            relations.append(_Relation(edge, source, target, fields, type_fields, part.default_type, directed))
-        return relations
-
-    def _end_fields(self, part: Edges, names: Collection[str]) -> tuple[str, str] | None:
-        named = [self._options.source_from, self._options.target_from]
-        if all(name and any(_has(edge.fields, name) for edge in part.entries) for name in named):
-            return str(named[0]), str(named[1])
-        pair = end_fields(names, self._options)
-        if pair is None and part.entries:
-            raise no_relationships(f"{part.name}: ", names)
-        return pair
-
-    def _note_part(self, name: str, parts: Sequence[str]) -> None:
+    def _note(self, name: str | None, *parts: str) -> None:
         if self._file is not None:
             note(f"{name}: {'; '.join(filter(None, parts))}")
+
+    def _form(self, text: str) -> str:
+        """Return the form of a text that is compared: that of Unicode, but in files of ours and in networkx."""
+        return text if self._file is None else composed(text)
+
+    def _check_options(self, tables: Sequence[Table], roles: Sequence[str]) -> None:
+        """Raise ValueError if an option names a field that is not there, or another one than the format fixes."""
+        for role in roles:
+            option = f"{role}_from"
+            name = getattr(self._options, option)
+            if name is None:
+                continue
+            if any(role in record.fixed for table in tables for record in table.records):
+                raise ValueError(f"{option}: the format of this file fixes the {role}; leave it out")
+            is_position = name == POSITION and role in ("source", "target")
+            if not is_position and not any(table.has(name) for table in tables):
+                there = sorted({other for table in tables for other in table.all_names})
+                raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(there) or 'none'}")
+
+    def _fix_edges(self, table: Table) -> None:
+        """Find ends, type and direction of each edge in its fields, where the format does not fix them."""
+        types = usual_fields(table.names, TYPES)
+        if self._options.type_from:
+            types = [self._options.type_from]
+        if table.records and "source" not in table.records[0].fixed:
+            pair = self._end_fields(table)
+            direction_field = _direction_field(table)
+            is_chosen = pair[0] == self._options.source_from
+            for record in table.records:
+                for role, name in zip(("source", "target"), pair, strict=True):
+                    value = record.take(name) if is_chosen else record.fields.pop(name, None)
+                    record.fixed[role] = self._end(value)
+                _fix_direction(record, direction_field)
+            shown_types = [name for name in types if name != direction_field]
+            self._note(
+                table.name, f"relationships; ends: {', '.join(pair)}", _listed("type", shown_types), table.columns
+            )
+
+        for record in table.records:
+            if not record.directed and self._options.undirected == "refuse":
+                raise ValueError(
+                    f"{record.where} is undirected; a property graph has directions, so choose: --undirected both, in "
+                    'Python undirected="both", reads every edge both ways'
+                )
+            if record.fixed.get("type") is None:
+                type_ = self._take("type", record, types)
+                record.fixed["type"] = table.default if type_ is None else type_
+
+    def _end_fields(self, table: Table) -> tuple[str, str]:
+        source, target = self._options.source_from, self._options.target_from
+        if source and target and table.has(source) and table.has(target):
+            return source, target
+        pair = end_fields(table.names, self._options)
+        if pair is None:
+            raise no_relationships(f"{table.name}: ", table.names)
+        return pair
 
     def _end(self, value: Any) -> Any:
         """Return the key in what a file has for an end: it, or the node as an object, as in D3 and APOC."""
@@ -277,193 +231,170 @@ class _Builder:
             value = value.get(name)
         return _key(value)
 
-    def _read_nodes(self, ends: Sequence[Any]) -> None:
-        """Add the nodes under their keys."""
-        names = {part.name: _part_names(part) for part in self._nodes}
-        key_fields = {part.name: self._key_field(part, names[part.name], ends) for part in self._nodes}
-        label_fields, name_from = self._label_fields(self._entities)
+    def _take(self, role: str, record: Record, usual: Sequence[str]) -> Any:
+        """Remove and return the field that an option names, else the first usual one that has a value."""
+        option = getattr(self._options, f"{role}_from")
+        if option is not None:
+            return record.take(option)
+        for name in usual:
+            if record.fields.get(name) is not None:
+                return record.fields.pop(name)
+        return None
 
-        position = 0
-        keys: list[str | None] = []
-        for part in self._nodes:
-            key_name = key_fields[part.name]
-            if not self._has_own_keys and part.entries:
-                key_text = key_name or "the position, from 0"
-                roles = _roles("label", [name for name in label_fields if name in names[part.name]])
-                self._note_part(part.name, [f"nodes; key: {key_text}", *roles, part.columns])
-            is_property = key_name is None or key_name != key_field(names[part.name])
-            for entity in part.entries:
-                fields = dict(entity.fields)
-                key: Any = entity.key
-                if key is None and key_name is None:
-                    key = position
-                elif key is None:
-                    assert key_name is not None
-                    key = _key(_get(fields, key_name) if is_property else fields.pop(key_name, None))
-                position += 1
-                keys.append(None)
+    def _add_nodes(self, ends: Sequence[Any]) -> None:
+        """Add the nodes under their keys. `ends`: of all relationships."""
+        label_is_name = self._label_is_name()
+        are_by_place = False
+        keys: list[str] = []
+        ids = self._fields_with({str(end) for end in ends})
+        for table in self._nodes:
+            is_fixed = any("key" in record.fixed for record in table.records)
+            key_name = None if is_fixed else self._key_name(table, ends)
+            are_by_place |= not is_fixed and key_name is None
+            labels = [name for name in usual_fields(table.names, LABELS) if not (label_is_name and _is_label(name))]
+            if self._options.label_from:
+                labels = [self._options.label_from]
+            if table.records and not is_fixed:
+                self._note(
+                    table.name,
+                    f"nodes; key: {key_name or 'the position, from 0'}",
+                    _listed("label", labels),
+                    table.columns,
+                )
+            for place, record in enumerate(table.records):
                 with self._mistakes:
-                    node = self._node(entity, fields, key, label_fields, name_from, part.default_label)
-                    self._add(entity.where, node)
-                    keys[-1] = node.key
+                    if not is_fixed:
+                        record.fixed["key"] = place if key_name is None else _key(record.get(key_name))
+                    if key_name is not None and key_name == key_field(table.names):
+                        record.fields.pop(key_name, None)
+                    node = self._node(record, labels, table.default, label_is_name=label_is_name)
+                    self._add(record.where, node)
+                    keys.append(node.key)
+        if self._are_places(ends, ids, are_by_place=are_by_place):
+            if len(self._nodes) > 1:
+                raise ValueError("positions of nodes need all nodes in one file")
+            self._mistakes.end(str(self._file), may_skip=False)
+            self._key_of = {str(place): key for place, key in enumerate(keys)}
 
-        self._check_ends(ends, keys, are_fields=any(key_fields.values()))
-
-    def _key_field(self, part: Nodes, names: Collection[str], ends: Sequence[Any]) -> str | None:
-        """Return the field with the keys of a part, None for the positions of its nodes. ValueError if none decides."""
-        if self._has_own_keys or not part.entries:
-            return None
-        key_from = self._options.key_from
-        if key_from is not None and any(_has(entity.fields, key_from) for entity in part.entries):
-            return key_from
-        if field := key_field(names):
+    def _key_name(self, table: Table, ends: Sequence[Any]) -> str | None:
+        """Return the field with the keys of a table, None for the places of its nodes. ValueError if none decides."""
+        if self._options.key_from is not None and table.has(self._options.key_from):
+            return self._options.key_from
+        if field := key_field(table.names):
             return field
-        is_by_position = self._options.source_from == POSITION
-        field = name_field(names)
-        if field and not is_by_position and all(isinstance(end, str) for end in ends):
-            return field
-        if is_by_position or not ends or all(type(end) is int for end in ends):
+        if self._options.source_from == POSITION:
             return None
-        there = ", ".join(map(brief, names))
-        raise ValueError(f"{part.name}: nodes have no id, key or name; there are: {there}. Choose with --key-from")
+        field = name_field(table.names)
+        if field and all(isinstance(end, str) for end in ends):
+            return field
+        if all(type(end) is int for end in ends):
+            return None
+        there = ", ".join(map(brief, table.names))
+        raise ValueError(f"{table.name}: nodes have no id, key or name; there are: {there}. Choose with --key-from")
 
-    def _check_ends(self, ends: Sequence[Any], keys: Sequence[str | None], *, are_fields: bool) -> None:
-        """Let relationships name nodes by position where the options say so, or where nothing else can be meant.
+    def _are_places(self, ends: Sequence[Any], ids: Sequence[str], *, are_by_place: bool) -> bool:
+        """Return True if relationships name nodes by place: the options say so, or nothing else can be meant.
 
-        `are_fields`: the keys are in fields of the nodes. Raise ValueError if it is not clear which nodes are meant.
+        `ids`: fields that hold all ends. `are_by_place`: the nodes have no keys but their places. ValueError if the
+        ends may be places or ids.
         """
         if self._options.source_from == POSITION:
-            self._name_by_position(keys)
-            return
-        texts = {str(end) for end in ends}
-        if self._has_own_keys or not texts or self._mistakes.is_refused:
-            return
-        if are_fields and any(text in self._key_of or composed(text) in self._key_of for text in texts):
-            return
-
-        are_positions = all(type(end) is int and 0 <= end < len(keys) for end in ends)
-        other_keys = self._fields_with(texts)
-        if are_positions and not other_keys:
-            self._name_by_position(keys)
-            return
-        choices = [f"--key-from {name}" for name in other_keys]
-        if all(text.isdecimal() and int(text) < len(keys) for text in texts):
+            return True
+        if not ends or not all(type(end) is int for end in ends):
+            return False
+        if not are_by_place and any(str(end) in self._key_of for end in ends):
+            return False
+        if ids:
+            choices = [f"--key-from {name}" for name in ids]
             choices.append(f"--source-from {POSITION} --target-from {POSITION}")
-        fields = ", ".join(sorted(_all_names(self._entities)))
-        raise ValueError(
-            f"no relationship names a node by its key: one has the end {min(texts)!r}, nodes have the fields {fields}; "
-            f"choose with {' or '.join(choices) or '--key-from, or --source-from and --target-from'}"
-        )
+            raise ValueError(f"the ends of relationships may be ids or places; choose with {' or '.join(choices)}")
+        return all(0 <= end < len(self._entities) for end in ends)
 
-    def _name_by_position(self, keys: Sequence[str | None]) -> None:
-        if None in keys or len(self._nodes) > 1:
-            raise ValueError(
-                "relationships have the positions of nodes: they need one list of nodes, and none left out"
-            )
-        self._key_of = {str(place): str(key) for place, key in enumerate(keys)}
-
-    def _fields_with(self, ends: Collection[str]) -> list[str]:
-        """Return the fields whose values are distinct, hold all these ends, and are not the positions of the nodes."""
+    def _fields_with(self, ends: set[str]) -> list[str]:
+        """Return the fields whose values are distinct, hold all these ends, and are not the places of the nodes."""
         fitting = []
-        for name in sorted(_all_names(self._entities)):
-            values = [str(_get(entity.fields, name)) for entity in self._entities]
-            distinct = set(values)
-            are_positions = all(value == str(place) for place, value in enumerate(values))
-            if len(distinct) == len(values) and distinct.issuperset(ends) and not are_positions:
+        for name in sorted({name for table in self._nodes for name in table.all_names}):
+            values = [str(record.get(name)) for record in self._entities]
+            are_places = values == list(map(str, range(len(values))))
+            if len(set(values)) == len(values) and ends <= set(values) and not are_places:
                 fitting.append(name)
         return fitting
 
-    def _make_nodes(self, ends: Iterable[Any]) -> None:
+    def _add_ends(self, ends: Iterable[Any]) -> None:
         """Add a node for each end."""
         for end in ends:
             with self._mistakes:
                 key = checked_text("a relationship", "end", end)
-                if composed(key) not in self._key_of:
+                if self._form(key) not in self._key_of:
                     self._add(f"node {key!r}", Node(key, ("Node",), {}))
 
     def _add(self, where: str, node: Node) -> None:
-        same = self._rows.get(node.key)
-        if same is None and not self._has_own_keys and composed(node.key) in self._key_of:
-            same = self._rows[self._key_of[composed(node.key)]]
-        if same is not None:
-            raise ValueError(f"{where}: the key {node.key!r} is there already, in {same[0]}")
+        form = self._form(node.key)
+        if form in self._key_of:
+            first, _ = self._rows[self._key_of[form]]
+            raise ValueError(f"{where}: the key {node.key!r} is there already, in {first}")
         self._rows[node.key] = (where, node)
-        self._key_of.setdefault(composed(node.key), node.key)
-        self._key_of[node.key] = node.key
+        self._key_of[form] = node.key
 
-    def _label_fields(self, entities: Sequence[Entity]) -> tuple[list[str], str | None]:
-        """Return the fields that hold labels, and the one that holds the name.
-
-        In a drawing `label` is a name: where nearly every node has one of its own, and the options do not choose.
-        """
-        options = self._options
-        if options.label_from:
-            return [options.label_from], options.name_from
-        fields = usual_fields(_names(entities), LABELS)
-        label = next((name for name in fields if name.lower() == "label"), None)
-        if label is None or options.name_from or self._file is None or not _are_names(entities, label):
-            return fields, options.name_from
-        name_from = None if any("name" in entity.fields for entity in entities) else label
+    def _label_is_name(self) -> bool:
+        """Return True if nearly every node has a `label` of its own, as programs that draw graphs write names."""
+        if self._file is None or self._options.label_from or self._options.name_from:
+            return False
+        labels: list[str] = []
+        for record in self._entities:
+            if "label" in record.fixed or record.properties:
+                return False
+            labels.extend(str(value) for name, value in record.fields.items() if _is_label(name))
+        if len(labels) <= 2 or len(set(labels)) < 0.9 * len(labels):
+            return False
         self._note(
-            f"nearly every node has a {label} of its own, so it is read as the property "
-            f"{'name' if name_from else label}; --label-from {label} reads it as the label"
+            self._file,
+            "nearly every node has a label of its own, so it is read as the property name; "
+            "--label-from label reads it as the label",
         )
-        return [name for name in fields if name != label], name_from
+        return True
 
-    def _node(
-        self,
-        entity: Entity,
-        fields: dict[str, Any],
-        key: Any,
-        label_fields: Sequence[str],
-        name_from: str | None,
-        default_label: str,
-    ) -> Node:
-        where = entity.where
-        key = checked_text(where, "key", key)
-        name = None if name_from is None else _take(fields, name_from)
-        if name is not None and fields.setdefault("name", name) != name:
+    def _node(self, record: Record, label_fields: Sequence[str], default: str, *, label_is_name: bool) -> Node:
+        where = record.where
+        key = checked_text(where, "key", record.fixed.get("key"))
+        name_from = self._options.name_from
+        if label_is_name and record.get("name") is None:
+            name_from = next(filter(_is_label, record.fields), None)
+        name = None if name_from is None else record.take(name_from)
+        if name is not None and record.get("name") not in (None, name):
             raise ValueError(f"{where} has another value of 'name'; rename it in the file")
-        labels = entity.labels
+        if name is not None:
+            record.fields["name"] = name
+
+        labels = record.fixed.get("label")
         if labels is None:
-            labels = _take_role(fields, self._options.label_from, label_fields)
+            labels = self._take("label", record, label_fields)
         if labels is None:
-            labels = default_label
-        distinct = {self._word(where, "label", label) for label in labels_of(labels)}
+            labels = default
+        distinct = {self._form(checked_text(where, "label", label)) for label in labels_of(labels)}
         for label in filter(is_reserved, distinct):
             raise ValueError(
                 f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by labels that "
                 f"begin with {OUR_PREFIX}, so rename it"
             )
-        properties = checked_properties(where, fields, self._options.null)
+        properties = checked_properties(where, record.rest(), self._options.null)
         return Node(key, tuple(sorted(distinct)), apart_from_key(properties, key))
 
-    def _relationship(self, relation: _Relation) -> Relationship:
-        edge, fields = relation.edge, relation.fields
-        type_ = edge.type
-        if type_ is None:
-            type_ = _take_role(fields, self._options.type_from, relation.type_fields)
-        if type_ is None:
-            type_ = relation.default_type
+    def _relationship(self, record: Record) -> Relationship:
         return Relationship(
-            self._word(edge.where, "type", type_),
-            self._found(edge.where, "source", relation.source),
-            self._found(edge.where, "target", relation.target),
-            checked_properties(edge.where, fields, self._options.null),
+            self._form(checked_text(record.where, "type", record.fixed["type"])),
+            self._found(record, "source"),
+            self._found(record, "target"),
+            checked_properties(record.where, record.rest(), self._options.null),
         )
 
-    def _found(self, where: str, what: str, end: Any) -> str:
+    def _found(self, record: Record, role: str) -> str:
         """Return the key of the node that a relationship names."""
-        text = checked_text(where, what, end)
-        key = self._key_of.get(text) or self._key_of.get(composed(text))
+        text = checked_text(record.where, role, record.fixed.get(role))
+        key = self._key_of.get(self._form(text))
         if key is None:
-            raise ValueError(f"{where} names the node {text!r}, which does not exist; add it")
+            raise ValueError(f"{record.where} names the node {text!r}, which does not exist; add it")
         return key
-
-    def _word(self, where: str, what: str, value: Any) -> str:
-        """Return a label or a type; those of files of ours keep the form of their characters."""
-        text = checked_text(where, what, value)
-        return text if self._has_own_keys or self._file is None else composed(text)
 
 
 def _key(value: Any) -> Any:
@@ -471,120 +402,31 @@ def _key(value: Any) -> Any:
     return str(from_json(value)) if isinstance(value, list) else value
 
 
-def _part_names(part: Nodes | Edges) -> list[str]:
-    return list(part.header) or _names(part.entries)
+def _is_label(name: str) -> bool:
+    return name.lower() == "label"
 
 
-def _names(entries: Sequence[Entity | Edge]) -> list[str]:
-    """Return the names of the fields of all entries, each once, in their order."""
-    names: dict[str, None] = {}
-    for entry in entries:
-        names.update(dict.fromkeys(entry.fields))
-    return [name for name in names if isinstance(name, str)]
+def _listed(role: str, fields: Sequence[str]) -> str:
+    return f"{role}: {', '.join(fields)}" if fields else ""
 
 
-def _all_names(entries: Sequence[Entity | Edge]) -> set[str]:
-    """Return the names of the fields of all entries, and of those within their properties."""
-    names = set(_names(entries))
-    for entry in entries:
-        for box in PROPERTIES:
-            inner = entry.fields.get(box)
-            if isinstance(inner, dict):
-                names.discard(box)
-                names.update(inner)
-    return names
-
-
-def usual_fields(names: Collection[str], words: Sequence[str]) -> list[str]:
-    """Return the fields with one of these names, in the order of the words; `_labels` and `~label` are as `label`."""
-    return [name for word in words for name in sorted(names) if name.lower().lstrip("_~:") == word]
-
-
-def _roles(role: str, fields: Sequence[str]) -> list[str]:
-    return [f"{role}: {', '.join(fields)}"] if fields else []
-
-
-def _box_with(fields: Mapping[str, Any], name: str) -> str | None:
-    """Return the field whose object has this name: `properties` for the name of {"properties": {"name": "Ida"}}."""
-    for box in PROPERTIES:
-        inner = fields.get(box)
-        if isinstance(inner, dict) and inner.get(name) is not None:
-            return box
-    return None
-
-
-def _has(fields: Mapping[str, Any], name: str) -> bool:
-    return name in fields or _box_with(fields, name) is not None
-
-
-def _get(fields: Mapping[str, Any], name: str) -> Any:
-    if fields.get(name) is not None:
-        return fields[name]
-    box = _box_with(fields, name)
-    return fields[box][name] if box else None
-
-
-def _take(fields: dict[str, Any], name: str) -> Any:
-    """Remove and return a field, or one within the properties."""
-    if fields.get(name) is not None:
-        return fields.pop(name)
-    box = _box_with(fields, name)
-    if box is None:
-        return None
-    inner = dict(fields[box])
-    value = inner.pop(name)
-    fields[box] = inner
-    return value
-
-
-def _take_role(fields: dict[str, Any], option: str | None, usual: Sequence[str]) -> Any:
-    """Remove and return the field that an option names, else the first usual one that has a value."""
-    if option is not None:
-        return _take(fields, option)
-    for name in usual:
-        if fields.get(name) is not None:
-            return fields.pop(name)
-    return None
-
-
-def text_fields(names: Collection[str], options: FileOptions, *, are_edges: bool) -> set[str]:
-    """Return the columns of a table that are no numbers or dates: those of keys, ends, labels and types."""
-    if are_edges:
-        ends = end_fields(names, options) or ()
-        return {*ends, *usual_fields(names, _TYPES), options.type_from or ""}
-    key = key_field(names) or name_field(names) or ""
-    return {key, options.key_from or "", *usual_fields(names, LABELS), options.label_from or ""}
-
-
-def _take_direction(fields: dict[str, Any], type_field: str | None, default: bool) -> bool:
-    """Remove the marks of an edge that say whether it has a direction, and return what they say."""
-    directed = default
-    if (marked := direction_of(fields)) is not None:
-        directed = marked
-        for name in [name for name in fields if name.lower() in _DIRECTIONS]:
-            del fields[name]
-    if type_field is not None:
-        directed = _DIRECTIONS.get(str(fields.pop(type_field, "")).lower(), directed)
-    return directed
-
-
-def _direction_field(edges: Sequence[Edge], names: Collection[str]) -> str | None:
-    """Return the field `type` if it holds directions, as in Gephi's tables: some edge is "Undirected"."""
-    for name in usual_fields(names, ("type",)):
-        values = {str(edge.fields.get(name)) for edge in edges}
-        is_gephi = name == "Type" and values == {"Directed"}
-        in_lower_case = {value.lower() for value in values}
-        if is_gephi or ("undirected" in in_lower_case and in_lower_case <= _DIRECTIONS.keys()):
+def _direction_field(table: Table) -> str | None:
+    """Return the field `type` if it holds directions: "Undirected", or Gephi's `Type` with "Directed"."""
+    for name in usual_fields(table.names, ("type",)):
+        words = {str(record.fields.get(name)).lower() for record in table.records}
+        if words <= _DIRECTIONS.keys() and (name == "Type" or "undirected" in words):
             return name
     return None
 
 
-def _are_names(entities: Sequence[Entity], label: str) -> bool:
-    """Return True if nearly every node has a `label` of its own beside its properties, as a drawing shows them."""
-    fields = [entity.fields for entity in entities if entity.labels is None and label in entity.fields]
-    if any("labels" in one or isinstance(one.get("properties"), dict) for one in fields):
-        return False
-    return len(fields) > 2 and len({str(one[label]) for one in fields}) >= 0.9 * len(fields)
+def _fix_direction(record: Record, type_field: str | None) -> None:
+    """Set the direction of an edge by its marks, and remove them."""
+    marked = direction_of(record.fields)
+    if marked is not None:
+        record.directed = marked
+        record.fields = {name: value for name, value in record.fields.items() if name.lower() not in _DIRECTIONS}
+    if type_field is not None:
+        record.directed = _DIRECTIONS[str(record.fields.pop(type_field)).lower()]
 
 
 def _described(graph: PropertyGraph) -> str:

@@ -5,9 +5,11 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Self, TypeVar
 from xml.etree.ElementTree import ParseError
 
 from graphwalk.errors import ConfigError, FileNote
@@ -59,11 +61,6 @@ class Mistakes:
         self._skip = skip
         self._messages: list[str] = []
 
-    @property
-    def is_refused(self) -> bool:
-        """True if the file is refused in the end."""
-        return bool(self._messages) and not self._skip
-
     def __enter__(self) -> None:
         """Begin an entry."""
 
@@ -73,12 +70,12 @@ class Mistakes:
         self._messages.append(str(error))
         return True
 
-    def end(self, file: str) -> None:
+    def end(self, file: str, *, may_skip: bool = True) -> None:
         """Note what was left out. Raise ValueError with the mistakes if there are any and none may be left out."""
         number = len(self._messages)
         if number == 0:
             return
-        if self._skip:
+        if self._skip and may_skip:
             note(f"{file}: entries that are left out: {number:,}; the first: {self._messages[0]}")
         elif number == 1:
             raise ValueError(self._messages[0])
@@ -114,27 +111,84 @@ def checked_header(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"seed": seed, "spec": spec} if "schema_version" in fields else {}
 
 
-class Entity(NamedTuple):
-    """A node as a program wrote it; `where` is its place in the file, for messages."""
+@dataclass(slots=True)
+class Record:
+    """A node or a relationship as a program wrote it."""
 
     where: str
-    fields: dict[str, Any]
-    key: Any = None
-    """None: in the fields, under one of its usual names."""
-    labels: Any = None
-    """None: in the fields, under one of their usual names."""
-
-
-class Edge(NamedTuple):
-    """A relationship as a program wrote it; `where` is its place in the file, for messages."""
-
-    where: str
-    fields: dict[str, Any]
-    source: Any = None
-    target: Any = None
-    type: Any = None
-    """None: in the fields, as `source` and `target`, under one of its usual names."""
+    """The place in the file, for messages."""
+    fields: dict[Any, Any]
+    """Among these are key, label, ends and type, under their usual names."""
+    properties: dict[Any, Any] = field(default_factory=dict)
+    """Those that the file has in an object of their own: only an option finds a role here."""
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """The roles that the format fixes: `key`, `label`, `source`, `target`, `type`."""
     directed: bool = True
+
+    @classmethod
+    def of(cls, where: str, fields: dict[Any, Any], *, directed: bool = True) -> Self:
+        """Return {"id": "a", "properties": {"name": "Ida"}} with its properties apart."""
+        record = cls(where, fields, directed=directed)
+        for name in PROPERTIES:
+            if isinstance(fields.get(name), dict):
+                record.properties = merged(where, record.properties, fields.pop(name))
+        return record
+
+    def get(self, name: str) -> Any:
+        """Return a field, or a property."""
+        value = self.fields.get(name)
+        return self.properties.get(name) if value is None else value
+
+    def take(self, name: str) -> Any:
+        """Remove and return a field, or a property."""
+        holder = self.properties if self.fields.get(name) is None else self.fields
+        return holder.pop(name, None)
+
+    def rest(self) -> dict[Any, Any]:
+        """Return what was not taken. Raise ValueError for two values of one name."""
+        return merged(self.where, self.properties, self.fields)
+
+
+def merged(where: str, first: dict[Any, Any], second: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the fields of both. Raise ValueError for two values of one field."""
+    for name in first.keys() & second.keys():
+        if first[name] != second[name]:
+            raise ValueError(f"{where} has {brief(name)} twice: among its properties, and beside them")
+    return {**first, **second}
+
+
+@dataclass
+class Table:
+    """The nodes or the relationships of a file."""
+
+    name: str
+    records: list[Record]
+    default: str
+    """The label or type of a record without one."""
+    header: Sequence[str] = ()
+    """The columns of a CSV file. Empty: the fields of the records."""
+    columns: str = ""
+    """How the values of a CSV file are read, for the note about it."""
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The fields in which roles have usual names, each once."""
+        names = dict.fromkeys(self.header)
+        for record in self.records:
+            names.update(dict.fromkeys(record.fields))
+        return [name for name in names if isinstance(name, str)]
+
+    @cached_property
+    def all_names(self) -> list[str]:
+        """The fields and the properties, each once."""
+        names = dict.fromkeys(self.names)
+        for record in self.records:
+            names.update(dict.fromkeys(record.properties))
+        return [name for name in names if isinstance(name, str)]
+
+    def has(self, name: str) -> bool:
+        """Return True if a record has this field or property."""
+        return name in self.all_names
 
 
 def composed(text: str) -> str:
@@ -155,12 +209,12 @@ def checked_text(where: str, what: str, value: Any) -> str:
 
 
 def checked_properties(where: str, fields: dict[Any, Any], null: Sequence[str]) -> dict[str, Value]:
-    """Return properties that a graph can hold; those in an object `properties` are among them.
+    """Return properties that a graph can hold, without None and the words of `null`.
 
-    None and the words of `null` are left out. Raise ValueError with place and property for anything else.
+    Raise ValueError with place and property for anything else.
     """
     properties: dict[str, Value] = {}
-    for name, data in flattened(where, fields).items():
+    for name, data in fields.items():
         try:
             if not isinstance(name, str) or not name:
                 raise ValueError("this cannot be a name")
@@ -171,21 +225,6 @@ def checked_properties(where: str, fields: dict[Any, Any], null: Sequence[str]) 
         if value is not None and value not in null:
             properties[name] = value
     return properties
-
-
-def flattened(where: str, fields: dict[Any, Any], names: Sequence[str] = PROPERTIES) -> dict[Any, Any]:
-    """Return the fields, with those of the objects under these names in their place.
-
-    Raise ValueError for two values of one field.
-    """
-    for name in names:
-        inner = fields.get(name)
-        if isinstance(inner, dict):
-            outer = {other: value for other, value in fields.items() if other != name}
-            if twice := [field for field in inner.keys() & outer.keys() if inner[field] != outer[field]]:
-                raise ValueError(f"{where} has {brief(twice[0])} twice: among its {name}, and beside them")
-            fields = {**inner, **outer}
-    return fields
 
 
 def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:

@@ -3,33 +3,29 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphwalk.config.graph_source import POSITION, FileOptions
+from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.writing import new_folder
 from graphwalk.graphs.formats.build import (
     LABELS,
-    Edges,
-    Nodes,
+    TYPES,
     end_fields,
     graph_of,
     key_field,
     name_field,
     no_relationships,
-    text_fields,
     usual_fields,
 )
-from graphwalk.graphs.formats.common import Edge, Entity, Mistakes, composed, note, read_text, reading, write_lines
+from graphwalk.graphs.formats.common import Mistakes, Record, Table, composed, note, read_text, reading, write_lines
 from graphwalk.graphs.graph import KEY, MISSING, PropertyColumn, PropertyGraph
 from graphwalk.graphs.values import READERS, Value, brief, read_value, type_name, value_text
 
 SUFFIXES = (".csv", ".tsv")
-Record = list[str | None]
+Line = list[str | None]
 """The fields of a line; None for one that is empty and not quoted."""
 _NODE_FILES = ("nodes", "vertices", "entities")
 _EDGE_FILES = ("edges", "links", "relationships", "relations")
@@ -37,18 +33,18 @@ _EDGE_FILES = ("edges", "links", "relationships", "relations")
 _HEADER_FILE = re.compile(r"(.+)[-_.]header", re.IGNORECASE)
 _IMPORTER = re.compile(r":(START_|END_)?ID\b")
 """The mark of the layout of Neo4j's importer in a header."""
-_APOC = ("_id", "_labels", "_start", "_end", "_type")
-"""Columns of APOC's file with nodes and relationships."""
+_NEPTUNE = {"~id": ":ID", "~from": ":START_ID", "~to": ":END_ID"}
+"""Columns of Neptune, whose other columns are those of Neo4j's importer."""
 
 
-class _Table(NamedTuple):
+class _File(NamedTuple):
     """A file: its header, and its other lines with their numbers; each has a field for every column."""
 
     name: str
     stem: str
     delimiter: str
-    header: Record
-    records: list[tuple[int, Record]]
+    header: Line
+    lines: list[tuple[int, Line]]
 
     @property
     def is_neo4j(self) -> bool:
@@ -71,45 +67,26 @@ def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
     """
     with reading(path):
         mistakes = Mistakes(skip=options.skip_bad)
-        nodes: list[Nodes] = []
-        edges: list[Edges] = []
-        tables = _read_tables(path, options, mistakes)
-        if any(table.is_neo4j for table in tables):
-            nodes, edges = _importer_parts(tables, mistakes)
+        pairs: list[tuple[Path, Path | None]] = [(path, None)]
+        if path.is_dir():
+            pairs = _files_of(path)
+        elif options.edges:
+            pairs.append((options.edges, None))
+        files = [_read_file(file, header_file, options, mistakes) for file, header_file in pairs]
+
+        nodes: list[Table] = []
+        edges: list[Table] = []
+        if any(file.is_neo4j for file in files):
+            nodes, edges = _importer_tables(files, mistakes)
         else:
-            for table in tables:
-                is_edge_file = options.edges is not None and table is tables[-1]
-                if is_edge_file or _has_relationships(table, options):
-                    edges.append(_plain_edges(table, options))
-                else:
-                    nodes.append(_plain_nodes(table, options))
+            for file in files:
+                is_chosen = options.edges is not None and file is files[-1]
+                are_edges = is_chosen or _has_relationships(file, options)
+                (edges if are_edges else nodes).append(_plain_table(file, options, are_edges=are_edges))
         if not edges:
             mistakes.end(path.name)
-            raise no_relationships("", dict.fromkeys(name for table in tables for name in table.columns))
+            raise no_relationships("", dict.fromkeys(name for file in files for name in file.columns))
         return graph_of(nodes, edges, options, path.name, mistakes=mistakes)
-
-
-def _read_tables(path: Path, options: FileOptions, mistakes: Mistakes) -> list[_Table]:
-    """Return the tables of a folder or of one or two files; a file of APOC is two."""
-    if not path.is_dir():
-        files = [path, options.edges] if options.edges else [path]
-        tables = [_read_table(file, None, options, mistakes) for file in files]
-    else:
-        tables = []
-        for file, header_file in _files_of(path):
-            tables.append(_read_table(file, header_file, options, mistakes))
-
-    parts: list[_Table] = []
-    for table in tables:
-        if not table.header.count("_start") or not {*_APOC} <= {*table.header}:
-            parts.append(table)
-            continue
-        start = table.header.index("_start")
-        nodes = [(line, record) for line, record in table.records if record[start] is None]
-        edges = [(line, record) for line, record in table.records if record[start] is not None]
-        parts.append(table._replace(stem="nodes", records=nodes))
-        parts.append(table._replace(stem="edges", records=edges))
-    return parts
 
 
 def _files_of(folder: Path) -> list[tuple[Path, Path | None]]:
@@ -142,42 +119,54 @@ def _files_of(folder: Path) -> list[tuple[Path, Path | None]]:
     return pairs
 
 
-def _read_table(path: Path, header_file: Path | None, options: FileOptions, mistakes: Mistakes) -> _Table:
+def _read_file(path: Path, header_file: Path | None, options: FileOptions, mistakes: Mistakes) -> _File:
     with reading(path):
         text = read_text(path)
         stem = path.stem
+        header_text = text
         if header_file is not None:
-            first_lines = read_text(header_file)
-            delimiter = _delimiter_of(first_lines)
-            _, header = next(csv_records(first_lines, delimiter), (1, []))
-            match = _HEADER_FILE.fullmatch(header_file.stem)
-            stem = match[1] if match else stem
-            lines = csv_records(text, delimiter)
-        else:
-            if match := re.match(r"sep=(.)\r?\n", text):  # a line of Excel
-                text = "\n" + text[match.end() :]
-            delimiter = match[1] if match else _delimiter_of(text)
-            first_line, _, _ = text.lstrip().partition("\n")
-            lines = csv_records(text, delimiter, trimmed=not _IMPORTER.search(first_line))
-            _, header = next(lines, (1, []))
+            header_text = read_text(header_file)
+            stem = header_file.stem[: -len("-header")]
+        delimiter = _delimiter_of(header_text)
+        first_line, _, _ = header_text.lstrip().partition("\n")
+        trimmed = not _IMPORTER.search(first_line)
+        _, header = next(csv_records(header_text, delimiter, trimmed=trimmed), (1, []))
+        if header[:1] == ["sep="]:
+            raise ValueError("the first line is not the names of the columns but sep=, for Excel; remove it")
+        if {"_labels", "_start"} <= {*header}:
+            raise ValueError(
+                "nodes and relationships are in one table, as APOC writes it; export with apoc.export.json"
+            )
+        lines = csv_records(text, delimiter, trimmed=trimmed)
+        if header_file is None:
+            next(lines, None)
 
         width = len(header)
         records = []
         nulls = 0
-        for number, record in lines:
+        for number, line in lines:
             with mistakes:
-                if any(field is not None for field in record[width:]):
+                if any(field is not None for field in line[width:]):
                     raise ValueError(
-                        f"{path.name}, line {number}: there are {len(record)} fields, and {width} in the header"
+                        f"{path.name}, line {number}: there are {len(line)} fields, and {width} in the header"
                     )
-                record = record[:width] + [None] * (width - len(record))
-                if options.null:
-                    nulls += sum(field in options.null for field in record)
-                    record = [None if field in options.null else field for field in record]
-                records.append((number, record))
+                line = line[:width] + [None] * (width - len(line))
+                nulls += sum(field in options.null for field in line)
+                line = [None if field in options.null else field for field in line]
+                records.append((number, line))
         if nulls:
             note(f"{path.name}: cells with {', '.join(options.null)} that are missing values: {nulls:,}")
-        return _Table(path.name, stem, delimiter, header, records)
+        return _File(path.name, stem, delimiter, _without_neptune(header), records)
+
+
+def _without_neptune(header: Line) -> Line:
+    """Return the header of Neo4j's importer for one of Neptune: `~id,~from,~to,~label,weight:Double`."""
+    if "~id" not in header:
+        return header
+    names = {**_NEPTUNE, "~label": ":LABEL"}
+    if "~from" in header:
+        names = {**_NEPTUNE, "~label": ":TYPE", "~id": "~id"}
+    return [names.get(column or "", column) for column in header]
 
 
 def _delimiter_of(text: str) -> str:
@@ -187,7 +176,7 @@ def _delimiter_of(text: str) -> str:
     return max(",;\t|", key=unquoted.count)
 
 
-def csv_records(text: str, delimiter: str = ",", *, trimmed: bool = False) -> Iterator[tuple[int, Record]]:
+def csv_records(text: str, delimiter: str = ",", *, trimmed: bool = False) -> Iterator[tuple[int, Line]]:
     """Yield every non-empty line with its number, from 1. Raise ValueError for a quote that is not closed.
 
     The line `7,"the ""old"" town",,""` has the fields "7", 'the "old" town', None and "". `trimmed`: spaces around a
@@ -203,7 +192,7 @@ def csv_records(text: str, delimiter: str = ",", *, trimmed: bool = False) -> It
     position = 0
     line = 1
     first_line_of_record = 1
-    record: Record = []
+    record: Line = []
     while position < len(text):
         match = field_with_end.match(text, position)
         if match is None:
@@ -302,97 +291,81 @@ def _value(place: str, column: _Column, text: str) -> Any:
         raise ValueError(f"{place}: column {column.name!r}, a {type_}: {error}") from None
 
 
-def _importer_parts(tables: Sequence[_Table], mistakes: Mistakes) -> tuple[list[Nodes], list[Edges]]:
+_ROLES = {"ID": "key", "START_ID": "source", "END_ID": "target", "TYPE": "type"}
+
+
+def _importer_tables(files: Sequence[_File], mistakes: Mistakes) -> tuple[list[Table], list[Table]]:
     """Return the nodes and the relationships of files in the layout of Neo4j's importer.
 
-    Nodes are in the order of their numbers, if the files have them; the key of a node is its id, with the id space
-    before it. Labels or a type without a column are the name of the file.
+    Nodes are in the order of their numbers, if the files have them. Labels or a type without a column are the name of
+    the file.
     """
-    numbered: list[tuple[int, Entity]] = []
-    parts: list[Edges] = []
-    for table in tables:
+    numbered: list[tuple[int, Record]] = []
+    edges: list[Table] = []
+    for file in files:
         try:
-            columns = [_read_column(text) for text in table.header]
-            are_edges, needed = _check_columns(columns, table)
+            columns = [_read_column(text) for text in file.header]
+            needed = _needed_columns(columns, file)
         except ValueError as error:
-            raise ValueError(f"{table.name}: {error}") from None
-        edges: list[Edge] = []
-        for line_number, record in table.records:
-            where = f"{table.name}, line {line_number}"
+            raise ValueError(f"{file.name}: {error}") from None
+        has_labels = any(column.type == "LABEL" for column in columns)
+        rows = []
+        for line_number, line in file.lines:
             with mistakes:
-                line = _Neo4jLine.read(where, columns, record)
+                number, record = _importer_record(f"{file.name}, line {line_number}", columns, line)
                 for name in needed:
-                    if name not in line.structure:
-                        raise ValueError(f"{where}: :{name} is missing")
-                if are_edges:
-                    edges.append(line.edge(where, table.own_name))
-                else:
-                    has_labels = any(column.type == "LABEL" for column in columns)
-                    numbered.append((line.number, line.node(where, None if has_labels else table.own_name)))
-        if are_edges:
-            parts.append(Edges(table.name, edges))
+                    if _ROLES[name] not in record.fixed:
+                        raise ValueError(f"{record.where}: :{name} is missing")
+                if file.own_name and not has_labels:
+                    record.fixed["label"] = [file.own_name]
+                rows.append((number, record))
+        if "START_ID" in needed:
+            edges.append(Table(file.name, [record for _, record in rows], file.own_name or "RELATED"))
+        else:
+            numbered.extend(rows)
     numbered.sort(key=lambda pair: pair[0])
-    return [Nodes("nodes", [entity for _, entity in numbered])], parts
+    return [Table("nodes", [record for _, record in numbered], "Node")], edges
 
 
-def _check_columns(columns: Sequence[_Column], table: _Table) -> tuple[bool, Sequence[str]]:
-    """Return whether a file has relationships, and the columns that each line needs. ValueError if one is missing."""
+def _needed_columns(columns: Sequence[_Column], file: _File) -> Sequence[str]:
+    """Return the columns that each line needs. Raise ValueError if one is missing."""
     types = Counter(column.type for column in columns)
-    are_edges = "START_ID" in types or "END_ID" in types
-    needed = ["START_ID", "END_ID"] if are_edges else ["ID"]
-    if are_edges and ("TYPE" in types or table.own_name is None):
-        needed.append("TYPE")
+    needed = ["ID"]
+    if "START_ID" in types or "END_ID" in types:
+        needed = ["START_ID", "END_ID"]
+        if "TYPE" in types or file.own_name is None:
+            needed.append("TYPE")
     for name in needed:
         if types[name] != 1:
             raise ValueError(f"its first line must have :{name} once, as in the layout of Neo4j's importer")
     _check_names([column.name for column in columns if column.type not in _STRUCTURE])
-    return are_edges, needed
+    return needed
 
 
-@dataclass
-class _Neo4jLine:
-    """A line of a file in the layout of Neo4j's importer.
+def _importer_record(place: str, columns: Sequence[_Column], line: Line) -> tuple[int, Record]:
+    """Return the number of a node or relationship, and what the line has.
 
-    Under the header `key:ID(Person),:LABEL,age:int,number:IGNORE` the line `p1,Person;Old,36,7` has the structure
-    {"ID": "Person:p1"}, the labels Person and Old, the properties {"age": 36} and the number 7.
+    Under the header `key:ID(Person),:LABEL,age:int,number:IGNORE` the line `p1,Person;Old,36,7` has the number 7, the
+    key "Person:p1" with the id space, the labels Person and Old, and the property {"age": 36}.
     """
-
-    structure: dict[str, str] = field(default_factory=dict)
-    """Columns with `:ID`, `:START_ID`, `:END_ID` and `:TYPE`."""
-    labels: list[str] = field(default_factory=list)
-    properties: dict[str, Any] = field(default_factory=dict)
-    number: int = 0
-
-    @classmethod
-    def read(cls, place: str, columns: Sequence[_Column], record: Record) -> "_Neo4jLine":
-        line = cls()
-        for column, text in zip(columns, record, strict=True):
-            if text is None:
-                continue
-            if column.type == "LABEL":
-                line.labels.extend(label for label in text.split(LIST_DELIMITER) if label)
-            elif column.type == "IGNORE":
-                if column.name == NUMBER and text.isdecimal():
-                    line.number = int(text)
-            elif column.type in _STRUCTURE:
-                space_and_text = [part for part in (column.space, text) if part]
-                line.structure[column.type] = ":".join(space_and_text)
-                # The column `name:ID` is a property too, as in Neo4j.
-                if column.type == "ID" and column.name not in ("", KEY):
-                    line.properties[column.name] = _value(place, column, text)
-            else:
-                line.properties[column.name] = _value(place, column, text)
-        return line
-
-    def node(self, where: str, label: str | None) -> Entity:
-        """Return the node; `label`: of a file that has none."""
-        labels = self.labels if label is None else [label]
-        return Entity(where, self.properties, self.structure["ID"], labels)
-
-    def edge(self, where: str, type_: str | None) -> Edge:
-        """Return the relationship; `type_`: of a file that has none."""
-        start, end = self.structure["START_ID"], self.structure["END_ID"]
-        return Edge(where, self.properties, start, end, self.structure.get("TYPE", type_))
+    number = 0
+    record = Record(place, {}, fixed={"label": []})
+    for column, text in zip(columns, line, strict=True):
+        if text is None:
+            continue
+        if column.type == "LABEL":
+            record.fixed["label"].extend(label for label in text.split(LIST_DELIMITER) if label)
+        elif column.type == "IGNORE":
+            if column.name == NUMBER and text.isdecimal():
+                number = int(text)
+        elif column.type in _ROLES:
+            record.fixed[_ROLES[column.type]] = f"{column.space}:{text}" if column.space else text
+            # The column `name:ID` is a property too, as in Neo4j.
+            if column.type == "ID" and column.name not in ("", KEY):
+                record.fields[column.name] = _value(place, column, text)
+        else:
+            record.fields[column.name] = _value(place, column, text)
+    return number, record
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -414,162 +387,92 @@ _FORMS = {
 }
 """Forms of the fields of a plain column by its type; the first that all have counts. (007 is no number.)"""
 _DECIMAL_COMMA = rf"{_WHOLE}(?:,\d+)?(?:[eE][+-]?\d+)?"
-_THOUSANDS = rf"{_WHOLE}|-?[1-9]\d{{0,2}}(?:,\d{{3}})+"
 _NULLS = {"na", "n/a", "#n/a", "<na>", "nan", "null", "none", r"\n"}
 """Words for a missing value among numbers and dates, in lower case."""
-_DECLARED = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z]+)(?P<list>\[\])?(?:\((?:single|set)\))?")
-"""A column of Neptune: `age:Int`, `names:String[]`, `score:Double(single)`."""
 
 
-def _has_relationships(table: _Table, options: FileOptions) -> bool:
+def _has_relationships(file: _File, options: FileOptions) -> bool:
     """Return True if a plain file has relationships: by its name, else by a pair of columns for the ends."""
-    if table.stem.lower() in _EDGE_FILES:
+    if file.stem.lower() in _EDGE_FILES:
         return True
-    if table.stem.lower() in _NODE_FILES:
+    if file.stem.lower() in _NODE_FILES:
         return False
-    names = table.columns
-    pair = end_fields(names, options)
-    if pair is None:
-        return False
+    pair = end_fields(file.columns, options)
+    if pair is None or pair[0] == options.source_from:
+        return pair is not None
 
     # name,start,end  Tern,1990,2001
-    is_chosen = options.source_from in names
-    is_thing = key_field(names) is not None or name_field(names) is not None
-    if pair[0].lower() in _MAY_BE_TIMES and is_thing and not is_chosen:
-        places = [table.header.index(name) for name in pair]
-        values = [record[place] for place in places for _, record in table.records]
-        if all(value is None or value[:1].isdecimal() for value in values):
+    if pair[0].lower() in _MAY_BE_TIMES and (key_field(file.columns) or name_field(file.columns)):
+        places = [file.header.index(name) for name in pair]
+        fields = [line[place] or "" for place in places for _, line in file.lines]
+        if all(field[:1].isdecimal() for field in fields):
             raise ValueError(
-                f"{table.name}: {pair[0]} and {pair[1]} may be the ends of relationships, or times of things; "
+                f"{file.name}: {pair[0]} and {pair[1]} may be the ends of relationships, or times of things; "
                 f"choose with --source-from and --target-from, or call the file nodes.csv or edges.csv"
             )
     return True
 
 
-def _plain_nodes(table: _Table, options: FileOptions) -> Nodes:
-    columns = _PlainColumns(table, options, are_edges=False)
-    names = list(columns.values)
-    has_key = key_field(names) is not None or name_field(names) is not None or options.key_from in names
-    if not has_key and options.source_from != POSITION:
-        raise ValueError(
-            f"{table.name}: no column is an id, a key or a name, and none are ends of relationships; there are: "
-            f"{', '.join(map(brief, names))}. Choose with --key-from, or --source-from and --target-from"
-        )
-    label_lists = [name for name in usual_fields(names, LABELS) if name.lower() in ("labels", "~label", "~labels")]
-    entities = []
-    for where, fields in columns.rows():
-        for name in label_lists:
-            if name in fields:
-                fields[name] = fields[name].split(LIST_DELIMITER)
-        entities.append(Entity(where, fields))
-    return Nodes(table.name, entities, table.own_name or "Node", names, columns.described)
+def _plain_table(file: _File, options: FileOptions, *, are_edges: bool) -> Table:
+    names = [composed(column or f"column_{place}") for place, column in enumerate(file.header, 1)]
+    _check_names(names)
+    if are_edges:
+        pair = end_fields(names, options)
+        if pair is None:
+            raise no_relationships(f"{file.name}: ", file.columns)
+        texts_only = {*pair, *usual_fields(names, TYPES), options.type_from}
+    else:
+        key = key_field(names) or name_field(names)
+        texts_only = {key, *usual_fields(names, LABELS), options.key_from, options.label_from}
 
-
-def _plain_edges(table: _Table, options: FileOptions) -> Edges:
-    columns = _PlainColumns(table, options, are_edges=True)
-    if end_fields(list(columns.values), options) is None:
-        raise no_relationships(f"{table.name}: ", columns.values)
-    edges = [Edge(where, fields) for where, fields in columns.rows()]
-    return Edges(table.name, edges, table.own_name or "RELATED", list(columns.values), columns.described)
-
-
-class _PlainColumns:
-    """The values of a plain file by column."""
-
-    def __init__(self, table: _Table, options: FileOptions, *, are_edges: bool) -> None:
-        self._table = table
-        self.values: dict[str, Sequence[Any]] = {}
-        types = []
-        is_neptune = any(name.startswith("~") for name in table.columns)
-        names = [composed(name) for name in table.columns]
-        texts_only = text_fields(names, options, are_edges=are_edges)
-        has_key = are_edges or key_field(names) is not None
-        _check_names(names)
-
-        for place, column in enumerate(table.header):
-            texts = [record[place] or None for _, record in table.records]
-            if not column:
-                name = self._name_of_unnamed(place, texts, has_key=has_key)
-                if name is None:
-                    continue
-            else:
-                name = composed(column)
-            declared = _DECLARED.fullmatch(name) if is_neptune else None
-            if declared:
-                name = declared["name"]
-            if name in self.values:
-                raise ValueError(f"{table.name}: the header has the column {brief(name)} more than once")
-            if name in texts_only:
-                self.values[name] = texts
-                continue
-            type_, self.values[name] = self._typed(name, texts, declared)
+    types = []
+    records = [Record(f"{file.name}, line {number}", {}) for number, _ in file.lines]
+    for place, name in enumerate(names):
+        texts = [line[place] or None for _, line in file.lines]
+        values: Sequence[Any] = texts
+        if name.lower() == "labels":
+            values = [text.split(LIST_DELIMITER) if text else None for text in texts]
+        elif name not in texts_only:
+            type_, values = _typed(file, name, texts)
             types.append(f"{name} {type_}")
-        self.described = f"columns: {', '.join(types)}" if types else ""
+        for record, value in zip(records, values, strict=True):
+            if value is not None:
+                record.fields[name] = value
 
-    def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the place and the fields of each line."""
-        for index, (line, _) in enumerate(self._table.records):
-            fields = {}
-            for name, values in self.values.items():
-                if values[index] is not None:
-                    fields[name] = values[index]
-            yield f"{self._table.name}, line {line}", fields
+    described = f"columns: {', '.join(types)}" if types else ""
+    return Table(file.name, records, file.own_name or ("RELATED" if are_edges else "Node"), names, described)
 
-    def _name_of_unnamed(self, place: int, texts: Sequence[str | None], *, has_key: bool) -> str | None:
-        """Return a name for a column without one; None if it is empty, or numbers the rows, as pandas writes it."""
-        if not any(texts):
-            return None
-        are_numbers = any(texts == [str(row + first) for row in range(len(texts))] for first in (0, 1))
-        if place == 0 and are_numbers and has_key:
-            note(f"{self._table.name}: the first column has no name and the numbers of the rows; it is left out")
-            return None
-        return f"column_{place + 1}"
 
-    def _typed(
-        self, name: str, texts: Sequence[str | None], declared: re.Match[str] | None
-    ) -> tuple[str, Sequence[Any]]:
-        """Return the type of a column and its values: the first type that can read all texts, or the declared one."""
-        kind = declared["type"].lower() if declared else ""
-        if declared and declared["list"]:
-            return f"{kind} list", [text.split(LIST_DELIMITER) if text else None for text in texts]
-        if kind == "string":
-            return kind, texts
+def _typed(file: _File, name: str, texts: Sequence[str | None]) -> tuple[str, Sequence[Any]]:
+    """Return the type of a column and its values: the first type that can read all texts but words for missing."""
+    words = [text for text in texts if text is not None and text.lower() in _NULLS]
+    plain = [None if text is None or text.lower() in _NULLS else text for text in texts]
+    commas = [text for text in plain if text and "," in text]
+    if file.delimiter != "," and commas and all(re.fullmatch(_DECIMAL_COMMA, text or "0", re.ASCII) for text in plain):
+        plain = [text.replace(",", ".") if text else None for text in plain]
+        _note_cells(file, name, texts, commas, "with a decimal comma")
 
-        words = [text for text in texts if text is not None and text.lower() in _NULLS]
-        plain = [None if text is not None and text.lower() in _NULLS else text for text in texts]
-        given = [text for text in plain if text is not None]
-        if given and self._has_decimal_commas(given):
-            plain = [text.replace(",", ".") if text else None for text in plain]
-            self._note_cells(name, texts, [text for text in texts if text and "," in text], "with a decimal comma")
-            given = [text for text in plain if text is not None]
+    given = [text for text in plain if text is not None]
+    for type_, form in _FORMS.items():
+        if not given or not all(re.fullmatch(form, text, re.ASCII) for text in given):
+            continue
+        try:
+            values = [read_value(type_, text) if text else None for text in plain]
+        except ValueError:  # 2001-02-30
+            continue
+        if words:
+            _note_cells(file, name, texts, words, f"read as missing among those of type {type_}")
+        return type_, values
+    if words and given:
+        listed = " ".join(f"--null '{word}'" for word in sorted(set(words)))
+        _note_cells(file, name, texts, words, f"read as text; {listed} reads them as missing")
+    return "string", texts
 
-        forms = {"double": _FORMS["double"]} if kind in ("float", "double") else _FORMS
-        for type_, form in forms.items():
-            if not given or not all(re.fullmatch(form, text, re.ASCII) for text in given):
-                continue
-            with suppress(ValueError):
-                values = [read_value(type_, text) if text else None for text in plain]
-                if words:
-                    self._note_cells(name, texts, words, f"read as missing among those of type {type_}")
-                return type_, values
-        if words and given:
-            listed = " ".join(f"--null '{word}'" for word in sorted(set(words)))
-            self._note_cells(name, texts, words, f"read as text; {listed} reads them as missing")
-        return "string", texts
 
-    def _has_decimal_commas(self, texts: Sequence[str]) -> bool:
-        """Return True for 1,5 and 0,25. Where commas separate fields, 1,234 and 5,678 may be thousands: False."""
-        if not any("," in text for text in texts):
-            return False
-        if not all(re.fullmatch(_DECIMAL_COMMA, text, re.ASCII) for text in texts):
-            return False
-        return self._table.delimiter == ";" or not all(re.fullmatch(_THOUSANDS, text, re.ASCII) for text in texts)
-
-    def _note_cells(self, name: str, texts: Sequence[str | None], cells: Sequence[str], what: str) -> None:
-        """Note how many cells of a column are read in another way, and the first."""
-        line, _ = self._table.records[texts.index(cells[0])]
-        what = f"{counted(len(cells), 'cell')} {what}"
-        note(f"{self._table.name}: {name}: {what}; the first is {cells[0]!r} in line {line}")
+def _note_cells(file: _File, name: str, texts: Sequence[str | None], cells: Sequence[str], what: str) -> None:
+    """Note how many cells of a column are read in another way, and the first."""
+    line, _ = file.lines[texts.index(cells[0])]
+    note(f"{file.name}: {name}: {counted(len(cells), 'cell')} {what}; the first is {cells[0]!r} in line {line}")
 
 
 def csv_text(field: str) -> str:

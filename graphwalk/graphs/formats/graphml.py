@@ -11,12 +11,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.build import Edges, Nodes, graph_of
+from graphwalk.graphs.formats.build import graph_of
 from graphwalk.graphs.formats.common import (
     HEADER,
-    Edge,
-    Entity,
     Mistakes,
+    Record,
+    Table,
     by_name,
     checked_header,
     checked_text,
@@ -65,8 +65,8 @@ def read_graphml(path: Path, options: FileOptions) -> PropertyGraph:
             with mistakes:
                 edges.append(_edge(keys, graph, element, is_ours=bool(origin)))
         return graph_of(
-            [Nodes(path.name, nodes)],
-            [Edges(path.name, edges)],
+            [Table(path.name, nodes, "Node")],
+            [Table(path.name, edges, "RELATED")],
             options,
             None if origin else path.name,
             mistakes=mistakes,
@@ -105,19 +105,19 @@ def _keys(root: Element) -> dict[str, _Key]:
     return keys
 
 
-def _node(keys: Mapping[str, _Key], element: Element, *, is_ours: bool) -> Entity:
+def _node(keys: Mapping[str, _Key], element: Element, *, is_ours: bool) -> Record:
     where = f"the node {element.get('id')!r}"
     key = checked_text(where, "key", element.get("id"))
     fields, structure = _fields(where, keys, element, ("label", "labels") if is_ours else ())
     if "labels" in element.attrib:  # of Neo4j's exports
         fields["labels"] = element.attrib["labels"]
-    labels = None
+    fixed: dict[str, Any] = {"key": key}
     if is_ours:
-        labels = [structure["label"]] if "label" in structure else structure.get("labels", ())
-    return Entity(where, fields, key, labels)
+        fixed["label"] = [structure["label"]] if "label" in structure else structure.get("labels", ())
+    return Record(where, fields, fixed=fixed)
 
 
-def _edge(keys: Mapping[str, _Key], graph: Element, element: Element, *, is_ours: bool) -> Edge:
+def _edge(keys: Mapping[str, _Key], graph: Element, element: Element, *, is_ours: bool) -> Record:
     where = f"the edge from {element.get('source')!r} to {element.get('target')!r}"
     source = checked_text(where, "source", element.get("source"))
     target = checked_text(where, "target", element.get("target"))
@@ -129,7 +129,10 @@ def _edge(keys: Mapping[str, _Key], graph: Element, element: Element, *, is_ours
     direction = element.get("directed", default)
     if direction not in _DIRECTED:
         raise ValueError(f"{where}: directed={direction!r} is neither true nor false")
-    return Edge(where, fields, source, target, type_, _DIRECTED[direction])
+    fixed = {"source": source, "target": target}
+    if type_ is not None:
+        fixed["type"] = type_
+    return Record(where, fields, fixed=fixed, directed=_DIRECTED[direction])
 
 
 def _check_children(where: str, element: Element, tags: Set[str]) -> None:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.config.graph_source import FileOptions
-from graphwalk.graphs.formats.build import Edges, Nodes, direction_of, end_fields, graph_of, no_relationships
+from graphwalk.graphs.formats.build import direction_of, end_fields, graph_of, no_relationships
 from graphwalk.graphs.formats.common import (
     HEADER,
-    Edge,
-    Entity,
     Mistakes,
+    Record,
+    Table,
     by_name,
     checked_header,
-    flattened,
     header,
+    merged,
     note,
     read_text,
     reading,
@@ -111,27 +111,22 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
     """
     with reading(path):
         mistakes = Mistakes(skip=options.skip_bad)
-        document = _Document(path.name, options, mistakes)
-        document.read(_parsed(read_text(path), mistakes))
-        rest = document.rest
+        nodes, edges, rest = _parts(_parsed(read_text(path), mistakes), options, mistakes)
         origin = checked_header(rest)
-
-        is_directed = not _is_undirected(rest)
+        is_undirected = _is_undirected(rest)
         is_multigraph = rest.pop("multigraph", False)
-        edges = [Edge(where, fields, directed=is_directed) for where, fields in document.edges]
-        if is_multigraph:
-            for edge in edges:
-                if isinstance(name := edge.fields.pop(KEY, None), str):  # networkx numbers the others
-                    edge.fields.setdefault("type", name)
+        for edge in edges:
+            edge.directed = not is_undirected
+            if is_multigraph and isinstance(name := edge.fields.pop(KEY, None), str):  # networkx numbers the others
+                edge.fields.setdefault("type", name)
 
         left_out = [name for name, value in rest.items() if name not in HEADER and value not in (None, "", [], {})]
         if left_out:
             names = ", ".join(map(brief, sorted(left_out)))
             note(f"{path.name}: fields beside nodes and relationships are left out: {names}")
-        nodes = [Entity(where, fields) for where, fields in document.nodes]
         return graph_of(
-            [Nodes(path.name, nodes)],
-            [Edges(path.name, edges)],
+            [Table(path.name, nodes, "Node")],
+            [Table(path.name, edges, "RELATED")],
             options,
             None if origin else path.name,
             mistakes=mistakes,
@@ -159,7 +154,7 @@ def _parsed(text: str, mistakes: Mistakes) -> Any:
 
 
 def _is_undirected(rest: dict[str, Any]) -> bool:
-    """Return True if a document has undirected edges; remove the fields for it.
+    """Return True if a document says that its edges are undirected; remove the fields that say so.
 
     {"directed": false, …} of networkx, {"options": {"type": "undirected"}, …} of graphology
     """
@@ -175,90 +170,65 @@ def _is_undirected(rest: dict[str, Any]) -> bool:
     return is_undirected
 
 
-class _Document:
-    """The nodes and the relationships of a document with their places, and its other fields."""
+def _parts(
+    document: Any, options: FileOptions, mistakes: Mistakes
+) -> tuple[list[Record], list[Record], dict[str, Any]]:
+    """Return the nodes and the relationships of a document, and its other fields. ValueError for one without any."""
+    # [{"data": {"id": "a"}}, {"data": {"source": "a", "target": "a"}}]
+    if isinstance(document, list):
+        nodes: list[Record] = []
+        edges: list[Record] = []
+        for record in _records("entry", document, mistakes):
+            (nodes if end_fields(record.fields, options) is None else edges).append(record)
+        if not edges:
+            mistakes.end("the list")
+            raise no_relationships("", Table("", nodes, "").names)
+        return nodes, edges, {}
+    if not isinstance(document, dict):
+        raise ValueError("a graph must be a JSON object, or a list of objects")
 
-    def __init__(self, file: str, options: FileOptions, mistakes: Mistakes) -> None:
-        self._file, self._options, self._mistakes = file, options, mistakes
-        self.nodes: list[tuple[str, dict[str, Any]]] = []
-        self.edges: list[tuple[str, dict[str, Any]]] = []
-        self.rest: dict[str, Any] = {}
-        self._has_drawn_labels = False
+    node_list = _list_of(document, _NODE_LISTS)
+    edge_list = _list_of(document, _EDGE_LISTS)
+    # {"elements": {"nodes": […], "edges": […]}}
+    around = next((name for name in _AROUND if isinstance(document.get(name), dict | list)), None)
+    if around and not node_list and not edge_list:
+        nodes, edges, rest = _parts(document.pop(around), options, mistakes)
+        return nodes, edges, document | rest
+    if not edge_list:
+        names = ", ".join(map(brief, document)) or "none"
+        raise ValueError(f"no list of relationships: expected one of {', '.join(_EDGE_LISTS)}; its fields: {names}")
+    nodes = _records(node_list, document.pop(node_list), mistakes) if node_list else []
+    return nodes, _records(edge_list, document.pop(edge_list), mistakes), document
 
-    def read(self, document: Any) -> None:
-        """Read a document. Raise ValueError for one that is no graph."""
-        # [{"data": {"id": "a"}}, {"data": {"source": "a", "target": "a"}}]
-        if isinstance(document, list):
-            self._read_list(document)
-            return
-        if not isinstance(document, dict):
-            raise ValueError("a graph must be a JSON object, or a list of objects")
 
-        node_list = self._list_of(document, _NODE_LISTS)
-        edge_list = self._list_of(document, _EDGE_LISTS)
-        # {"elements": {"nodes": […], "edges": […]}}
-        around = next((name for name in _AROUND if isinstance(document.get(name), dict | list)), None)
-        if around and not node_list and not edge_list:
-            inner = document.pop(around)
-            self.rest.update(document)
-            self.read(inner)
-            return
-        if not edge_list:
-            names = ", ".join(map(brief, document)) or "none"
-            raise ValueError(f"no list of relationships: expected one of {', '.join(_EDGE_LISTS)}; its fields: {names}")
+def _list_of(document: dict[str, Any], usual: Sequence[str]) -> str | None:
+    """Return the field with the nodes or the relationships. Raise ValueError if there are two."""
+    names = [name for name in usual if name in document]
+    filled = [name for name in names if document[name]]
+    if len(filled) > 1:
+        raise ValueError(f"the graph is in one of the fields {' and '.join(map(brief, filled))}; remove the other")
+    return next(iter(filled + names), None)
 
-        if node_list:
-            self.nodes = self._entries(node_list, document.pop(node_list))
-            if self._has_drawn_labels:
-                note(f"{self._file}: the label among the attributes of a node is read as the property name")
-        self.edges = self._entries(edge_list, document.pop(edge_list))
-        self.rest.update(document)
 
-    def _list_of(self, document: dict[str, Any], usual: Sequence[str]) -> str | None:
-        """Return the field with the nodes or the relationships. Raise ValueError if there are two."""
-        names = [name for name in usual if name in document]
-        filled = [name for name in names if document[name]]
-        if len(filled) > 1:
-            raise ValueError(f"the graph is in one of the fields {' and '.join(map(brief, filled))}; remove the other")
-        return next(iter(filled + names), None)
-
-    def _read_list(self, document: list[Any]) -> None:
-        """Read nodes and relationships in one list; these have both ends."""
-        for where, fields in self._entries("entry", document):
-            is_edge = end_fields(fields, self._options) is not None
-            (self.edges if is_edge else self.nodes).append((where, fields))
-        if not self.edges:
-            self._mistakes.end(self._file)
-            names = dict.fromkeys(name for _, fields in self.nodes for name in fields)
-            raise no_relationships("", names)
-
-    def _entries(self, name: str, entries: Any) -> list[tuple[str, dict[str, Any]]]:
-        """Return the fields of every object of a list with its place: "nodes[3]".
-
-        What Cytoscape, APOC and graphology put around the fields is left out.
-        """
-        if isinstance(entries, dict):  # by id, as in the JSON Graph Format
-            entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
-        if not isinstance(entries, list):
-            raise ValueError(f"{name!r} must be a list")
-        is_apoc = all(isinstance(entry, dict) and entry.get("type") in _APOC for entry in entries)
-        rows = []
-        for number, entry in enumerate(entries):
-            where = f"{name}[{number}]"
-            with self._mistakes:
-                if not isinstance(entry, dict):
-                    raise ValueError(f"{where} must be an object, not {brief(entry)}")
-                if is_apoc:
-                    del entry["type"]
-                # {"group": "nodes", "data": {"id": "a"}}
-                if isinstance(entry.get("data"), dict) and entry.get("group") in ("nodes", "edges"):
+def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
+    """Return every object of a list with its place: "nodes[3]"; what Cytoscape and APOC put around it is left out."""
+    if isinstance(entries, dict):  # by id, as in the JSON Graph Format
+        entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
+    if not isinstance(entries, list):
+        raise ValueError(f"{name!r} must be a list")
+    is_apoc = all(isinstance(entry, dict) and entry.get("type") in _APOC for entry in entries)
+    records = []
+    for number, entry in enumerate(entries):
+        where = f"{name}[{number}]"
+        with mistakes:
+            if not isinstance(entry, dict):
+                raise ValueError(f"{where} must be an object, not {brief(entry)}")
+            if is_apoc:
+                del entry["type"]
+            # {"group": "nodes", "data": {"id": "a"}}
+            if isinstance(entry.get("data"), dict):
+                if entry.get("group") in ("nodes", "edges"):
                     del entry["group"]
-                # {"key": "a", "attributes": {"label": "Aal"}}: graphology draws the label of a node
-                attributes = entry.get("attributes")
-                if name in _NODE_LISTS and isinstance(attributes, dict) and "name" not in attributes:
-                    label = attributes.pop("label", None)
-                    if label is not None:
-                        attributes["name"] = label
-                        self._has_drawn_labels = True
-                rows.append((where, flattened(where, entry, ("data",))))
-        return rows
+                entry = merged(where, entry.pop("data"), entry)
+            records.append(Record.of(where, entry))
+    return records

@@ -159,8 +159,10 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
     [
         (
             {"x": "a,b\n1,2\n"},
-            r"x\.csv: no column is an id, a key or a name, and none are ends .* there are: 'a', 'b'. Choose with --key-from",
+            r"no relationships: no pair of fields .* there are: 'a', 'b'. Name the fields with --source-from",
         ),
+        ({"x": "sep=;\na;b\n"}, r"x\.csv: the first line is not the names of the columns but sep="),
+        ({"x": "_id,_labels,name,_start,_end,_type\n"}, "nodes and relationships are in one table, as APOC"),
         ({"x": PEOPLE, "y": "id\n1\n"}, r"y\.csv: its first line must have :ID once"),
         ({"x": ":ID,at:time{timezone:+02:00}\na,b\n"}, "'at:time{timezone:.*' has the option 'timezone', which"),
         ({"x": "id,b\na,1,2\n"}, r"x\.csv, line 2: there are 3 fields, and 2 in the header"),
@@ -265,11 +267,13 @@ def test_null_words_and_thousands(tmp_path: Path) -> None:
 
 
 def test_a_column_without_a_name(tmp_path: Path) -> None:
-    place = folder(tmp_path, nodes=",id,\n0,a,\n1,b,\n", edges='"",source,target\n7,a,b\n')
-    with pytest.warns(FileNote, match="nodes.csv: the first column has no name and the numbers of the rows"):
-        graph = load_graph(place)
-    assert [dict(node.properties) for node in graph.nodes()] == [{}, {}]
-    assert [dict(r.properties) for r in graph.relationships()] == [{"column_1": 7}]
+    place = folder(tmp_path, nodes=",name,\n0,Ida,\n1,Bo,\n", edges='"",source,target\n7,0,1\n')
+    graph = load_graph(place, FileOptions(key_from="column_1"))
+    assert [dict(node.properties) for node in graph.nodes()] == [
+        {"column_1": "0", "name": "Ida"},
+        {"column_1": "1", "name": "Bo"},
+    ]
+    assert list(graph.relationships()) == [Relationship("RELATED", "0", "1", {"column_1": 7})]
 
 
 def test_forms_of_unicode_are_one_name(tmp_path: Path) -> None:
@@ -325,7 +329,7 @@ def test_the_importer_layout_of_the_manual(tmp_path: Path) -> None:
     assert list(graph.relationships()) == [Relationship("MEETS", "Ship:1", "Ship:2", {"year": 1881})]
 
 
-def test_tables_of_neptune_and_apoc(tmp_path: Path) -> None:
+def test_tables_of_neptune(tmp_path: Path) -> None:
     neptune = load_graph(
         folder(
             tmp_path,
@@ -335,17 +339,10 @@ def test_tables_of_neptune_and_apoc(tmp_path: Path) -> None:
     )
     assert next(neptune.nodes()) == Node("v1", ("old", "person"), {"zip": "007", "age": 29})
     assert repr(list(neptune.relationships())) == repr([Relationship("knows", "v1", "v2", {"~id": "e1", "w": 2.0})])
-    (tmp_path / "all.csv").write_text(
-        '"_id","_labels","name","_start","_end","_type","since"\n"1",":Person:Old","Ida",,,,\n"2",":Ship","Tern",,,,\n'
-        ',,,"1","2","OWNS","1990"\n'
-    )
-    apoc = load_graph(tmp_path / "all.csv")
-    assert list(apoc.nodes()) == [Node("1", ("Old", "Person"), {"name": "Ida"}), Node("2", ("Ship",), {"name": "Tern"})]
-    assert list(apoc.relationships()) == [Relationship("OWNS", "1", "2", {"since": 1990})]
 
 
 def test_a_spreadsheet(tmp_path: Path) -> None:
-    """A mark of the encoding, the line of Excel, semicolons, ends of lines of Windows, spaces."""
-    (tmp_path / "knows.csv").write_bytes("\ufeffsep=;\r\nsource ; target;w\r\na; b ;1,5\r\n".encode())
+    """A mark of the encoding, semicolons, ends of lines of Windows, spaces."""
+    (tmp_path / "knows.csv").write_bytes("\ufeffsource ; target;w\r\na; b ;1,5\r\n".encode())
     graph = load_graph(tmp_path / "knows.csv")
     assert list(graph.relationships()) == [Relationship("knows", "a", "b", {"w": 1.5})]
