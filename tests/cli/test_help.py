@@ -10,6 +10,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
+from graphwalk.config.graph_source import FileOptions
 
 _HEAVY = (
     "asyncio",
@@ -57,3 +58,13 @@ def test_every_command_has_a_help() -> None:
         shown = CliRunner().invoke(app, [*words, "--help"])
         assert shown.exit_code == 0, words
         assert "Usage:" in shown.output
+
+
+@pytest.mark.parametrize("command", ["ask", "run", "mcp", "tasks", "export graph", "db load"])
+def test_every_command_that_reads_a_graph_file_has_the_options_for_it(command: str) -> None:
+    parsed = get_command(app)
+    for word in command.split():
+        parsed = parsed.commands[word]  # type: ignore[attr-defined]
+    names = {name for parameter in parsed.params for name in parameter.opts}
+    options = {f"--{name.replace('_', '-')}" for name in FileOptions.model_fields}
+    assert options <= names

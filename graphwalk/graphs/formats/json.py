@@ -217,6 +217,7 @@ def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
     if not isinstance(entries, list):
         raise ValueError(f"{name!r} must be a list")
     is_apoc = all(isinstance(entry, dict) and entry.get("type") in _APOC for entry in entries)
+    named = 0
     records = []
     for number, entry in enumerate(entries):
         where = f"{name}[{number}]"
@@ -230,5 +231,12 @@ def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
                 if entry.get("group") in ("nodes", "edges"):
                     del entry["group"]
                 entry = merged(where, entry.pop("data"), entry)
+            # {"key": "a", "attributes": {"label": "Aal"}}: graphology draws the label of a node
+            attributes = entry.get("attributes")
+            if name in _NODE_LISTS and isinstance(attributes, dict) and "name" not in attributes:
+                attributes["name"] = attributes.pop("label", None)
+                named += attributes["name"] is not None
             records.append(Record.of(where, entry))
+    if named:
+        note(f"{name}: the label among the attributes of a node is read as the property name")
     return records

@@ -233,10 +233,10 @@ def test_marks_of_undirected_edges(document: dict[str, Any], tmp_path: Path) -> 
     assert (ends(graph), [dict(r.properties) for r in graph.relationships()]) == ([("a", "b"), ("b", "a")], [{}, {}])
 
 
-def test_a_label_among_the_properties_is_a_property(tmp_path: Path) -> None:
-    document = {"nodes": [{"key": "a", "attributes": {"label": "Aal"}}], "edges": []}
-    assert list(read(tmp_path, document).nodes()) == [Node("a", ("Node",), {"label": "Aal"})]
-    assert list(read(tmp_path, document, name_from="label").nodes()) == [Node("a", ("Node",), {"name": "Aal"})]
+def test_the_label_that_graphology_draws_is_a_name(tmp_path: Path) -> None:
+    with pytest.warns(FileNote, match="the label among the attributes of a node is read as the property name"):
+        graph = read(tmp_path, {"nodes": [{"key": "a", "attributes": {"label": "Aal"}}], "edges": []})
+    assert list(graph.nodes()) == [Node("a", ("Node",), {"name": "Aal"})]
 
 
 @pytest.mark.parametrize(

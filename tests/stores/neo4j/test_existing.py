@@ -1,5 +1,7 @@
 """An existing Neo4j: the names of nodes, omitted parts, limits, and that nothing changes."""
 
+import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.encodings import decode_notes, next_pages, read_rows
 from graphwalk.variables import Variables
+from tests.cli.test_commands import graphwalk
 from tests.stores.neo4j.existing import OwnDatabase, call, find
 
 pytestmark = pytest.mark.neo4j
@@ -213,3 +216,29 @@ async def test_the_limit_of_a_query_is_that_of_the_experiment(neo4j_server: Vari
     async with open_source(source, neo4j_server, timeout_seconds=0.5) as opened:
         with pytest.raises(QueryLimitError):
             await opened.store.run("UNWIND range(1, 1000000000000) AS n WITH n WHERE n < 0 RETURN n")
+
+
+async def test_the_expert_is_right_about_names_that_the_embedded_engine_cannot_hold(
+    own: OwnDatabase, neo4j_server: Variables, tmp_path: Path
+) -> None:
+    name = "`Größe`"
+    await own.write(
+        f"UNWIND range(1, 8) AS n CREATE (a:{own.mark}:`日本 {own.suffix}` {{name: 'a' + n, {name}: n, `it's`: 'x' + n}}), "
+        f"(b:{own.mark}:`A&B {own.suffix}` {{name: 'b' + n, `1st`: n * 2}}), (a)-[:`kennt & mag`]->(b)"
+    )
+    await own.write(
+        f"MATCH (a:{own.mark} {{name: 'a1'}}), (b:{own.mark}) WHERE b.name IN ['b2', 'b3'] CREATE (a)-[:`kennt & mag`]->(b)"
+    )
+    database = neo4j_server.get("NEO4J_DATABASE") or "neo4j"
+    labels = [own.mark, f"日本 {own.suffix}", f"A&B {own.suffix}"]
+    graphs = json.dumps([{"neo4j": database, "labels": labels}], ensure_ascii=False)
+    words = ("run", "own-graph", "--store", "neo4j", "--setting", "tools", "-m", "scripted/expert", "--out", "run")
+    done = await asyncio.to_thread(
+        graphwalk, *words, "-o", f"suite.graphs={graphs}", folder=tmp_path, **neo4j_server.values
+    )
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
+    assert len(records) > 10
+    assert [record["task"]["question"] for record in records if not record["score"]["correct"]] == []
+    questions = " ".join(record["task"]["question"] for record in records)
+    assert "kennt & mag" in questions
