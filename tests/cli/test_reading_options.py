@@ -32,7 +32,7 @@ def test_run(folder: Path) -> None:
     words = ("run", "own-graph", "--graph", "things.csv", *READING, "--setting", "tools", "-m", "scripted/expert")
     done = graphwalk(*words, "-o", "suite.per_question=1", "--out", "run", folder=folder)
     assert done.returncode == 0, done.stderr
-    [source] = json.loads((folder / "run" / "run.json").read_text())["experiment"]["suite"]["graphs"]
+    [source] = json.loads((folder / "run" / "run.json").read_text())["config"]["suite"]["graphs"]
     assert (source["key_from"], source["source_from"], Path(source["edges"]).name) == ("code", "u", "moves.csv")
 
 

@@ -154,7 +154,7 @@ def _parsed(text: str, mistakes: Mistakes) -> Any:
 
 
 def _is_undirected(rest: dict[str, Any]) -> bool:
-    """Return True if a document says that its edges are undirected; remove the fields that say so.
+    """Return True if a document has undirected edges by its fields; remove these.
 
     {"directed": false, …} of networkx, {"options": {"type": "undirected"}, …} of graphology
     """
