@@ -14,7 +14,7 @@ import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-SECRET_NAME = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
+SECRET_NAME = re.compile(r"(key|token|secret|password|authorization)$", re.IGNORECASE)
 """The end of the name of an environment variable, or of a field, that holds a secret."""
 _SHORTEST_SECRET, _LONG_SECRET = 4, 20
 _PLACEHOLDERS = frozenset(
@@ -43,7 +43,8 @@ _NOTHING = "<!-- -->"
 class Secrets:
     """The secrets among some environment variables, with functions that replace them in text.
 
-    They are the values of variables named …KEY, …TOKEN, …SECRET and …PASSWORD, and the passwords of addresses.
+    They are the values of variables named …KEY, …TOKEN, …SECRET, …PASSWORD and …AUTHORIZATION, and the passwords of
+    addresses.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:

@@ -61,6 +61,7 @@ def test_variable_of_a_secret() -> None:
     [
         ({"api_key": "x"}, ["api_key"]),
         ({"extra_headers": {"X-Api-Key": "x"}}, ["extra_headers.X-Api-Key"]),
+        ({"default_headers": {"Authorization": "Bearer x"}}, ["default_headers.Authorization"]),
         ({"a": [{"accessToken": "x"}], "clientSecret": "x"}, ["a.0.accessToken", "clientSecret"]),
         ({"api_key": ["x", {"a": "y"}], "password": {"value": "x"}}, ["api_key.0", "api_key.1.a", "password.value"]),
         ({"a": [{"my_token": {"b": [["x"]]}}], "keys": ["x"]}, ["a.0.my_token.b.0.0"]),

@@ -27,7 +27,8 @@ from graphwalk.cli import (
     tasks,
     view,
 )
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, StoreError
+from graphwalk.files.writing import FREE_SOME_SPACE, is_full_disk
 from graphwalk.terminal import (
     Interrupted,
     RedactedFormatter,
@@ -108,6 +109,8 @@ def main() -> None:
         heed_signals()
         try:
             code = app(sys.argv[1:] or ["--help"], prog_name="graphwalk", standalone_mode=False)
+            if sys.stdout is not None:  # it is None where the caller closed it
+                sys.stdout.flush()  # a full disk fails here, where it gets a message, and not at the interpreter's end
         finally:
             _say_if_langsmith_is_waited_for()
         sys.exit(code)
@@ -120,12 +123,23 @@ def main() -> None:
         if isinstance(end.__context__, BrokenPipeError):
             sys.exit(0)  # as other tools do in `| head`
         raise
+    except BrokenPipeError:
+        _drop_output()
+        sys.exit(0)
     except Exception as error:
         reported = _as_graphwalk_error(error)
+        if is_full_disk(error):
+            _drop_output()
         show_error(reported)
         if _DEBUG in sys.argv:
             sys.stderr.write(without_secrets(traceback.format_exc()))
         sys.exit(reported.exit_code)
+
+
+def _drop_output() -> None:
+    """Send the rest of the output, which cannot be written, nowhere; the interpreter's end would fail by it."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say_if_langsmith_is_waited_for() -> None:
@@ -145,5 +159,7 @@ def _as_graphwalk_error(error: Exception) -> GraphwalkError:
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         return ConfigError(error.format_message(), hint="" if context is None else f"{context.command_path} --help")
+    if is_full_disk(error):  # of a file of ours it is a StoreError
+        return StoreError("the output cannot be written: the disk is full", hint=FREE_SOME_SPACE)
     cause = f"{type(error).__name__}: {error}"
     return GraphwalkError(f"internal: {cause}", hint=f"rerun as `graphwalk {_DEBUG} …` to see the traceback")

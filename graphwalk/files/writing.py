@@ -11,6 +11,7 @@ from typing import BinaryIO
 from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FREE_SOME_SPACE = "free some space, or choose another disk"
 SCRATCH = ".part"
 """Ending of the file that replaces another one when it is complete; a killed writer leaves it."""
 
@@ -86,10 +87,15 @@ def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[Graphwal
     hint = "choose a place that you may write to"
     if code == errno.ENOENT and not path.parent.exists():
         reason, hint = f"there is no folder {path.parent}", "make the folder first, or choose another place"
-    elif code in FULL_DISK:
-        hint = "free some space, or choose another disk"
+    elif is_full_disk(cause):
+        hint = FREE_SOME_SPACE
         error = error if error.exit_code >= StoreError.exit_code else StoreError
     return error(f"{path} cannot be written: {reason}", hint=hint)
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Return True for the exception of a write for which the disk, or the user's share of it, has no space."""
+    return isinstance(error, OSError) and error.errno in FULL_DISK
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Output of commands where stdout and stderr are not UTF-8, as in a pipe of Windows."""
+"""Output of commands where stdout and stderr are not UTF-8, as in a pipe of Windows, or take nothing."""
 
 import io
 import os
@@ -31,6 +31,28 @@ def test_an_error_in_a_pipe_is_utf_8() -> None:
     assert ended.returncode == 3
     assert "läufe/日本" in ended.stderr.decode("utf-8")
     assert b"Traceback" not in ended.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("words", [["report", str(RUN)], ["list", "experiments"]])
+def test_a_full_disk_under_the_output_is_one_message(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "graphwalk", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert ended.returncode == 3
+    assert ended.stderr == (
+        "error: the output cannot be written: the disk is full\n  try: free some space, or choose another disk\n"
+    )
+
+
+def test_a_reader_that_left_before_a_short_output_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "graphwalk", "list", "experiments"]
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 class Terminal(io.TextIOWrapper):
