@@ -71,6 +71,13 @@ def test_doctor_lists_working_parts(tmp_path: Path) -> None:
     assert "graphwalk db up" in done.stdout
 
 
+def test_doctor_gives_the_advice_of_a_failure_and_no_other(tmp_path: Path) -> None:
+    done = graphwalk("doctor", "vllm/x", folder=tmp_path, VLLM_BASE_URL="http://127.0.0.1:9/v1")
+    assert done.returncode == 4
+    assert "→ start the server, or correct VLLM_BASE_URL" in done.stdout
+    assert done.stderr.endswith("no reply; other checks were skipped\n")
+
+
 @pytest.mark.extended
 def test_a_command_says_that_its_end_waits_for_langsmith(tmp_path: Path) -> None:
     with socket.socket() as unused:
