@@ -1,4 +1,4 @@
-"""What handlers of LangChain and logs record of an error, its causes among it, has no secret (P9)."""
+"""Handlers of LangChain and logs record no secret of an error or of its causes (P9)."""
 
 import logging
 import sys
