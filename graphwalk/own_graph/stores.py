@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
 from graphwalk.runs.background import await_in_background, in_background, run_in_background, start_in_background
 from graphwalk.stores.base import GraphStore, open_database
-from graphwalk.stores.sources import open_source
+from graphwalk.stores.sources import filtered, open_source
 from graphwalk.variables import read_variables
 
 T = TypeVar("T")
@@ -48,17 +48,30 @@ def as_graph(graph: AnyGraph) -> PropertyGraph:
 
 
 @asynccontextmanager
-async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> AsyncIterator[GraphStore]:
+async def aopen_store(
+    graph: AnyGraph,
+    store: str = "embedded",
+    *,
+    labels: Sequence[str] | None = None,
+    relationship_types: Sequence[str] | None = None,
+    neo4j_auth: Any = None,
+) -> AsyncIterator[GraphStore]:
     """Await `open_store`; use with `async with`, and await `run` and `schema`."""
     variables = replace(read_variables(), neo4j_auth=neo4j_auth)
+    filters = {"labels": labels, "relationship_types": relationship_types}
+    filters = {name: chosen for name, chosen in filters.items() if chosen is not None}
     async with AsyncExitStack() as stack:
         if isinstance(graph, GraphStore):
+            if filters:
+                raise ConfigError(
+                    f"{', '.join(filters)}: the store is open already", hint="give them where it is opened"
+                )
             opened = graph
         elif isinstance(graph, Mapping):
-            source = open_source(validate(GraphSource, dict(graph), "open_store"), variables)
+            source = open_source(validate(GraphSource, {**graph, **filters}, "open_store"), variables)
             opened = (await stack.enter_async_context(source)).store
         else:
-            loaded = await asyncio.to_thread(as_graph, graph)
+            loaded = filtered(await asyncio.to_thread(as_graph, graph), labels, relationship_types)
             database = await open_database(store, variables, run_id=secrets.token_hex(4))
             stack.push_async_callback(database.close)
             opened = await database.load(loaded)
@@ -123,7 +136,14 @@ async def graph_in_memory(graph: AnyGraph) -> PropertyGraph:
         return opened.graph or await opened.read_graph()
 
 
-def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> Store:
+def open_store(
+    graph: AnyGraph,
+    store: str = "embedded",
+    *,
+    labels: Sequence[str] | None = None,
+    relationship_types: Sequence[str] | None = None,
+    neo4j_auth: Any = None,
+) -> Store:
     """Open a graph to query it, ask about it, or walk it with tools.
 
         open_store(graph)                       a PropertyGraph, or a graph of networkx
@@ -132,9 +152,15 @@ def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = No
         open_store(store)                       itself, if it is open already
 
     `store`: where a graph or file is loaded, "embedded" (this process) or "neo4j" (NEO4J_URI, or the server of
-    `graphwalk db up`). `neo4j_auth`: an auth object of the Neo4j driver instead of NEO4J_USERNAME and NEO4J_PASSWORD,
-    for example `neo4j.bearer_auth(token)`.
+    `graphwalk db up`). `labels` and `relationship_types`: keep only nodes with one of these labels, and relationships
+    of these types (None: all). `neo4j_auth`: an auth object of the Neo4j driver instead of NEO4J_USERNAME and
+    NEO4J_PASSWORD, for example `neo4j.bearer_auth(token)`.
 
     Raise ConfigError for an unknown store or invalid file, StoreError if the store cannot be reached.
     """
-    return graph if isinstance(graph, Store) else Store(aopen_store(graph, store, neo4j_auth=neo4j_auth))
+    if isinstance(graph, Store):
+        if labels is not None or relationship_types is not None:
+            raise ConfigError("the store is open already", hint="give labels and relationship_types where it is opened")
+        return graph
+    opened = aopen_store(graph, store, labels=labels, relationship_types=relationship_types, neo4j_auth=neo4j_auth)
+    return Store(opened)

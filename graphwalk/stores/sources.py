@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -75,7 +75,9 @@ async def read_source(source: GraphSource, variables: Variables) -> PropertyGrap
         return await asyncio.to_thread(read_file, source)
     async with _in_neo4j(source, variables, QUERY_SECONDS) as store:
         graph = await store.read_graph()
-        return graph if source.loaded is None else _filter(graph, source)  # an existing one is filtered by queries
+        return (
+            graph if source.loaded is None else filtered(graph, source.labels, source.relationship_types)
+        )  # an existing one is filtered by queries
 
 
 def read_file(source: GraphSource) -> PropertyGraph:
@@ -84,7 +86,7 @@ def read_file(source: GraphSource) -> PropertyGraph:
     graph = load_graph(source.file, source)
     if not graph.node_count:
         raise ConfigError(f"{source.file}: the graph has no nodes", hint=f"{manual('experiments')} shows the formats")
-    graph = _filter(graph, source)
+    graph = filtered(graph, source.labels, source.relationship_types)
     names = changed_names(graph)
     if any(names):
         changes = sorted(pair for changed in names for pair in changed.items())
@@ -93,10 +95,13 @@ def read_file(source: GraphSource) -> PropertyGraph:
     return with_safe_names(graph)
 
 
-def _filter(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
-    if source.labels is None and source.relationship_types is None:
+def filtered(graph: PropertyGraph, labels: Sequence[str] | None, types: Sequence[str] | None) -> PropertyGraph:
+    """Return a graph with the nodes of these labels and the relationships of these types; None: all.
+
+    Raise ConfigError for a name that the graph does not have.
+    """
+    if labels is None and types is None:
         return graph
-    labels, types = source.labels, source.relationship_types
     check_filter("label", labels, (label for table in graph.node_tables for label in table.labels))
     check_filter("relationship type", types, (table.type for table in graph.relationship_tables))
     nodes = [node for node in graph.nodes() if labels is None or not set(node.labels).isdisjoint(labels)]

@@ -146,3 +146,14 @@ async def test_every_form_of_a_graph_is_accepted_alike(use: Callable[[Any], obje
         with pytest.raises(graphwalk.ConfigError, match=cause) as error:
             use(wrong)
         assert hint in error.value.hint
+
+
+def test_a_store_holds_the_chosen_labels_and_types_alone() -> None:
+    with graphwalk.open_store("example", labels=["Voyage", "Harbour"], relationship_types=["LEFT_FROM"]) as store:
+        schema = store.schema()
+        assert {node.label for node in schema.nodes} == {"Voyage", "Harbour"}
+        assert {relationship.type for relationship in schema.relationships} == {"LEFT_FROM"}
+        with pytest.raises(graphwalk.ConfigError, match="open already"):
+            graphwalk.open_store(store, labels=["Voyage"])
+    with pytest.raises(graphwalk.ConfigError, match="no label 'Ship '"):
+        graphwalk.open_store("example", labels=["Ship "])
