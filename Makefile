@@ -123,7 +123,7 @@ training-setup: ## What training takes, in .venv-training (gigabytes, with torch
 
 train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run, a GRPO step
 	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check pytest pytest-asyncio pytest-socket pytest-timeout hypothesis jsonschema
-	.venv-training/bin/pytest tests/training/test_serve.py tests/training/test_tune.py
+	.venv-training/bin/pytest tests/training/test_serve.py tests/training/test_tune.py tests/training/test_walk_or_read.py
 	.venv-training/bin/python -m training.smoke
 	TRL_EXPERIMENTAL_SILENCE=1 .venv-training/bin/python -m training.check_grpo
 

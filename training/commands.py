@@ -50,6 +50,7 @@ def add_pupil_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8091, help="port of the server; a run is resumed at the same one")
     parser.add_argument("--reply", type=int, default=1024, help="most tokens of a reply")
     parser.add_argument("--batch", type=int, default=16, help="requests that are answered together")
+    parser.add_argument("--limit", type=int, help="most questions of each test, to try all steps")
     parser.add_argument("--publish", type=Path, metavar="DIR", help="write DIR/NAME.zip of each run, and its training")
 
 
@@ -82,6 +83,8 @@ def play(options: argparse.Namespace, model: Path, name: str, words: Sequence[ob
     out = options.folder / f"run-{name}"
     with serve(model, options.reply, options.port, options.batch) as address:
         words = [*words, "--model", f"openai-api/local/{name}", "--max-concurrency", options.batch]
+        if options.limit is not None:
+            words += ["--limit", options.limit]
         run_or_resume(out, words, LOCAL_BASE_URL=address)
     publish(out, options.publish, f"{options.folder.name}-{name}")
 

@@ -123,6 +123,7 @@ async def test_a_failure_that_passes_is_not_kept(run: RunFolder, monkeypatch: py
         assert list(explained(run)) == first
 
 
+@pytest.mark.extended
 def test_a_script_without_a_main_guard_reads_a_run_of_many_results(run: RunFolder, tmp_path: Path) -> None:
     """No process is started that would import the script again."""
 

@@ -13,7 +13,9 @@ from graphwalk.terminal import accept_any_text
 RUN = Path(__file__).parents[1] / "data" / "runs" / "questions"
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+@pytest.mark.parametrize(
+    "encoding", ["cp1252", *(pytest.param(name, marks=pytest.mark.extended) for name in ("ascii", "utf-8"))]
+)
 def test_a_table_in_a_pipe_is_utf_8(encoding: str) -> None:
     command = [sys.executable, "-m", "graphwalk", "report", RUN]
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "NO_COLOR": "1"}

@@ -218,6 +218,7 @@ async def test_the_limit_of_a_query_is_that_of_the_experiment(neo4j_server: Vari
             await opened.store.run("UNWIND range(1, 1000000000000) AS n WITH n WHERE n < 0 RETURN n")
 
 
+@pytest.mark.extended
 async def test_the_expert_is_right_about_names_that_the_embedded_engine_cannot_hold(
     own: OwnDatabase, neo4j_server: Variables, tmp_path: Path
 ) -> None:
