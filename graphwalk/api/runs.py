@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.analysis.explained import explained
@@ -125,27 +126,35 @@ class Run:
         last = {result.key: result for result in map(Result.from_dict, explained(self._folder))}
         return iter(last.values())
 
-    def report(self) -> dict[str, Any]:
-        """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, …"""
+    def report(self, *, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+        """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, …
+
+        `names`: other names of models, {"openai/gpt-4.1": "large"}. Raise ConfigError for the name of no model.
+        """
         from graphwalk.analysis.report.report import report_of  # brings polars and scipy
 
-        return report_of(self._folder).as_dict()
+        return report_of(self._folder, names=names).as_dict()
 
-    def text(self, form: Literal["text", "markdown", "csv", "json", "latex"] = "text") -> str:
-        """Return the tables as text."""
+    def text(
+        self,
+        form: Literal["text", "markdown", "csv", "json", "latex"] = "text",
+        *,
+        names: Mapping[str, str] = MappingProxyType({}),
+    ) -> str:
+        """Return the tables as text. `names`: as for `report`."""
         from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_latex, to_markdown
         from graphwalk.analysis.report.report import origin_of, report_of
 
         write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
-        report = report_of(self._folder)
+        report = report_of(self._folder, names=names)
         return to_latex(report, origin_of(self._folder)) if form == "latex" else write[form](report)
 
-    def compare(self, *others: "Run | str | Path", **players: Sequence[str]) -> dict[str, Any]:
+    def compare(self, *others: "Run | str | Path", **options: Any) -> dict[str, Any]:
         """Compare the players of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
-        return compare(self, *others, **players)
+        return compare(self, *others, **options)
 
-    def plot(self, name: str = "accuracy-by-model") -> "Figure":
-        """Draw a plot of the report, which a notebook shows and `savefig` writes.
+    def plot(self, name: str = "accuracy-by-model", *, names: Mapping[str, str] = MappingProxyType({})) -> "Figure":
+        """Draw a plot of the report, which a notebook shows and `savefig` writes. `names`: as for `report`.
 
         Raise ConfigError for an unknown name, with those of this run, or if matplotlib is not installed.
         """
@@ -153,7 +162,7 @@ class Run:
         from graphwalk.analysis.report.plots import plots_of
         from graphwalk.analysis.report.report import report_of
 
-        plots = {plot.name: plot for plot in plots_of(report_of(self._folder))}
+        plots = {plot.name: plot for plot in plots_of(report_of(self._folder, names=names))}
         if name not in plots:
             raise ConfigError(f"this run has no plot {name!r}", hint=f"one of: {', '.join(plots) or 'none yet'}")
         with canvas_of(plots[name], "path") as figure:
@@ -251,10 +260,17 @@ async def arun(
 run = blocking(arun)
 
 
-def compare(*runs: Run | str | Path, models: Sequence[str] = (), settings: Sequence[str] = ()) -> dict[str, Any]:
+def compare(
+    *runs: Run | str | Path,
+    models: Sequence[str] = (),
+    settings: Sequence[str] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Compare all pairs of model and setting in one or more runs on the tasks that both played.
 
-    `models` and `settings`: only these. Return the data of `graphwalk compare --json`: `overall` has a
+    `models` and `settings`: only these. `names`: other names of models.
+
+    Return the data of `graphwalk compare --json`: `overall` has a
     dictionary for each pair, with `first_model`, `first_setting`, `second_model`, `second_setting`, and `measures`:
     for each measure the `difference` first − second (percentages in percentage points), its 95 % `interval` and
     `p_value` (None if they cannot be computed), and the number of `tasks`.
@@ -266,7 +282,7 @@ def compare(*runs: Run | str | Path, models: Sequence[str] = (), settings: Seque
     from graphwalk.analysis.report.formats import to_json
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
-    return dict(json.loads(to_json(compare_runs(paths, models=models, settings=settings))))
+    return dict(json.loads(to_json(compare_runs(paths, models=models, settings=settings, names=names))))
 
 
 def _progress(on_result: OnResult | None) -> AbstractContextManager[Progress]:

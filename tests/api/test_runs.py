@@ -167,6 +167,20 @@ def test_a_run_is_printed_compared_and_plotted() -> None:
         run.plot("x")
 
 
+def test_models_can_be_named_after_the_run() -> None:
+    run = graphwalk.open_run(Path(__file__).parents[1] / "data" / "runs" / "questions")
+    names = {"scripted/expert": "the best", "scripted/flawed": "the weak"}
+    assert [row["model"] for row in run.report(names=names)["rows"]][:2] == ["the best", "the weak"]
+    assert "the weak" in run.text("latex", names=names)
+    assert "the best" in {text.get_text() for text in run.plot(names=names).axes[0].get_yticklabels()} | {
+        text.get_text() for legend in run.plot(names=names).legends for text in legend.get_texts()
+    }
+    (pair,) = run.compare(names=names)["overall"]
+    assert pair["first_model"] == "the best"
+    with pytest.raises(graphwalk.ConfigError, match="no model 'x/y' to name"):
+        run.text(names={"x/y": "z"})
+
+
 def test_a_run_is_a_data_frame_whatever_the_answers_are() -> None:
     run = graphwalk.open_run(Path(__file__).parents[1] / "data" / "runs" / "questions")
     frame = run.to_polars()
