@@ -29,6 +29,7 @@ def test_the_parts_of_the_reader_are_together_the_graphs_of_the_walker(graphs: i
         assert numbers == list(range(spec.count))
 
 
+@pytest.mark.extended
 def test_reader_and_walker_get_the_same_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two parts of one graph each make what one part of two graphs makes, and what the walker is asked."""
     monkeypatch.setattr(chats, "_PART", 1)
