@@ -25,15 +25,14 @@ def run_module(*words: object, **environment: str) -> None:
 def serve(model: Path, most: int, port: int = 0, batch: int = 8) -> Iterator[str]:
     """Serve a model while the block runs, and yield its address. A reply has at most `most` tokens."""
     words = ["training.serve", str(model), "--port", str(port), "--most", str(most), "--batch", str(batch)]
-    server = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        if not (address := server.stdout.readline().strip()):
-            sys.exit(f"the server of {model} did not start; its error is above")
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
+    with subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            if not (address := server.stdout.readline().strip()):
+                sys.exit(f"the server of {model} did not start; its error is above")
+            yield address
+        finally:
+            server.terminate()
 
 
 def add_pupil_options(parser: argparse.ArgumentParser) -> None:
