@@ -1,7 +1,7 @@
 """Real Neo4j servers for the tests: NEO4J_URI if it is set, else containers where Docker has the image, else the jars.
 
 Servers start on first use, once for the whole run, xdist workers included, and are gone at its end, however it ends
-(tests/guard.py). Where none can be had, the tests that need one are skipped, and the summary names the reason.
+(tests/cleanup.py). Where none can be had, the tests that need one are skipped, and the summary names the reason.
 GRAPHWALK_TEST_NEO4J=docker or =jars chooses one of them; then these tests fail where it cannot be had.
 """
 
@@ -25,7 +25,7 @@ from graphwalk.stores.base import Database, open_database
 from graphwalk.stores.neo4j.compose import docker_answers
 from graphwalk.stores.neo4j.server import RELEASES, await_answer, start_jars
 from graphwalk.variables import Variables, read_variables
-from tests.guard import LABEL, containers_of, start_guard
+from tests.cleanup import LABEL, containers_of, start_cleanup
 
 GIVEN = "given"
 RELEASE_NAMES = (GIVEN,) if read_variables().get("NEO4J_URI") else tuple(RELEASES)
@@ -37,7 +37,7 @@ JVM = "-XX:TieredStopAtLevel=1"
 """Servers of tests live for minutes: the JVM's second compiler would cost more time than it saves."""
 PASSWORD = "only-for-these-tests"
 _PREFIX = "graphwalk-tests-"
-_GUARD: pytest.StashKey[Any] = pytest.StashKey()
+_CLEANUP: pytest.StashKey[Any] = pytest.StashKey()
 _missing: dict[str, str] = {}
 
 
@@ -46,7 +46,7 @@ def release_params() -> list[Any]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The first process of a test run has a folder for its files, and a guard process that deletes it."""
+    """The first process of a test run has a folder for its files, and a process that deletes it in the end."""
     if not hasattr(config, "workerinput"):
         # What tests of a failed run wrote is kept where pytest keeps it.
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
@@ -54,12 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[HOME] = str(folder)
         (folder / "tmp").mkdir()
         os.environ["JAVA_TOOL_OPTIONS"] = JVM
-        # Our guard removes containers, also after SIGKILL; Ryuk would need an image of its own.
+        # tests/cleanup.py removes containers, also after SIGKILL; Ryuk would need an image of its own.
         os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
         if Path("/.dockerenv").exists():  # else it looks for the container at the address of the bridge
             os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
-        config.stash[_GUARD] = start_guard(folder, HOME)
+        config.stash[_CLEANUP] = start_cleanup(folder, HOME)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,10 +79,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if _GUARD in config.stash:
-        multiprocessing.util._exit_function()  # what it would remove later is in the folder that the guard removes
+    if _CLEANUP in config.stash:
+        multiprocessing.util._exit_function()  # what it would remove later is in the folder that tests/cleanup.py removes
         # Its input ends, as it would if this process were killed.
-        config.stash[_GUARD].communicate()
+        config.stash[_CLEANUP].communicate()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -18,7 +18,7 @@ from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.resolve import Experiment, resolve
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.models.server import Answer, ModelServer
 from tests.runs.runs import NOTHING_SET, experiment, records, start
 

@@ -14,7 +14,7 @@ from graphwalk.files.json_lines import encode_line
 from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
 from tests.analysis.exports.hostile_run import copied
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.runs.runs import experiment, resume, rewrite, start
 
 SECRET = "s3cr3t-of-the-lab"

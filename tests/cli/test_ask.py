@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
 FILMS = Path(__file__).parent.parent / "data" / "films.json"

@@ -11,7 +11,7 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.loaded import db_last, db_load, remove_graph
 from graphwalk.variables import Variables
-from tests.cli.test_commands import graphwalk as command
+from tests.forked_commands import graphwalk as command
 
 pytestmark = pytest.mark.neo4j
 FILMS = Path(__file__).parent.parent / "data" / "films.json"

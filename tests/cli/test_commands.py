@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from graphwalk.suites.questions.catalogue import choose_kinds
-from tests.commands import graphwalk
+from tests.forked_commands import graphwalk
 
 
 def test_a_run_from_first_to_last(tmp_path: Path) -> None:

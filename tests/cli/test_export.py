@@ -13,7 +13,7 @@ from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.values import Temporal
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.variables import Variables
-from tests.commands import graphwalk
+from tests.forked_commands import graphwalk
 
 
 def export(*words: object) -> Any:

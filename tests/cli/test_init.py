@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 
 SHIPPED_QUESTIONS = ("-o", "suite.questions=[node_count, path_finding]")
 

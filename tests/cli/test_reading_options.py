@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 
 NODES = "code,kind,called\nx,Ship,Tern\ny,Port,Aal\n"
 MOVES = "u,v,how\nx,y,SAILS_TO\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.config.resources import data_path
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 
 TOOL = """\
 name: list_labels

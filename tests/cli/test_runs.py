@@ -5,7 +5,7 @@ from pathlib import Path
 
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.listing import list_runs
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.runs.runs import experiment, start
 
 

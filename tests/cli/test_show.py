@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from tests.analysis.exports.hostile_run import RUNS
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 
 
 def test_one_episode_with_its_calls_rows_and_score(tmp_path: Path) -> None:

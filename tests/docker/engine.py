@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.guard import COMPOSE_LABEL, containers_of, remove_project
+from tests.cleanup import COMPOSE_LABEL, containers_of, remove_project
 from tests.neo4j_servers import CHOICE, HOME, image_of, missing_in_docker
 
 ROOT = Path(__file__).parents[2]

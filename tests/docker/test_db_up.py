@@ -12,8 +12,8 @@ from graphwalk.stores.neo4j import server
 from graphwalk.stores.neo4j.local_server import answers_bolt
 from graphwalk.stores.neo4j.server import RELEASES
 from graphwalk.variables import Variables
+from tests.cleanup import remove_project
 from tests.docker.engine import NOTHING, graphwalk, keep_clear, left_of, need, volumes_in
-from tests.guard import remove_project
 from tests.neo4j_servers import free_port, settings_of
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1200)]

@@ -8,8 +8,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from neo4j import GraphDatabase
 
+from tests.cleanup import remove_project
 from tests.docker.engine import NOTHING, ROOT, SMALL, docker, left_of, need, new_project
-from tests.guard import remove_project
 from tests.neo4j_servers import free_port
 from tests.own_graph.mcp.servers import HttpServer, text_of
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from tests.cleanup import LABEL
 from tests.docker.engine import ROOT, docker, need
-from tests.guard import LABEL
 from tests.neo4j_servers import CHOICE, HOME
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cleanup import LABEL, containers_of
 from tests.docker.engine import ROOT, need
-from tests.guard import LABEL, containers_of
 from tests.neo4j_servers import HOME, RELEASES
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from graphwalk.runs.folder import RunFolder
-from tests.commands import graphwalk, start, wait
+from tests.forked_commands import graphwalk, start, wait
 from tests.models.server import Answer, ModelServer, Request, chat
 
 WALL_CLOCK = ("seconds", "seconds_per_question")

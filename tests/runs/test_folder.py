@@ -17,7 +17,7 @@ from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.shards import merge_runs
 from graphwalk.sanitise import Secrets
 from graphwalk.variables import Variables
-from tests.commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.models.server import Answer, ModelServer, chat
 from tests.runs.runs import experiment, start
 

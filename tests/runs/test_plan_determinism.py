@@ -11,7 +11,7 @@ import pytest
 
 
 def digests(seed: int, workers: int) -> str:
-    command = [sys.executable, "-m", "tests.made_digests", str(workers)]
+    command = [sys.executable, "-m", "tests.run_digests", str(workers)]
     environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 

@@ -12,7 +12,7 @@ from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.runs.folder import RunFolder
 from tests.analysis.page.browser import BROWSERS, Browser, find_browser
 from tests.cli.test_ask import FILMS
-from tests.commands import graphwalk
+from tests.forked_commands import graphwalk
 
 RUNS = Path(__file__).parents[2] / "data" / "runs"
 Change = Callable[[dict[str, Any]], dict[str, Any]]

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.own_graph.mcp.servers import variables
 
 

@@ -16,7 +16,7 @@ from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.encodings import decode_notes, next_pages, read_rows
 from graphwalk.variables import Variables
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.stores.neo4j.existing import OwnDatabase, call, find
 
 pytestmark = pytest.mark.neo4j

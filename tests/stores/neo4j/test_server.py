@@ -13,7 +13,7 @@ from graphwalk.stores.neo4j.loaded import db_clean, db_list, db_load
 from graphwalk.stores.neo4j.local_server import DEFAULT_PASSWORD, check_first_password
 from graphwalk.stores.neo4j.server import RELEASES, server_in
 from graphwalk.variables import Variables
-from tests.cli.test_commands import graphwalk as command
+from tests.forked_commands import graphwalk as command
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, free_port, quiet_settings, release_params
 
 

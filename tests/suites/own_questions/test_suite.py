@@ -15,7 +15,7 @@ from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
-from tests.cli.test_commands import graphwalk
+from tests.forked_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import records, start
 

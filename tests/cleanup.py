@@ -1,6 +1,6 @@
 """Clears up after a test run, however it ends: a small process that waits until the run is gone.
 
-    python -m tests.guard FOLDER VARIABLE
+    python -m tests.cleanup FOLDER VARIABLE
 
 Its input is a pipe that only the run holds open. When that ends, every process that was started below the run (whose
 environment has FOLDER in VARIABLE) is ended, the containers that it started are removed, and the folder too.
@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
@@ -21,16 +21,18 @@ LABEL = "graphwalk.tests"
 COMPOSE_LABEL = "com.docker.compose.project"
 
 
-def start_guard(folder: Path, variable: str) -> "subprocess.Popen[bytes]":
-    """The guard of a run, outside its session, so that no signal to the run reaches it."""
-    without = {name: value for name, value in os.environ.items() if name not in (variable, "TMPDIR")}
-    words = [sys.executable, "-m", "tests.guard", str(folder), variable]
+def start_cleanup(folder: Path, variable: str) -> "subprocess.Popen[bytes]":
+    """Start the process that waits, outside the session of the run, so that no signal to the run reaches it."""
+    environment = dict(os.environ)
+    environment.pop(variable, None)  # else it would end itself
+    environment.pop("TMPDIR", None)
+    words = [sys.executable, "-m", "tests.cleanup", str(folder), variable]
     root = Path(__file__).parents[1]
-    return subprocess.Popen(words, stdin=subprocess.PIPE, env=without, cwd=root, start_new_session=True)
+    return subprocess.Popen(words, stdin=subprocess.PIPE, env=environment, cwd=root, start_new_session=True)
 
 
 def started_below(folder: str, variable: str) -> list[psutil.Process]:
-    """The processes that have the folder in their environment; those of other users cannot be read, nor be ours."""
+    """Return the processes that have the folder in their environment; those of other users cannot be read, nor be ours."""
     processes = []
     for process in psutil.process_iter():
         try:
@@ -43,24 +45,25 @@ def started_below(folder: str, variable: str) -> list[psutil.Process]:
 
 def clear_up(folder: str, variable: str) -> None:
     """End what was started, and what that starts in the meantime, then remove the folder."""
-    while left := started_below(folder, variable):
-        for process in left:
-            try:
+    while processes := started_below(folder, variable):
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
                 process.kill()
-            except psutil.NoSuchProcess:
-                continue
-        if psutil.wait_procs(left, _WAIT_SECONDS)[1]:
+        _, alive = psutil.wait_procs(processes, _WAIT_SECONDS)
+        if alive:
             break
+
     containers = containers_of(Path(folder))
     if containers.exists():
         remove_containers(f"{LABEL}={folder}")
         for project in containers.read_text().split():
             remove_project(project)
+
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def containers_of(folder: Path) -> Path:
-    """A file that exists once the run starts containers; it lists its Compose projects."""
+    """Return a file that exists once the run starts containers; it lists its Compose projects."""
     return folder / "containers"
 
 
@@ -69,7 +72,8 @@ def remove_containers(label: str) -> None:
     import docker  # takes 0.3 s
 
     with closing(docker.from_env()) as client:
-        for container in client.containers.list(all=True, filters={"label": label}, ignore_removed=True):
+        containers = client.containers.list(all=True, filters={"label": label}, ignore_removed=True)
+        for container in containers:
             container.remove(force=True, v=True)
 
 
@@ -87,5 +91,5 @@ def remove_project(name: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.stdin.buffer.read()
+    sys.stdin.buffer.read()  # returns when the run has ended
     clear_up(sys.argv[1], sys.argv[2])

@@ -1,4 +1,8 @@
-"""`graphwalk WORDS` as a process of its own, forked from one that has imported what commands need: it starts at once."""
+"""`graphwalk WORDS` as a process of its own that starts at once.
+
+The imports of a command take a second. One process, the fork server of `multiprocessing`, makes them once
+(`tests.command_imports`); each command is a fork of it.
+"""
 
 import os
 import subprocess
@@ -11,24 +15,34 @@ from pathlib import Path
 
 _SECONDS = 120
 _FORKS = get_context("forkserver")
-_FORKS.set_forkserver_preload(["tests.preloaded"])
+_FORKS.set_forkserver_preload(["tests.command_imports"])
 
 
 def graphwalk(
     *words: object, folder: Path | None = None, typed: str | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in `folder` with `typed` as its input, without keys and databases of this machine."""
-    hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))}
-    given = {name: value for name, value in os.environ.items() if name not in hidden}
-    with tempfile.TemporaryDirectory() as files:
-        streams = [Path(files, name) for name in ("stdin", "stdout", "stderr")]
-        for stream in streams:
-            stream.write_text((typed or "") if stream is streams[0] else "", encoding="utf-8")
-        environment = {**given, "NO_COLOR": "1", "COLUMNS": "100", **variables}
-        process = start(words, environment, folder or Path.cwd(), streams)
+    environment = {"NO_COLOR": "1", "COLUMNS": "100"}
+    for name, value in os.environ.items():
+        if not is_key_or_database(name):
+            environment.setdefault(name, value)
+    environment.update(variables)
+
+    with tempfile.TemporaryDirectory() as name:
+        stdin, stdout, stderr = (Path(name, stream) for stream in ("stdin", "stdout", "stderr"))
+        stdin.write_text(typed or "", encoding="utf-8")
+        stdout.touch()
+        stderr.touch()
+        process = start(words, environment, folder or Path.cwd(), [stdin, stdout, stderr])
         code = wait(process)
-        stdout, stderr = (stream.read_text(encoding="utf-8") for stream in streams[1:])
-    return subprocess.CompletedProcess(["graphwalk", *words], code, stdout, stderr)
+        output = stdout.read_text(encoding="utf-8")
+        errors = stderr.read_text(encoding="utf-8")
+    return subprocess.CompletedProcess(["graphwalk", *words], code, output, errors)
+
+
+def is_key_or_database(variable: str) -> bool:
+    """True for a variable that would let a test use a paid model or a database of this machine's user."""
+    return variable.endswith("_API_KEY") or variable.startswith(("NEO4J_", "OPENAI_"))
 
 
 def start(
@@ -51,18 +65,23 @@ def wait(process: ForkServerProcess) -> int:
 
 
 def _run(words: list[str], environment: Mapping[str, str], folder: Path, streams: list[Path]) -> None:
-    """Become the command, with its streams, variables, folder and words."""
+    """Become the command: take its streams, variables, folder and words, then call what `graphwalk` calls."""
     os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(os.open(stream, os.O_RDWR), number)
     sys.stdin = os.fdopen(0, "r", closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", closefd=False)
+
     os.environ.clear()
     os.environ.update(environment)
-    tempfile.tempdir = None
+    tempfile.tempdir = None  # TMPDIR may be another folder now
     os.chdir(folder)
-    sys.path[:0] = [part for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part not in sys.path]
+    # Python reads PYTHONPATH when it starts; this process started with the one of the fork server.
+    for part in reversed(environment.get("PYTHONPATH", "").split(os.pathsep)):
+        if part not in sys.path:
+            sys.path.insert(0, part)
+
     sys.argv = ["graphwalk", *words]
     from graphwalk.cli import main
 
