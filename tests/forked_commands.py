@@ -69,9 +69,10 @@ def _run(words: list[str], environment: Mapping[str, str], folder: Path, streams
     os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(os.open(stream, os.O_RDWR), number)
-    sys.stdin = os.fdopen(0, "r", closefd=False)
-    sys.stdout = os.fdopen(1, "w", closefd=False)
-    sys.stderr = os.fdopen(2, "w", closefd=False)
+    encoding = environment.get("PYTHONIOENCODING")
+    sys.stdin = os.fdopen(0, "r", closefd=False, encoding=encoding)
+    sys.stdout = os.fdopen(1, "w", closefd=False, encoding=encoding)
+    sys.stderr = os.fdopen(2, "w", closefd=False, encoding=encoding, errors="backslashreplace")
 
     os.environ.clear()
     os.environ.update(environment)

@@ -9,41 +9,44 @@ from pathlib import Path
 import pytest
 
 from graphwalk.terminal import accept_any_text
+from tests.forked_commands import start, wait
 
-RUN = Path(__file__).parents[1] / "data" / "runs" / "questions"
+ROOT = Path(__file__).parents[2]
+RUN = ROOT / "tests" / "data" / "runs" / "questions"
+
+
+def started(folder: Path, output: Path, *words: object, encoding: str) -> int:
+    """Run a command whose output goes to a file that exists, and its errors to `folder`/stderr; return its exit code."""
+    errors = folder / "stderr"
+    errors.touch()
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "NO_COLOR": "1"}
+    return wait(start(words, environment, ROOT, [Path("/dev/null"), output, errors]))
 
 
 @pytest.mark.parametrize(
     "encoding", ["cp1252", *(pytest.param(name, marks=pytest.mark.extended) for name in ("ascii", "utf-8"))]
 )
-def test_a_table_in_a_pipe_is_utf_8(encoding: str) -> None:
-    command = [sys.executable, "-m", "graphwalk", "report", RUN]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "NO_COLOR": "1"}
-    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    table = ended.stdout.decode("utf-8")
+def test_a_table_in_a_pipe_is_utf_8(tmp_path: Path, encoding: str) -> None:
+    output = tmp_path / "stdout"
+    output.touch()
+    assert started(tmp_path, output, "report", RUN, encoding=encoding) == 0
+    table = output.read_text(encoding="utf-8")
     assert "──" in table
     assert "best constant answer" in table
 
 
-def test_an_error_in_a_pipe_is_utf_8() -> None:
-    command = [sys.executable, "-m", "graphwalk", "report", "läufe/日本"]
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
-    assert ended.returncode == 3
-    assert "läufe/日本" in ended.stderr.decode("utf-8")
-    assert b"Traceback" not in ended.stderr
+def test_an_error_in_a_pipe_is_utf_8(tmp_path: Path) -> None:
+    assert started(tmp_path, Path("/dev/null"), "report", "läufe/日本", encoding="ascii") == 3
+    errors = (tmp_path / "stderr").read_text(encoding="utf-8")
+    assert "läufe/日本" in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("words", [["report", str(RUN)], ["list", "experiments"]])
-def test_a_full_disk_under_the_output_is_one_message(words: list[str]) -> None:
-    with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "graphwalk", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
-    assert ended.returncode == 3
-    assert ended.stderr == (
+@pytest.mark.parametrize("words", [["report", RUN], ["list", "experiments"]])
+def test_a_full_disk_under_the_output_is_one_message(tmp_path: Path, words: list[object]) -> None:
+    assert started(tmp_path, Path("/dev/full"), *words, encoding="utf-8") == 3
+    assert (tmp_path / "stderr").read_text() == (
         "error: the output cannot be written: the disk is full\n  try: free some space, or choose another disk\n"
     )
 
