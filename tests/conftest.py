@@ -17,7 +17,7 @@ from graphwalk.variables import read_variables
 # No test may depend on how fast the machine is; one that hangs is ended by pytest. `make test` tries the same examples
 # each time, `make test-all` others and more (--hypothesis-profile random).
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much]}
-hypothesis_settings.register_profile("fixed", derandomize=True, max_examples=25, **_UNTIMED)
+hypothesis_settings.register_profile("fixed", derandomize=True, max_examples=15, **_UNTIMED)
 hypothesis_settings.register_profile("random", **_UNTIMED)
 hypothesis_settings.load_profile("fixed")
 pytest_plugins = ["tests.neo4j_servers"]
