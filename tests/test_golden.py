@@ -41,20 +41,27 @@ RUNS: dict[str, tuple[str, int | None, dict[str, Any]]] = {
 
 def digests(results: Iterable[ResultRecord]) -> dict[str, str]:
     """SHA-256 of each part of a run, whatever the order of its log and the time that it took."""
-    records = sorted(results, key=lambda r: (r["task_id"], r["model"], r["setting"], r["repeat"]))
-    parts = {
-        "tasks": [[r["task"], r["graph"]] for r in records],
-        "prompts": [r["trajectory"]["prompt"] for r in records],
-        "transcripts": [untimed(r["trajectory"]["turns"]) for r in records],
-        "scores": [[r["answer"], r["score"], r["exit_status"]] for r in records],
-    }
-    return {part: hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest() for part, held in parts.items()}
+    parts: dict[str, list[Any]] = {"tasks": [], "prompts": [], "transcripts": [], "scores": []}
+    for r in sorted(results, key=lambda r: (r["task_id"], r["model"], r["setting"], r["repeat"])):
+        parts["tasks"].append([r["task"], r["graph"]])
+        parts["prompts"].append(r["trajectory"]["prompt"])
+        parts["transcripts"].append(untimed(r["trajectory"]["turns"]))
+        parts["scores"].append([r["answer"], r["score"], r["exit_status"]])
+
+    by_part = {}
+    for part, content in parts.items():
+        text = json.dumps(content, sort_keys=True)
+        by_part[part] = hashlib.sha256(text.encode()).hexdigest()
+    return by_part
 
 
 def untimed(value: Any) -> Any:
+    """Return a value without the fields that hold wall time, at any depth."""
+    if isinstance(value, list):
+        return [untimed(item) for item in value]
     if isinstance(value, dict):
-        return {name: untimed(held) for name, held in value.items() if name not in WALL_CLOCK}
-    return [untimed(held) for held in value] if isinstance(value, list) else value
+        return {name: untimed(item) for name, item in value.items() if name not in WALL_CLOCK}
+    return value
 
 
 async def play(name: str, path: Path, workers: int = 8) -> RunFolder:
