@@ -50,13 +50,17 @@ class StatefulServer:
         if self.closes_after is not None and self.replies >= self.closes_after:
             return error(403, "this server is closed")
         messages = self.messages_of_model(request.body)
-        if any(message not in self._expected[turn] for turn, message in enumerate(messages)):
-            self.refusals.append(messages)
-            return error(self.refusal_status, self.words)
+        for turn, message in enumerate(messages):
+            if message not in self._expected[turn]:
+                self.refusals.append(messages)
+                return error(self.refusal_status, self.words)
+
         turn = len(messages)
         self.replies += 1
-        calls = [(f"call_{self.replies}_{n}", json.dumps({"thought": f"Turn {turn}."})) for n in range(CALLS[turn])]
-        body, expected = self.reply(f"Turn {turn}." if calls else ANSWER, calls)
+        text = f"Turn {turn}."
+        arguments = json.dumps({"thought": text})
+        calls = [(f"call_{self.replies}_{number}", arguments) for number in range(CALLS[turn])]
+        body, expected = self.reply(text if calls else ANSWER, calls)
         self._expected[turn].append(expected)
         return Answer(body)
 
@@ -108,12 +112,12 @@ class GroqServer(ChatServer):
         return {"reasoning": "Hm."}
 
     def returned(self, message: dict[str, Any]) -> dict[str, Any]:
-        calls = [
-            {name: value for name, value in call.items() if name != "extra_content"}
-            for call in message.get("tool_calls", ())
-        ]
-        plain = {"role": "assistant", "content": message["content"]}
-        return {**plain, "tool_calls": calls} if calls else plain
+        plain: dict[str, Any] = {"role": "assistant", "content": message["content"]}
+        for call in message.get("tool_calls", ()):
+            returned_call = dict(call)
+            returned_call.pop("extra_content", None)
+            plain.setdefault("tool_calls", []).append(returned_call)
+        return plain
 
 
 class TemplateServer(GroqServer):
@@ -130,7 +134,12 @@ class ResponsesServer(StatefulServer):
     spec, variable = "openai-responses/gpt-5.2", "OPENAI_BASE_URL"
 
     def messages_of_model(self, body: dict[str, Any]) -> list[Any]:
-        return [list(items) for of_model, items in groupby(body["input"], _is_of_model) if of_model]
+        """Items of the model that follow each other are one message; an item of the user or of a tool ends it."""
+        messages = []
+        for is_of_model, items in groupby(body["input"], _is_of_model):
+            if is_of_model:
+                messages.append(list(items))
+        return messages
 
     def reply(self, text: str, calls: list[tuple[str, str]]) -> tuple[dict[str, Any], Any]:
         body = responses(text, [("think", arguments) for _, arguments in calls])
@@ -141,7 +150,11 @@ class ResponsesServer(StatefulServer):
             item["call_id"] = call_id
         second = {**thought, "id": "rs_2", "encrypted_content": self.signature("second")}
         body["output"] = [thought, message, second, *functions]
-        expected = [{name: value for name, value in item.items() if name != "id"} for item in body["output"]]
+        expected = []
+        for item in body["output"]:
+            returned_item = dict(item)
+            returned_item.pop("id", None)
+            expected.append(returned_item)
         expected[1]["content"] = text
         return body, expected
 
