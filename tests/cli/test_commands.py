@@ -13,7 +13,8 @@ from tests.forked_commands import graphwalk
 
 
 def test_a_run_from_first_to_last(tmp_path: Path) -> None:
-    done = graphwalk("run", "quickstart", "--limit", 3, "--fail-under", 99, "--out", "first", folder=tmp_path)
+    words = ("run", "quickstart", "--graphs", 1, "--limit", 3, "--fail-under", 99)
+    done = graphwalk(*words, "--out", "first", folder=tmp_path)
     assert (done.returncode, "below 99" in done.stderr) == (5, True), done.stderr
     assert "scripted/expert" in done.stdout
     assert "9/9" in done.stderr
