@@ -80,21 +80,28 @@ def test_a_row_of_a_maze_is_its_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "suite",
-    [QUESTIONS, *(pytest.param(suite, marks=pytest.mark.extended) for suite in (MAZES, MAGMA))],
-    ids=lambda suite: str(suite["name"]),
+    ("suite", "workers"),
+    [
+        (QUESTIONS, 1),
+        pytest.param(QUESTIONS, 2, marks=pytest.mark.extended),
+        pytest.param(MAZES, 2, marks=pytest.mark.extended),
+        pytest.param(MAGMA, 2, marks=pytest.mark.extended),
+    ],
+    ids=["questions", "questions, two processes", "mazes", "magma"],
 )
-def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any]) -> None:
-    ways = ["io", "is"] if suite["name"] == "magma" else ["tools"]
-    (tmp_path / "one.yaml").write_text(json.dumps({"name": "traces", "suite": suite, "seed": 7, "settings": ways}))
+def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any], workers: int) -> None:
+    settings = ["io", "is"] if suite["name"] == "magma" else ["tools"]
+    experiment = tmp_path / "one.yaml"
+    experiment.write_text(json.dumps({"name": "traces", "suite": suite, "seed": 7, "settings": settings}))
     out = tmp_path / "chats.jsonl"
-    words = ("traces", tmp_path / "one.yaml", "--graphs", 2, "--out", out)
-    result = generate(*words, "--workers", 2)
+    result = generate("traces", experiment, "--graphs", 2, "--out", out, "--workers", workers)
     assert result.exit_code == 0, result.output
+
     field = {"questions": "graphs", "mazes": "mazes", "magma": "traces"}[suite["name"]]
-    many = {**suite, field: [{**entry, "count": 2} for entry in suite[field]]}
-    played = run(recorded(tmp_path / "run", many, seed=7, settings=ways))
+    two_graphs = [{**entry, "count": 2} for entry in suite[field]]
+    played = run(recorded(tmp_path / "run", {**suite, field: two_graphs}, seed=7, settings=settings))
     export_traces([played], tmp_path / "run.jsonl", TraceOptions(correct=True))
-    assert sorted(map(json.dumps, lines(out))) == sorted(map(json.dumps, lines(tmp_path / "run.jsonl")))
-    assert len(lines(out)) >= 2
-    assert check_splits([out])[0]["chat"] == len({json.dumps(line["messages"]) for line in lines(out)})
+    chats = lines(out)
+    assert sorted(map(json.dumps, chats)) == sorted(map(json.dumps, lines(tmp_path / "run.jsonl")))
+    assert len(chats) >= 2
+    assert check_splits([out])[0]["chat"] == len({json.dumps(chat["messages"]) for chat in chats})
