@@ -28,8 +28,11 @@ LARGE = GraphSpec(nodes=4000, labels=5, relationship_types=3, properties=2, valu
 
 def pairs(graph: PropertyGraph) -> list[tuple[str, int, int]]:
     """(type, source number, target number) of all relationships."""
-    tables = graph.relationship_tables
-    return [(t.type, *ends) for t in tables for ends in zip(t.sources.tolist(), t.targets.tolist(), strict=True)]
+    rows = []
+    for table in graph.relationship_tables:
+        for source, target in zip(table.sources.tolist(), table.targets.tolist(), strict=True):
+            rows.append((table.type, source, target))
+    return rows
 
 
 def test_same_bytes_in_every_release() -> None:
@@ -56,7 +59,10 @@ def test_missing_values_change_nothing_else() -> None:
 def test_every_graph_obeys_its_spec(spec: GraphSpec) -> None:
     graph = generate_graph(spec, 1)
     joined = pairs(graph)
-    label_of = {number: t.label for t in graph.node_tables for number in t.numbers.tolist()}
+    label_of = {}
+    for nodes in graph.node_tables:
+        for number in nodes.numbers.tolist():
+            label_of[number] = nodes.label
     spans: dict[str, set[tuple[str, str]]] = {}
     for type_, source, target in joined:
         spans.setdefault(type_, set()).add((label_of[source], label_of[target]))
@@ -103,16 +109,19 @@ def test_the_digest_knows_no_order_of_tables_pools_or_relationships() -> None:
         codes = np.where(column.codes == MISSING, MISSING, len(column.pool) - 1 - column.codes)
         return PropertyColumn(codes.astype(np.int32), (*column.pool[::-1], "unused"))
 
-    nodes = [replace(t, columns={n: turned(c) for n, c in reversed(t.columns.items())}) for t in graph.node_tables]
-    relationships = [
-        replace(
-            t,
-            sources=t.sources[::-1],
-            targets=t.targets[::-1],
-            columns={n: PropertyColumn(turned(c).codes[::-1], turned(c).pool) for n, c in t.columns.items()},
-        )
-        for t in graph.relationship_tables
-    ]
+    nodes = []
+    for table in graph.node_tables:
+        columns = {name: turned(column) for name, column in reversed(table.columns.items())}
+        nodes.append(replace(table, columns=columns))
+
+    relationships = []
+    for links in graph.relationship_tables:
+        columns = {}
+        for name, column in links.columns.items():
+            other_pool = turned(column)
+            columns[name] = PropertyColumn(other_pool.codes[::-1], other_pool.pool)
+        turned_links = replace(links, sources=links.sources[::-1], targets=links.targets[::-1], columns=columns)
+        relationships.append(turned_links)
     other = PropertyGraph(graph.keys, tuple(nodes[::-1]), tuple(relationships[::-1]))
     assert other.digest == graph.digest
 
@@ -156,16 +165,19 @@ def test_a_graph_of_short_names_has_the_relationships_of_the_other() -> None:
 
 def test_all_names_of_a_graph_are_distinct_whatever_their_case() -> None:
     graph = generate_graph(GraphSpec(preset="paper-500"), 5)
-    tables = [*graph.node_tables, *graph.relationship_tables]
-    names = [table.label for table in graph.node_tables] + [table.type for table in graph.relationship_tables]
-    for table in tables:
+    labels = [table.label for table in graph.node_tables]
+    types = [table.type for table in graph.relationship_tables]
+    properties = []
+    values = []
+    for table in (*graph.node_tables, *graph.relationship_tables):
         for name, column in table.columns.items():
-            names += [name, *(value for value in column.pool if isinstance(value, str))]
-    names += graph.keys
+            properties.append(name)
+            values += [value for value in column.pool if isinstance(value, str)]
+    names = [*labels, *types, *properties, *values, *graph.keys]
     assert len({name.lower() for name in names}) == len(names)
-    assert all(table.label == table.label.capitalize() for table in graph.node_tables)
-    assert all(table.type.isupper() for table in graph.relationship_tables)
-    assert all(name.islower() for table in tables for name in table.columns)
+    assert all(label == label.capitalize() for label in labels)
+    assert all(type_.isupper() for type_ in types)
+    assert all(name.islower() for name in properties)
 
 
 @pytest.mark.parametrize(
