@@ -66,7 +66,7 @@ def test_two_results_of_one_episode_are_refused_with_their_lines(run: Path) -> N
     assert log.read_bytes() == b"".join([*lines, lines[0]])
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("parquet", marks=pytest.mark.extended)])
 def test_a_full_disk_is_no_mistake_in_the_command(run: Path, tmp_path: Path, form: str) -> None:
     done = limited("export", form, str(run), "--out", str(tmp_path / "out"), size=100)
     assert (done.returncode, "free some space" in done.stderr) == (3, True), done.stderr
