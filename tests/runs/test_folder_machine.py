@@ -293,7 +293,14 @@ class RunFolderMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize(("sequences", "steps"), [(20, 3), pytest.param(10_000, 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("sequences", "steps"),
+    [
+        (8, 3),
+        pytest.param(40, 4, marks=pytest.mark.extended),
+        pytest.param(10_000, 5, marks=pytest.mark.slow),
+    ],
+)
 def test_no_sequence_loses_doubles_or_changes_anything(sequences: int, steps: int) -> None:
     # The phase that explains a failure would trace every line of every sequence.
     phases = (Phase.reuse, Phase.generate, Phase.shrink)
