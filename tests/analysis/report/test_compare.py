@@ -18,6 +18,8 @@ from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runs.folder import RunFolder
 from tests.runs.runs import rewrite
 
+SMALL = {"graphs": 2, "suite.graphs.*.nodes": 40}
+
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
@@ -27,7 +29,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def play(name: str, experiment: str = "quickstart", **how: Any) -> Path:
         if name not in runs:
             folder = tmp_path_factory.mktemp("runs") / name
-            runs[name] = graphwalk.run(experiment, **{"graphs": 2, **how}, out=folder).path
+            runs[name] = graphwalk.run(experiment, **{**SMALL, **how}, out=folder).path
         return runs[name]
 
     return play
@@ -143,6 +145,7 @@ def test_needed_calls_are_one_few_or_many(played: Callable[..., Path]) -> None:
         compare_runs([Path("tests/data/runs/magma")], by="calls")
 
 
+@pytest.mark.extended
 def test_the_split_tells_the_published_lead_of_one_kind() -> None:
     runs = [Path(f"results/walking-{name}-0.zip") for name in ("read", "walk")]
     text = as_text(compare_runs(runs, by="question"), width=200)
