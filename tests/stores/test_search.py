@@ -85,15 +85,19 @@ def test_rows_show_the_whole_value_and_count_relationships() -> None:
 
 
 def test_many_equal_values_are_ten_rows_in_the_order_of_their_keys() -> None:
-    nodes = [Node(f"n{i:04}", ("A" if i % 2 else "B",), {"genre": "noir"}) for i in reversed(range(3000))]
+    nodes = []
+    for number in reversed(range(3000)):
+        label = "A" if number % 2 else "B"
+        nodes.append(Node(f"n{number:04}", (label,), {"genre": "noir"}))
     index = SearchIndex(PropertyGraph.from_rows(nodes, []))
     assert [row["key"] for row in index.search("noir", None)] == [f"n{i:04}" for i in range(10)]
 
 
 @pytest.mark.parametrize("text", ["node number {}", "the node number {}, of many"])
 def test_whole_words_come_before_their_continuations(text: str) -> None:
-    numbers = [*range(50, 60), *range(500, 600), *range(5000, 6000), 5]
-    nodes = [Node(f"k{n}", ("A",), {"title": text.format(n) + " with a long end" * (n == 5)}) for n in numbers]
-    rows = SearchIndex(PropertyGraph.from_rows(nodes, [])).search(text.format(5), None)
-    assert rows[0]["key"] == "k5"
-    assert SearchIndex(PropertyGraph.from_rows(nodes, [])).search("k5", None)[0]["match"] == EQUAL
+    nodes = [Node("k5", ("A",), {"title": f"{text.format(5)} with a long end"})]
+    for number in (*range(50, 60), *range(500, 600), *range(5000, 6000)):
+        nodes.append(Node(f"k{number}", ("A",), {"title": text.format(number)}))
+    index = SearchIndex(PropertyGraph.from_rows(nodes, []))
+    assert index.search(text.format(5), None)[0]["key"] == "k5"
+    assert index.search("k5", None)[0]["match"] == EQUAL
