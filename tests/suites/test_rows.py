@@ -38,8 +38,10 @@ def test_values_compare_by_the_type_in_the_graph(held, same, others):
 
 def test_nan_in_the_target_leaves_the_other_numbers_their_order():
     fractions = [number + 0.3 for number in range(40)]
-    # Each NaN is an object of its own, at another address.
-    target = [{"p": value} for fraction in fractions for value in (fraction, float("nan"), float("inf"))]
+    target = []
+    for fraction in fractions:
+        # Each NaN is an object of its own, at another address.
+        target += [{"p": fraction}, {"p": float("nan")}, {"p": float("inf")}]
     answer = [{"p": fraction * (1 + 1e-13)} for fraction in fractions]
     assert [row["p"] for row in typed_rows(answer, target, ["p"])] == fractions
 
