@@ -21,12 +21,17 @@ NODE = re.compile(r"(?<!\w)\(\w*(?::`[^`]+`)*\)")
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.cypher is not None], ids=lambda tool: tool.name)
 def test_queries_quote_every_name_and_stay_in_their_graph(tool: Tool) -> None:
     for entity_type, switch in product(("node", "relationship"), (True, False)):
-        named = tool.with_role("label", "relationship_type", "direction", "entity_name", "property")
-        names = dict.fromkeys(named, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
-        switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), switch)
-        cypher = render_cypher(tool.cypher or "", {**names, **switches}, Dialect("gw_1"))
+        values: dict[str, str | bool] = {}
+        for name in tool.with_role("label", "relationship_type", "direction", "entity_name", "property"):
+            values[name] = "x y"
+        for name in tool.with_role("entity_type"):
+            values[name] = entity_type
+        for name in (*SWITCHES, *GRAPH_SWITCHES):
+            values[name] = switch
+        cypher = render_cypher(tool.cypher or "", values, Dialect("gw_1"))
         assert cypher.count("x y") == cypher.count("`x y`"), cypher
-        assert [node for node in NODE.findall(cypher) if "`gw_1`" not in node] == [], cypher
+        # "(n:`gw_1`:`x y`)"
+        assert all("`gw_1`" in node for node in NODE.findall(cypher)), cypher
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.name not in MAZE_TOOLS], ids=lambda tool: tool.name)
