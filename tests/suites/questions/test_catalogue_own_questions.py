@@ -43,8 +43,11 @@ async def test_from_the_file_to_the_report(place: Path) -> None:
     run = await graphwalk.arun(place / "mine.yaml", out=place / "run")
     own = [record for record in records(place / "run") if record["task"]["template"] == "dead_ends"]
     assert {record["model"] for record in own} == {"scripted/random"}, "without a Python part there is no expert"
-    assert {(record["task"]["oracles"], *record["task"]["computed"]) for record in own} == {(1, "total")}
-    assert sum("dead_ends has one oracle" in note for note in run.report()["notes"]) == 1
+    for record in own:
+        assert record["task"]["oracles"] == 1
+        assert list(record["task"]["computed"]) == ["total"]
+    notes = [note for note in run.report()["notes"] if "dead_ends has one oracle" in note]
+    assert len(notes) == 1
 
 
 def test_paths_are_relative_to_the_experiment(place: Path) -> None:
@@ -73,13 +76,18 @@ async def test_mistakes_that_only_the_engine_sees_name_the_file_too(
 
 
 class OtherStore(EmbeddedStore):
-    """Another engine, which loses rows of its own."""
+    """Another engine, which counts one too many."""
 
     kind = "other"
     in_process = False
 
     async def run(self, cypher: str, parameters: Any = None) -> list[Row]:
-        return [{name: value + 1 for name, value in row.items()} for row in await super().run(cypher, parameters)]
+        """Return the rows of the engine, with each number one too large."""
+        rows = await super().run(cypher, parameters)
+        for row in rows:
+            for name, value in row.items():
+                row[name] = value + 1
+        return rows
 
 
 async def test_two_engines_must_agree(place: Path) -> None:
