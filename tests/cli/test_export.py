@@ -22,7 +22,8 @@ def export(*words: object) -> Any:
 
 def test_traces_of_a_run_are_counted_and_splits_of_one_graph_are_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    words = ("run", "quickstart", "--graphs", "1", "--limit", "4", "-m", "scripted/expert", "-m", "scripted/flawed")
+    size = ("--graphs", "1", "-o", "suite.graphs.*.nodes=40", "--limit", "4")
+    words = ("run", "quickstart", *size, "-m", "scripted/expert", "-m", "scripted/flawed")
     assert CliRunner().invoke(app, [*words, "--out", str(run)]).exit_code == 0
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     written = export("traces", run, "--out", first, "--correct", "-m", "scripted/expert")
