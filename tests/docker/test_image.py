@@ -58,11 +58,11 @@ async def test_a_client_over_http_asks_the_neo4j_of_the_compose_profile(image: s
         driver.execute_query("CREATE (:Film {key: 'f1', title: 'Red Dust'})")
     docker(*compose, "--profile", "mcp", "up", "--detach", "--wait", **variables)
     for host in ("127.0.0.1", "localhost"):
-        server = HttpServer(f"http://{host}:{port}/mcp", TOKEN, None)  # type: ignore[arg-type]
+        server = HttpServer(f"http://{host}:{port}/mcp", TOKEN)
         async with server.client() as client:
             arguments = {"label": "Film", "property_name": "title", "property_value": "Red Dust"}
             assert "Red Dust" in text_of(await client.call_tool("get_node_by_property", arguments))
-    assert HttpServer(server.url, "another-token-1234", None).post().status_code == 401  # type: ignore[arg-type]
+    assert HttpServer(server.url, "another-token-1234").post().status_code == 401
 
     docker(*compose, "down", "--volumes", **variables)
     assert len(left_of(project)["containers"]) == 1  # the profile has to be named, as docker-compose.yml explains

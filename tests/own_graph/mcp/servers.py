@@ -1,11 +1,13 @@
 """`graphwalk mcp` as a real process, and the official client that talks to it."""
 
 import os
-import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +15,8 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+
+from tests.forked_commands import start, wait
 
 MODES: Sequence[Literal["legacy", "auto"]] = ("legacy", "auto")
 """The handshake that all clients know, and the newest form of the protocol."""
@@ -43,7 +47,6 @@ class HttpServer:
 
     url: str
     token: str
-    process: "subprocess.Popen[str]"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -62,25 +65,41 @@ class HttpServer:
             yield client
 
 
+@dataclass(frozen=True)
+class StartedServer(HttpServer):
+    """A server that this test started; `output` and `errors` are the files of its streams."""
+
+    process: ForkServerProcess
+    output: Path
+    errors: Path
+
+
 @contextmanager
-def over_http(*words: object, **own: str) -> Iterator[HttpServer]:
+def over_http(*words: object, **own: str) -> Iterator[StartedServer]:
     """A server at a free port, ended at the end."""
-    process = subprocess.Popen(
-        [*WORDS, "--transport", "http", "--port", "0", *map(str, words)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=variables(**own),
-    )
-    with process:
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "stdout")
+        errors = Path(folder, "stderr")
+        output.touch()
+        errors.touch()
+        command = ("mcp", "--transport", "http", "--port", 0, *words)
+        process = start(command, variables(**own), Path.cwd(), [Path(os.devnull), output, errors])
         try:
-            assert process.stderr is not None
-            url, token = (process.stderr.readline().split()[-1] for _ in range(2))
-            yield HttpServer(url, token, process)
+            url, token = _address_and_token(process, errors)
+            yield StartedServer(url, token, process, output, errors)
         finally:
             process.terminate()
-            process.communicate(timeout=60)
+            wait(process)
+
+
+def _address_and_token(process: ForkServerProcess, errors: Path) -> tuple[str, str]:
+    """Wait for the first two lines that a server prints, which end with its address and its token."""
+    while True:
+        lines = errors.read_text(encoding="utf-8").splitlines(keepends=True)
+        if len(lines) >= 2 and lines[1].endswith("\n"):
+            return lines[0].split()[-1], lines[1].split()[-1]
+        assert process.is_alive(), lines
+        time.sleep(0.01)
 
 
 def text_of(result: Any) -> str:

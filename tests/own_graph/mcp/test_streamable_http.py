@@ -1,10 +1,12 @@
 """Over HTTP: who may talk to it, how much, and how it ends."""
 
 import asyncio
+import os
 import signal
 import socket
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from graphwalk.own_graph import mcp
 from graphwalk.own_graph.mcp import MOST_CONNECTIONS
+from tests.forked_commands import wait
 from tests.own_graph.mcp.servers import HttpServer, over_http
 
 
@@ -131,10 +134,12 @@ def test_a_token_of_ones_own_is_not_shown(odd_file: Path) -> None:
     token = "a-token-of-my-own-1234"
     with over_http("--graph", odd_file, GRAPHWALK_MCP_TOKEN=token) as server:
         assert server.token == "$GRAPHWALK_MCP_TOKEN"
-        with_token = HttpServer(server.url, token, server.process)
+        with_token = replace(server, token=token)
         assert (with_token.post().status_code, server.post().status_code) == (200, 401)
-        server.process.send_signal(signal.SIGINT)
-        out, errors = server.process.communicate(timeout=60)
-        assert (server.process.returncode, out) == (130, "")
+        assert server.process.pid is not None
+        os.kill(server.process.pid, signal.SIGINT)
+        assert wait(server.process) == 130
+        assert server.output.read_text() == ""
+        errors = server.errors.read_text()
         assert token not in errors
         assert "Traceback" not in errors
