@@ -53,24 +53,35 @@ def test_the_fields_are_those_of_the_paper(fact: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("fact", [fact for fact in FACTS if "has" in fact], ids=lambda fact: fact["says"])
 def test_texts_have_the_information_of_the_paper_and_no_more(fact: dict[str, Any]) -> None:
-    prompts = shipped_prompts("paper")
-    values = {"name": "Zorep", "names": ["Mubo"], "close": ["Mubo"], "more": 0, "entity": "Mubo"}
-    if "tool" in fact:
-        text = " ".join((TOOLS / f"{fact['tool']}.yaml").read_text(encoding="utf-8").split())
-    elif "wording" in fact:
-        (text,) = next(kind for kind in choose_kinds() if kind.name == fact["wording"]).other_wordings["paper"]
-    else:
-        text = prompts.files[fact["prompt"]] if "prompt" in fact else prompts.message(fact["message"], **values)
+    text = text_of(fact)
     assert [part for part in fact["has"] if not re.search(part, text)] == []
     assert [part for part in fact["lacks"] if re.search(part, text)] == []
 
 
+def text_of(fact: dict[str, Any]) -> str:
+    """Return the text that a fact is about: of a tool, a question, a prompt or a message."""
+    if "tool" in fact:
+        file = TOOLS / f"{fact['tool']}.yaml"
+        return " ".join(file.read_text(encoding="utf-8").split())
+    if "wording" in fact:
+        (kind,) = choose_kinds([fact["wording"]])
+        (wording,) = kind.other_wordings["paper"]
+        return wording
+    prompts = shipped_prompts("paper")
+    if "prompt" in fact:
+        return prompts.files[fact["prompt"]]
+    values: dict[str, Any] = {"name": "Zorep", "names": ["Mubo"], "close": ["Mubo"], "more": 0, "entity": "Mubo"}
+    return prompts.message(fact["message"], **values)
+
+
 @pytest.mark.parametrize("kind", choose_kinds(), ids=lambda kind: str(kind.name))
 def test_the_target_is_the_query_of_table_6(kind: Any) -> None:
-    fact = next(fact for fact in FACTS if fact.get("question") == kind.name)
-    template = kind
-    names = {name: NAMES[name] for name in (*template.parameters, "answer_properties") if name in NAMES}
-    text = render_cypher(template.cypher, {**names, "paper": True}).replace("`", "").replace("{ ", "{")
+    (fact,) = [fact for fact in FACTS if fact.get("question") == kind.name]
+    values: dict[str, Any] = {"paper": True, "answer_properties": NAMES["answer_properties"]}
+    for parameter in kind.parameters:
+        if parameter in NAMES:  # the others are values of properties
+            values[parameter] = NAMES[parameter]
+    text = render_cypher(kind.cypher, values).replace("`", "").replace("{ ", "{")
     assert " ".join(text.split()) == fact["cypher"]
 
 
@@ -148,15 +159,17 @@ def negations(tmp_path: Path, **suite: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.extended
 def test_drawing_as_in_the_paper_keeps_negations_that_exclude_nothing(tmp_path: Path) -> None:
-    def excludes_nothing(task: dict[str, Any]) -> bool:
-        without = task["cypher"].replace("<> $excluded_value", "IS NOT NULL")
-        parameters = {"node_value": task["cypher_parameters"]["node_value"]}
-        return len(stores[task["graph_digest"]].run(without, parameters)) == task["gold_size"]
-
     stores = {}
     for index in range(2):
         graph = graphwalk.generate_graph("paper-100", seed=0, index=index)
         stores[graph.digest] = graphwalk.open_store(graph)
+
+    def excludes_nothing(task: dict[str, Any]) -> bool:
+        without = task["cypher"].replace("<> $excluded_value", "IS NOT NULL")
+        parameters = {"node_value": task["cypher_parameters"]["node_value"]}
+        rows = stores[task["graph_digest"]].run(without, parameters)
+        return len(rows) == task["gold_size"]
+
     ours = negations(tmp_path / "ours")
     paper = negations(tmp_path / "paper", **{"suite.drawing": "answerable"})
     assert not any(map(excludes_nothing, ours))
