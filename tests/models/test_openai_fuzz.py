@@ -77,7 +77,9 @@ async def _twice(model: Model) -> None:
         str(error).encode("utf-8", "surrogatepass")
 
 
-@pytest.mark.parametrize("examples", [100, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "examples", [40, pytest.param(200, marks=pytest.mark.extended), pytest.param(5000, marks=pytest.mark.slow)]
+)
 def test_any_reply_is_survived(examples: int) -> None:
     with asyncio.Runner() as runner:
         server = ModelServer(record=False)
