@@ -30,8 +30,8 @@ def server(request: pytest.FixtureRequest) -> StatefulServer:
 
 def asked(server: StatefulServer, **flags: Any) -> AnyExperiment:
     """One task, so that the plan is made fast, and several episodes of it."""
-    one = {"suite.questions": ["node_count"], "repeats": EPISODES}
-    return experiment(models=[server.spec], **{**FAST, **one, **flags})
+    fields = {"suite.questions": ["node_count"], "repeats": EPISODES, **FAST}
+    return experiment(models=[server.spec], **{**fields, **flags})
 
 
 def last(folder: Path) -> list[dict[str, Any]]:
@@ -46,16 +46,20 @@ def statuses(folder: Path) -> set[str]:
 
 def states(folder: Path) -> list[list[Any]]:
     """Return the state in each of the model's messages, by episode."""
-    turns = [record["trajectory"]["turns"] for record in last(folder)]
-    return [[turn["message"].get("provider_state") for turn in episode] for episode in turns]
+    by_episode = []
+    for record in last(folder):
+        turns = record["trajectory"]["turns"]
+        by_episode.append([turn["message"].get("provider_state") for turn in turns])
+    return by_episode
 
 
 def received(folder: Path) -> list[str]:
     """The states in the reply cache, sorted."""
-    lines = (folder / "replies.jsonl").read_bytes().splitlines()
-    return sorted(
-        json.dumps(json.loads(line)["reply"]["message"].get("provider_state"), sort_keys=True) for line in lines
-    )
+    texts = []
+    for line in (folder / "replies.jsonl").read_bytes().splitlines():
+        message = json.loads(line)["reply"]["message"]
+        texts.append(json.dumps(message.get("provider_state"), sort_keys=True))
+    return sorted(texts)
 
 
 async def test_a_run_is_answered_verified_and_rescored(server: StatefulServer, tmp_path: Path) -> None:
