@@ -8,8 +8,11 @@ from tests.runs.runs import Notes, experiment, resume, start
 
 
 def of(*servers: ModelServer) -> Variables:
-    addresses = {f"SERVER{n}_BASE_URL": server.url for n, server in enumerate(servers)}
-    return Variables({**addresses, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
+    values = {}
+    for number, server in enumerate(servers):
+        values[f"SERVER{number}_BASE_URL"] = server.url
+        values[f"SERVER{number}_API_KEY"] = "key-of-the-test"
+    return Variables(values)
 
 
 def answer(request: Request) -> Answer:
