@@ -87,9 +87,12 @@ def responses(text: str | None = None, calls: Sequence[tuple[str, Any]] = (), **
 
 def stream(*events: Any, done: bool = True) -> Answer:
     """Server-Sent Events, after a comment; `done`: a last line ends the stream."""
-    lines = [": hello\r\n\r\n", *(f"data: {json.dumps(event)}\n\n" for event in events)]
-    end = ["data: [DONE]\n\n"] if done else []
-    return Answer("".join([*lines, *end]).encode(), headers={"content-type": "text/event-stream"})
+    text = ": hello\r\n\r\n"
+    for event in events:
+        text += f"data: {json.dumps(event)}\n\n"
+    if done:
+        text += "data: [DONE]\n\n"
+    return Answer(text.encode(), headers={"content-type": "text/event-stream"})
 
 
 def error(status: int, message: str = "no", code: str | None = None, **headers: str) -> Answer:
