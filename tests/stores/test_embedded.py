@@ -34,9 +34,14 @@ def test_any_graph_is_held_as_shown_and_what_tools_show_is_found(graph: Property
 
 
 def ring(nodes: int) -> PropertyGraph:
-    keys = [f"k{i}" for i in range(nodes)]
-    pairs = [(k, keys[(i + step) % nodes]) for i, k in enumerate(keys) for step in (1, 2, 3)]
-    return PropertyGraph.from_rows([Node(k, ("A",), {}) for k in keys], [Relationship("R", a, b, {}) for a, b in pairs])
+    """Nodes in a circle, each joined to the next three."""
+    keys = [f"k{number}" for number in range(nodes)]
+    relationships = []
+    for number, key in enumerate(keys):
+        for step in (1, 2, 3):
+            target = keys[(number + step) % nodes]
+            relationships.append(Relationship("R", key, target, {}))
+    return PropertyGraph.from_rows([Node(key, ("A",), {}) for key in keys], relationships)
 
 
 async def test_a_long_query_ends_in_time_and_lets_others_run() -> None:
