@@ -35,11 +35,15 @@ def keys(*names):
 
 def score(question, answer, *shown, setting="tools", **how):
     """`shown`: rows with keys of nodes that a tool gives back, which all have the value that is asked for."""
-    found = [
-        [{"label": "L", "properties": {"key": key, "p": 1}} for row in rows for key in row.values()] for rows in shown
-    ]
-    turns = [tool_turn(seen(call(number, value=number), rows)) for number, rows in enumerate(found)]
-    trajectory = episode(*turns, answer=answer if isinstance(answer, str) else json.dumps(answer), **how)
+    turns = []
+    for number, rows in enumerate(shown):
+        nodes = []
+        for row in rows:
+            for key in row.values():
+                nodes.append({"label": "L", "properties": {"key": key, "p": 1}})
+        turns.append(tool_turn(seen(call(number, value=number), nodes)))
+    reply = answer if isinstance(answer, str) else json.dumps(answer)
+    trajectory = episode(*turns, answer=reply, **how)
     return explained_score(question, setting, trajectory, question.read(trajectory.reply))
 
 
