@@ -24,10 +24,13 @@ def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def old_python() -> str | None:
     """Return a Python of this machine that is too old, if there is one."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    versions = ("3.10", "3.9", "3.8")
-    places = [str(path) for version in versions for path in pyenv.glob(f"{version}.*/bin/python{version}")]
-    on_path = [place for version in versions if (place := shutil.which(f"python{version}")) and "shims" not in place]
-    return next(iter([*places, *on_path]), None)
+    for version in ("3.10", "3.9", "3.8"):
+        for path in pyenv.glob(f"{version}.*/bin/python{version}"):
+            return str(path)
+        on_path = shutil.which(f"python{version}")
+        if on_path and "shims" not in on_path:  # pyenv's shims start no Python that is not chosen
+            return on_path
+    return None
 
 
 def test_an_old_python_is_refused_before_anything_is_installed(tmp_path: Path) -> None:
