@@ -26,9 +26,10 @@ once_per_example = settings(max_examples=10, deadline=None, suppress_health_chec
 
 
 def content(path: Path) -> dict[str, bytes]:
-    """The bytes of a file, or of all files in a folder."""
-    files = path.iterdir() if path.is_dir() else [path]
-    return {file.name if path.is_dir() else "": file.read_bytes() for file in files}
+    """The bytes of a file, or of all files in a folder by name."""
+    if path.is_dir():
+        return {file.name: file.read_bytes() for file in path.iterdir()}
+    return {"": path.read_bytes()}
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
