@@ -19,9 +19,16 @@ pytestmark = pytest.mark.neo4j
 
 def chain(nodes: int) -> PropertyGraph:
     """Nodes in a row, each joined to the next by two relationships."""
-    keys = [f"n{i}" for i in range(nodes)]
-    steps = [Relationship(t, a, b, {"number": i}) for t in "RS" for i, (a, b) in enumerate(pairwise(keys))]
-    return PropertyGraph.from_rows([Node(k, ("A" if k[-1] in "02468" else "B",), {}) for k in keys], steps)
+    keys = [f"n{number}" for number in range(nodes)]
+    rows = []
+    for number, key in enumerate(keys):
+        label = "B" if number % 2 else "A"
+        rows.append(Node(key, (label,), {}))
+    steps = []
+    for type_ in ("R", "S"):
+        for number, (source, target) in enumerate(pairwise(keys)):
+            steps.append(Relationship(type_, source, target, {"number": number}))
+    return PropertyGraph.from_rows(rows, steps)
 
 
 @pytest.fixture
