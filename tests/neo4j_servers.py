@@ -71,10 +71,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the server that tests will need while others run: it takes half a minute."""
-    first = getattr(session.config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
-    given = [value for item in session.items if hasattr(item, "callspec") for value in item.callspec.params.values()]
-    if first and not session.config.option.collectonly:
-        for release in filter(given.count, RELEASES if GIVEN not in RELEASE_NAMES else ()):
+    worker = getattr(session.config, "workerinput", {"workerid": "gw0"})["workerid"]
+    if worker != "gw0" or session.config.option.collectonly or GIVEN in RELEASE_NAMES:
+        return
+    parameters = set()
+    for item in session.items:
+        if hasattr(item, "callspec"):
+            parameters.update(value for value in item.callspec.params.values() if isinstance(value, str))
+    for release in RELEASES:
+        if release in parameters:
             Thread(target=_start_server, args=(Path(os.environ[HOME]) / release, release), daemon=True).start()
 
 
