@@ -78,5 +78,9 @@ async def digest_of(store: GraphStore, variables: Variables | None) -> str:
 
 
 def _hash(parts: list[list[Any]]) -> str:
-    lines = [sorted(json.dumps(row, sort_keys=True, default=str) for row in part) for part in parts]
+    """Return the SHA-256 of the rows of several queries, whatever the order of the rows of one."""
+    lines = []
+    for rows in parts:
+        texts = [json.dumps(row, sort_keys=True, default=str) for row in rows]
+        lines.append(sorted(texts))
     return hashlib.sha256(json.dumps(lines).encode()).hexdigest()
