@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,15 @@ def test_every_function_that_contributing_names_is_in_its_file() -> None:
 )
 def test_every_command_that_a_page_names_has_its_options(page: Path) -> None:
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
-    commands: Any = get_command(app)
     lines = COMMAND.findall(text)
-    assert not [line for line in lines if commands.get_command(None, line.split()[0]) is None]
+    assert not [line for line in lines if all_commands().get_command(None, line.split()[0]) is None]
     assert not [line for line in lines if not _options_of(line) <= _options_that_exist(line)]
+
+
+@cache
+def all_commands() -> Any:
+    """Return the group of all commands, which takes a while to build."""
+    return get_command(app)
 
 
 def _options_of(line: str) -> set[str]:
@@ -73,7 +79,7 @@ def _options_of(line: str) -> set[str]:
 
 def _options_that_exist(line: str) -> set[str]:
     """Return the options of the command that a line begins with; `db up` is a command in a group."""
-    command: Any = get_command(app)
+    command = all_commands()
     for word in line.split():
         is_group = hasattr(command, "get_command")
         inner = command.get_command(None, word) if is_group else None
