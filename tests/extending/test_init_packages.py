@@ -5,13 +5,16 @@ import pytest
 from tests.extending.packages import Place
 
 
-@pytest.mark.parametrize("kind", ["suite", "store", "backend"])
-def test_a_new_package_passes_its_test(kind: str, place: Place) -> None:
-    done = place.graphwalk("init", "mine", f"--{kind}", "demo")
-    assert done.returncode == 0, done.stderr
-    place.install(place.folder / "mine")
-    done = place.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "mine")
+def test_new_packages_pass_their_tests(place: Place) -> None:
+    kinds = ("suite", "store", "backend")
+    for kind in kinds:
+        done = place.graphwalk("init", kind, f"--{kind}", f"my_{kind}")
+        assert done.returncode == 0, done.stderr
+        place.install(place.folder / kind)
+    done = place.python("-m", "pytest", "-v", "-p", "no:cacheprovider", *kinds)
     assert done.returncode == 0, done.stdout
+    for kind in kinds:
+        assert f"test_my_{kind}.py" in done.stdout
 
 
 def test_a_new_suite_runs(place: Place) -> None:
