@@ -1,6 +1,6 @@
 """Data sets: distinct, split for ever, the same for the same seed, fast; networkx confirms them."""
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -18,26 +18,24 @@ def traces_of(seed: int = 3, **fields: Any) -> list[MagmaTrace]:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_papers_splits_have_no_data_point_twice(algorithm: str) -> None:
-    for n, counts in ((5, (800, 112, 112)), (6, (1000, 125, 125))):
-        drawn = [
-            list(instances(MagmaSpec(algorithm=algorithm, nodes=n, count=count, split=split), 1))
-            for split, count in zip(SPLITS, counts, strict=True)
-        ]
-        assert tuple(map(len, drawn)) == counts
-        assert len({instance for split in drawn for instance in split}) == sum(counts)
+    for nodes, counts in ((5, (800, 112, 112)), (6, (1000, 125, 125))):
+        distinct = set()
+        for split, count in zip(SPLITS, counts, strict=True):
+            spec = MagmaSpec(algorithm=algorithm, nodes=nodes, count=count, split=split)
+            drawn = list(instances(spec, 1))
+            assert len(drawn) == count
+            distinct.update(drawn)
+        assert len(distinct) == sum(counts)
 
 
 def test_no_graph_of_a_split_is_in_another_whatever_seed_source_and_weights() -> None:
-    edges = {
-        split: {
-            (i.n, i.edges)
-            for seed in (1, 2)
-            for n in (4, 5, 6)
-            for i in instances(MagmaSpec(algorithm="bfs", nodes=n, count=25, split=split), seed)
-        }
-        for split in SPLITS
-    }
-    assert all(not edges[a] & edges[b] for a, b in combinations(SPLITS, 2))
+    graphs: dict[str, set[Any]] = {split: set() for split in SPLITS}
+    for split, seed, nodes in product(SPLITS, (1, 2), (4, 5, 6)):
+        spec = MagmaSpec(algorithm="bfs", nodes=nodes, count=25, split=split)
+        for instance in instances(spec, seed):
+            graphs[split].add((instance.n, instance.edges))
+    for one, other in combinations(SPLITS, 2):
+        assert not graphs[one] & graphs[other]
 
 
 @pytest.mark.parametrize("nodes", [5, 15])
@@ -52,9 +50,16 @@ def test_one_line_of_a_data_set() -> None:
     record = traces_of(algorithm="dijkstra", nodes=4, count=1)[0].as_json()
     steps, final = record.pop("steps"), record.pop("final")
     assert record == {
-        **{"algorithm": "dijkstra", "n": 4, "p": 0.5, "seed": 3, "split": "test", "index": 0},
-        **{"trace_id": "dijkstra-n4-p0.5-test-s3-0", "edges": [[0, 1], [0, 2], [0, 3], [1, 3], [2, 3]]},
-        **{"weights": [9.0, 10.0, 5.0, 9.0, 6.0], "source": 0},
+        "algorithm": "dijkstra",
+        "n": 4,
+        "p": 0.5,
+        "seed": 3,
+        "split": "test",
+        "index": 0,
+        "trace_id": "dijkstra-n4-p0.5-test-s3-0",
+        "edges": [[0, 1], [0, 2], [0, 3], [1, 3], [2, 3]],
+        "weights": [9.0, 10.0, 5.0, 9.0, 6.0],
+        "source": 0,
     }
     assert [step["hint"]["visited"] for step in steps] == [[], [0], [0, 3], [0, 1, 3]]
     assert steps[-1]["answer"] == final == [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]]
