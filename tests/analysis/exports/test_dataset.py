@@ -51,7 +51,9 @@ def test_the_rows_are_the_tasks_of_an_episode(tmp_path: Path, suite: str) -> Non
     assert export(file, "--out", out).exit_code == 0
     configs = {config["config_name"]: config["data_files"] for config in front(out)["configs"]}
     graphs = read_parquet(out / configs.pop("graphs")[0]["path"]).to_dicts()
-    rows = [row for files in configs.values() for row in read_parquet(out / files[0]["path"]).to_dicts()]
+    rows = []
+    for files in configs.values():
+        rows += read_parquet(out / files[0]["path"]).to_dicts()
     (played_by,) = re.findall(r"inspect eval graphwalk_inspect/(\w+) ", (out / "README.md").read_text())
     assert f'\n{played_by} = _task_of("{played_by}", ' in INSPECT_TASKS.read_text()
     expected = asyncio.run(episodes_of(file))
@@ -59,8 +61,9 @@ def test_the_rows_are_the_tasks_of_an_episode(tmp_path: Path, suite: str) -> Non
     assert len(by_name) == len(rows) == len(expected) > 0
     for episode in expected:
         row = by_name[episode.task.task_id, episode.planned.key.setting]
-        assert row["prompt"] == [{"role": m.role, "content": m.content} for m in episode.prompt]
-        assert [tool["function"]["name"] for tool in json.loads(row["tools"])] == [spec.name for spec in episode.tools]
+        assert row["prompt"] == [{"role": message.role, "content": message.content} for message in episode.prompt]
+        names = [tool["function"]["name"] for tool in json.loads(row["tools"])]
+        assert names == [spec.name for spec in episode.tools]
         assert json.loads(row["task"]) == episode.task.model_dump(mode="json")
         assert json.loads(row["target"]) == json.loads(row["task"])["gold"]
         assert row["canary"] in (out / "README.md").read_text()
