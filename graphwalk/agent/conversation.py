@@ -15,7 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from graphwalk.agent.prompt import AnswerForm, Prompt
 from graphwalk.config.agent import AgentConfig, Limits
@@ -66,7 +66,7 @@ class Conversation:
 
     def continued(self, turns: Sequence[Turn]) -> "Conversation":
         """Return the conversation after turns that are in a log or a history."""
-        return self._next(turns=tuple(turns))
+        return self._after(tuple(turns))
 
     @classmethod
     def before_turn(cls, number: int, trajectory: Trajectory, config: AgentConfig) -> "Conversation":
@@ -152,24 +152,25 @@ class Conversation:
         text = message.content or ""
         forced = self.limit is not None
         turn = Turn(message, reply.usage, reply.finish_reason, reply.seconds, forced=forced)
+        turns = (*self.turns, turn)
 
         if forced:
-            return self._with(turn, exit_status=self.limit)
+            return self._after(turns, self.limit)
         if message.tool_calls and self.prompt.toolbox is not None:
-            return self._with(turn)
+            return self._after(turns)
 
         nudge = self._nudge_after(text)
         if nudge is not None:
-            return self._with(replace(turn, next_user=nudge, nudged=True))
+            return self._after((*self.turns, replace(turn, next_user=nudge, nudged=True)))
 
         # <tool_call>{"name": "neighbours", …}</tool_call>, of a server that has no parser for the calls of its model
         if self.config.tool_protocol == "native" and is_call_as_text(message, self.tools):
-            return self._with(turn, exit_status=ExitStatus.NO_ANSWER, error=CALL_AS_TEXT)
+            return self._after(turns, ExitStatus.NO_ANSWER, CALL_AS_TEXT)
 
         follow_up = self._next_follow_up
         if follow_up is not None:
-            return self._with(replace(turn, next_user=follow_up))
-        return self._with(turn, exit_status=ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
+            return self._after((*self.turns, replace(turn, next_user=follow_up)))
+        return self._after(turns, ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
     def returned(self, results: Sequence[ToolResult], elapsed: float | None = None) -> "Conversation":
         """Return the conversation after the results of `calls` in their order. Refused calls get theirs here.
@@ -184,7 +185,7 @@ class Conversation:
         turn = replace(turn, results=tuple(all_results), elapsed_in_tools=elapsed)
 
         has_answer = any(result.final for result in all_results)
-        return self._next(turns=(*self.turns[:-1], turn), exit_status=ExitStatus.ANSWERED if has_answer else None)
+        return self._after((*self.turns[:-1], turn), ExitStatus.ANSWERED if has_answer else None)
 
     def failed(self, error: ModelError | StoreError) -> "Conversation":
         """Return the conversation ended by a failure of the model or the store."""
@@ -213,12 +214,11 @@ class Conversation:
         """The log of the conversation; while it lasts it has no answer."""
         return Trajectory(self.prompt.messages, self.turns, self.exit_status or ExitStatus.NO_ANSWER, self.error)
 
-    def _with(self, turn: Turn, **changes: Any) -> "Conversation":
-        return self._next(turns=(*self.turns, turn), **changes)
-
-    def _next(self, **changes: Any) -> "Conversation":
-        """Return the conversation with changes. Without tokens or dollars for another reply it ends."""
-        after = replace(self, **changes)
+    def _after(
+        self, turns: tuple[Turn, ...], exit_status: ExitStatus | None = None, error: str | None = None
+    ) -> "Conversation":
+        """Return the conversation after these turns. Without tokens or dollars for another reply it ends."""
+        after = replace(self, turns=turns, exit_status=exit_status, error=error)
         if after.next_step != "model":
             return after
         spent_limit = after._spent_limit
@@ -309,14 +309,14 @@ class Conversation:
         In a history that a user has edited, a call may lack its result, or a result its call.
         """
         calls = {call.id: call for call in turn.message.tool_calls}
+        unanswered = dict(calls)
         messages = []
         for result in turn.results:
             if result.call.id in calls:
+                unanswered.pop(result.call.id, None)
                 messages.append(result.message if are_whole else self._shortened(result))
-
-        answered = {result.call.id for result in turn.results}
-        unanswered = [call for id_, call in calls.items() if id_ not in answered]
-        messages.extend(result.message for result in self._refused(unanswered, Refusal("not_made")))
+        for result in self._refused(list(unanswered.values()), Refusal("not_made")):
+            messages.append(result.message)
         return messages
 
     def _shortened(self, result: ToolResult) -> Message:
