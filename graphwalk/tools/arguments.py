@@ -36,17 +36,16 @@ class CheckedArguments:
 
 def parse_arguments(tool: Tool, text: str) -> Arguments:
     """Return the JSON object in `text`, {} for empty text. Else raise ToolMistake "bad_json"."""
-    data: Any = None
     try:
         data = json.loads(text) if text.strip() else {}
+        if isinstance(data, dict):
+            return data
         reason = f"they are not an object but {_kind_in_words(data)}"
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at character {error.pos + 1}, so this is not JSON"
     except (RecursionError, ValueError):
         reason = "they are nested too deeply, or a number in them has too many digits"
-    if not isinstance(data, dict):
-        raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
-    return data
+    raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
 
 
 def check_shape(tool: Tool, arguments: Arguments) -> None:
