@@ -9,7 +9,7 @@ from graphwalk.models.tokens import count_tokens
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:
     """Return the schema in at most `agent.schema_tokens` tokens: complete, or as many names as fit."""
-    text = _whole_text(schema, agent)
+    text = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
     most = len(schema.nodes) + len(schema.relationships)
     while most > 0 and not _fits(text, agent):
         nodes = schema.nodes[:most]
@@ -20,7 +20,9 @@ def schema_text(schema: Schema, agent: AgentConfig) -> str:
 
 def schema_fits(schema: Schema, agent: AgentConfig) -> bool:
     """Return whether `schema_text` is the complete schema."""
-    return agent.schema_tokens is None or _fits(_whole_text(schema, agent), agent)
+    if agent.schema_tokens is None:
+        return True
+    return _fits(_render(schema.nodes, schema.relationships, schema, agent, whole=True), agent)
 
 
 def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str:
@@ -35,10 +37,6 @@ def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str
         if any(name in pair for pair in relationship.pairs):
             touching.append(relationship)
     return _render(labels, touching, schema, agent, whole=True)
-
-
-def _whole_text(schema: Schema, agent: AgentConfig) -> str:
-    return _render(schema.nodes, schema.relationships, schema, agent, whole=True)
 
 
 def _render(
