@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.errors import QueryLimitError, ToolMistake
@@ -183,20 +183,9 @@ class GraphToolbox:
             target[name] = checked.identifiers.get(name)
         cypher = self._store.render(tool.cypher or "", {**self._switches, **names})
 
-        rows: list[Row] = []
-        total: int | None = 0
-        exists = False
-        values = checked.values
-        for reading in _readings(checked.values):
-            if not all(is_storable(value) for value in reading.values()):
-                continue
-            rows, total = await self._store.first(
-                cypher, {**reading, **directions}, rows=rows_needed(agent, page), seconds=self._seconds
-            )
-            exists = bool(rows) or await self._exists(tool, checked.identifiers, reading)
-            if exists:
-                values = reading
-                break
+        reading = await self._first_reading(tool, cypher, checked, directions, page)
+        values = reading.values
+        rows = reading.rows
 
         tried: dict[str, Scalar] = {}
         notes = []
@@ -207,7 +196,7 @@ class GraphToolbox:
                 notes.append(self._text("retried", asked=asked, tried=value, **kinds))
                 tried[name] = value
         if not rows:
-            field = "empty" if exists and tool.empty else "no_match"
+            field = "empty" if reading.exists and tool.empty else "no_match"
             notes.append(tool.say(field, **{**self._switches, **names, **directions, **values}))
 
         for column in SWITCHES:
@@ -215,17 +204,33 @@ class GraphToolbox:
                 for row in rows:
                     row.pop(column, None)
 
-        is_whole = total == len(rows)
+        is_whole = reading.total == len(rows)
         if is_whole and (agent.call_seconds is None or len(rows) <= MOST_ROWS):
             rows = canonical_rows(rows)
         else:
             # A part of the rows keeps the order of the database, which the next pages continue.
             rows = [canonical_rows([row])[0] for row in rows]
 
-        visible, page_notes = page_of(rows, page, agent, total=total)
+        visible, page_notes = page_of(rows, page, agent, total=reading.total)
         content = encode_result(visible, notes + page_notes, agent.encoding)
-        least = len(rows) + 1 if total is None else total
+        least = len(rows) + 1 if reading.total is None else reading.total
         return ToolResult(call, content, rows=least, tried=tried or None, data=visible)
+
+    async def _first_reading(
+        self, tool: Tool, cypher: str, checked: CheckedArguments, directions: Mapping[str, str | None], page: int
+    ) -> "_Reading":
+        """Return the first reading of the values that some node has, else the values of the call, without rows."""
+        rows: list[Row] = []
+        total: int | None = 0
+        for values in _readings(checked.values):
+            if not all(is_storable(value) for value in values.values()):
+                continue
+            rows, total = await self._store.first(
+                cypher, {**values, **directions}, rows=rows_needed(self._agent, page), seconds=self._seconds
+            )
+            if rows or await self._exists(tool, checked.identifiers, values):
+                return _Reading(values, rows, total, exists=True)
+        return _Reading(checked.values, rows, total, exists=False)
 
     async def _exists(self, tool: Tool, identifiers: Mapping[str, str | None], values: Mapping[str, Scalar]) -> bool:
         """Return True if a node has the property value of a call; only asked for a tool with a text for this case."""
@@ -292,6 +297,16 @@ class GraphToolbox:
         for row in examples:
             rows.append({name: value for name, value in row.items() if self._switches.get(name, True)})
         return f"{text}\n{call}\n{encode_result(rows, (), self._agent.encoding)}"
+
+
+class _Reading(NamedTuple):
+    """The values that a query was run with, and what it returned."""
+
+    values: Mapping[str, Scalar]
+    rows: list[Row]
+    total: int | None
+    exists: bool
+    """Some node has the values, although there may be no rows for them."""
 
 
 def _readings(values: Mapping[str, Scalar]) -> Iterator[Mapping[str, Scalar]]:
