@@ -190,10 +190,10 @@ class GraphToolbox:
         tried: dict[str, Scalar] = {}
         notes = []
         for name, value in values.items():
-            asked = checked.values[name]
-            if value is not asked:
-                kinds = {"asked_kind": _kind_of(asked), "tried_kind": _kind_of(value)}
-                notes.append(self._text("retried", asked=asked, tried=value, **kinds))
+            value_of_call = checked.values[name]
+            if value is not value_of_call:
+                kinds = {"asked_kind": _kind_of(value_of_call), "tried_kind": _kind_of(value)}
+                notes.append(self._text("retried", asked=value_of_call, tried=value, **kinds))
                 tried[name] = value
         if not rows:
             field = "empty" if reading.exists and tool.empty else "no_match"
