@@ -270,7 +270,7 @@ def heed_signals() -> None:
 
 
 class _Stop:
-    """What signals do to the work of `run_async`."""
+    """The effect of signals on the work of `run_async`."""
 
     def __init__(self, message: str) -> None:
         self.signum = 0

@@ -89,7 +89,7 @@ class GraphToolbox:
         self.tools: Mapping[str, Tool] = {tool.name: self._offered(tool) for tool in tools}
         """The tools that are offered, by name."""
         self._own_declarations: dict[str, str | None] = {}
-        """What the rows of a tool are, where the tool that ships under this name says something else."""
+        """The kind of the rows of a tool, where it differs from the shipped tool of this name."""
         for name, tool in self.tools.items():
             if tool.declared != shipped_declaration(name):
                 self._own_declarations[name] = tool.declared
