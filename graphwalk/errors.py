@@ -21,7 +21,8 @@ def did_you_mean(name: object, names: Iterable[str], *, cutoff: float = 0.6) -> 
     from difflib import get_close_matches
 
     options = list(names)
-    close = get_close_matches(str(name), options, 1, cutoff) or get_close_matches(str(name).lower(), options, 1, cutoff)
+    text = str(name)
+    close = get_close_matches(text, options, 1, cutoff) or get_close_matches(text.lower(), options, 1, cutoff)
     return f"; did you mean {close[0]}?" if close else ""
 
 
@@ -105,7 +106,8 @@ class FileNote(UserWarning):
 
 def counted(number: int, thing: str) -> str:
     """Return `1 episode`, `1,200 episodes`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    plural = "" if number == 1 else "s"
+    return f"{number:,} {thing}{plural}"
 
 
 def install_hint(extra: str) -> str:

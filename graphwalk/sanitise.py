@@ -16,7 +16,8 @@ from typing import Any
 
 SECRET_NAME = re.compile(r"(key|token|secret|password|authorization)$", re.IGNORECASE)
 """The end of the name of an environment variable, or of a field, that holds a secret."""
-_SHORTEST_SECRET, _LONG_SECRET = 4, 20
+_SHORTEST_SECRET = 4
+_LONG_SECRET = 20
 _PLACEHOLDERS = frozenset(
     ("none", "null", "true", "false", "empty", "dummy", "local", "test", "ollama", "vllm", "lm-studio", "not-needed")
 )
@@ -30,9 +31,33 @@ _LONGEST_ERROR = 600
 """Characters, most of them from a server; some servers send a web page."""
 _HIDDEN = "***"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
-_LATEX = {ord(mark): rf"\{mark}" for mark in "&%$#_{}"} | {ord(mark): f"${mark}$" for mark in "<>|[*"}
-_WORDS = r"\textbackslash{} \textasciitilde{} \^{} \char34{} \dots{} \textendash{} $-$ $\Delta$ $\to$ $\le$ $\ge$"
-_LATEX |= dict(zip(map(ord, '\\~^"…–−Δ→≤≥'), _WORDS.split(), strict=True))
+_LATEX = str.maketrans(
+    {
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "<": "$<$",
+        ">": "$>$",
+        "|": "$|$",
+        "[": "$[$",
+        "*": "$*$",
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\^{}",
+        '"': r"\char34{}",
+        "…": r"\dots{}",
+        "–": r"\textendash{}",
+        "−": "$-$",
+        "Δ": r"$\Delta$",
+        "→": r"$\to$",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+    }
+)
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
 _BARE_ADDRESS = re.compile(r"(?<=/)(?=/)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 """The places inside https://…, www.… and …@… without which no renderer makes a link of them."""
@@ -52,7 +77,8 @@ class Secrets:
         """Secret in one of its forms → variable."""
         for name, setting in variables.items():
             for value in _secrets_in(name, setting):
-                if len(value.strip()) >= _SHORTEST_SECRET and value.strip().lower() not in _PLACEHOLDERS:
+                text = value.strip()
+                if len(text) >= _SHORTEST_SECRET and text.lower() not in _PLACEHOLDERS:
                     self._variables |= dict.fromkeys(_forms(value), name)
             for login in _logins_in(name, variables):
                 self._variables[_basic(login)] = name
@@ -67,7 +93,9 @@ class Secrets:
 
     def redact_certain(self, text: str) -> str:
         """Replace secrets in the text of a model, except those that may be a word or a number of an answer."""
-        return text if self._certain is None else self._certain.sub(_HIDDEN, text)
+        if self._certain is None:
+            return text
+        return self._certain.sub(_HIDDEN, text)
 
     def redact_error(self, text: str) -> str:
         """Return an error message of a server or a library on one short line, without secrets.
@@ -85,7 +113,9 @@ class Secrets:
 
     def variable_in(self, text: str) -> str | None:
         """Return the name of a variable whose secret is in a text, or None."""
-        match = None if self._all is None else self._all.search(text)
+        if self._all is None:
+            return None
+        match = self._all.search(text)
         return None if match is None else self._variables[match[0]]
 
 
@@ -108,9 +138,14 @@ def _secrets_in(name: str, value: str) -> Iterator[str]:
     """Yield the value of a variable that is named as a secret, and the password of one that is an address."""
     if SECRET_NAME.search(name):
         yield value
-    if login := _login_of(value):
+
+    # bolt://neo4j:secret@host, redis://token@host
+    login = _login_of(value)
+    if login:
         user, _, password = login.partition(":")
-        yield from (password or user, urllib.parse.unquote(password or user))
+        secret = password or user
+        yield secret
+        yield urllib.parse.unquote(secret)
 
 
 def _login_of(address: str) -> str:
@@ -121,7 +156,8 @@ def _login_of(address: str) -> str:
 
 def _logins_in(name: str, variables: Mapping[str, str]) -> Iterator[str]:
     """Yield `user:password` of a variable: of an address, or of X_PASSWORD with X_USERNAME or X_USER."""
-    if login := _login_of(variables[name]):
+    login = _login_of(variables[name])
+    if login:
         user, _, password = login.partition(":")
         yield f"{urllib.parse.unquote(user)}:{urllib.parse.unquote(password)}"
     if SECRET_NAME.search(name):
@@ -148,8 +184,11 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _may_be_a_word(value: str) -> bool:
-    """Return False for long values, and for letters and digits together."""
-    return len(value) < _LONG_SECRET and not (any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
+    """Return False for long values, and for letters and digits together: `a1b2c3`."""
+    has_digit = any(character.isdigit() for character in value)
+    has_letter = any(character.isalpha() for character in value)
+    has_both = has_digit and has_letter
+    return len(value) < _LONG_SECRET and not has_both
 
 
 def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
@@ -157,27 +196,39 @@ def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
 
     Words and short values match only whole words.
     """
-    escaped = [
-        rf"(?<!\w){re.escape(value)}(?!\w)" if len(value) < _SHORT_SECRET or _may_be_a_word(value) else re.escape(value)
-        for value in sorted(values, key=len, reverse=True)
-    ]
-    return re.compile("|".join(escaped)) if escaped else None
+    patterns = []
+    for value in sorted(values, key=len, reverse=True):
+        pattern = re.escape(value)
+        if len(value) < _SHORT_SECRET or _may_be_a_word(value):
+            pattern = rf"(?<!\w){pattern}(?!\w)"
+        patterns.append(pattern)
+    return re.compile("|".join(patterns)) if patterns else None
 
 
 def one_line(text: Any, longest: int = 200) -> str:
     """Return the text on one line. Control characters, and characters that hide or reorder text, are spelled out."""
-    shown = str(text)
-    cut = shown[:longest] + "…" if len(shown) > longest else shown
-    if cut.isprintable():
-        return cut
-    return "".join(c.encode("unicode_escape").decode("ascii") if _is_hidden(c) else c for c in cut)
+    line = str(text)
+    if len(line) > longest:
+        line = f"{line[:longest]}…"
+    if line.isprintable():
+        return line
+
+    characters = []
+    for character in line:
+        if _is_hidden(character):
+            character = character.encode("unicode_escape").decode("ascii")
+        characters.append(character)
+    return "".join(characters)
 
 
 def quote(value: Any) -> str:
     """Return a value as JSON, shortened if long, with lone surrogates escaped."""
-    cut = isinstance(value, str) and len(value) > _LONGEST_QUOTE
-    text = json.dumps(value[:_LONGEST_QUOTE] if cut else value, ensure_ascii=False, default=str)
-    return text.encode("utf-8", "backslashreplace").decode() + ("…" if cut else "")
+    is_long = isinstance(value, str) and len(value) > _LONGEST_QUOTE
+    if is_long:
+        value = value[:_LONGEST_QUOTE]
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return f"{text}…" if is_long else text
 
 
 def printable(text: str) -> str:
@@ -200,9 +251,11 @@ def html_table(title: str, rows: Mapping[str, object]) -> str:
     """Return a title and named values, texts or JSON, as an HTML table that a notebook shows; all are escaped."""
     lines = [f"<table><caption>{escape_markup(title)}</caption>"]
     for name, value in rows.items():
-        text = escape_markup(value if isinstance(value, str) else quote(value)).replace("\n", "<br>")
-        lines.append(f"<tr><th>{escape_markup(name)}</th><td>{text}</td></tr>")
-    return "".join([*lines, "</table>"])
+        text = value if isinstance(value, str) else quote(value)
+        cell = escape_markup(text).replace("\n", "<br>")
+        lines.append(f"<tr><th>{escape_markup(name)}</th><td>{cell}</td></tr>")
+    lines.append("</table>")
+    return "".join(lines)
 
 
 def escape_markdown(text: str) -> str:
@@ -218,7 +271,8 @@ def escape_latex(text: str) -> str:
 
 def escape_formula(text: str) -> str:
     """Put an apostrophe before a text that a spreadsheet would run."""
-    return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
+    is_formula = text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
+    return f"'{text}" if is_formula else text
 
 
 def script_json(value: Any) -> str:

@@ -8,7 +8,9 @@ import numpy as np
 
 def seed_for(seed: int, purpose: str, *index: int | str) -> int:
     """Return a 128-bit seed from SHA-256 of (seed, purpose, index)."""
-    text = "\x1f".join([str(seed), purpose, *map(str, index)])
+    parts = [str(seed), purpose]
+    parts.extend(str(part) for part in index)
+    text = "\x1f".join(parts)  # "0␟graph␟3"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
 
 

@@ -42,7 +42,8 @@ class ProgressBar:
             def get_renderables(self) -> "Iterator[RenderableType]":
                 """Yield the bar, and below it the numbers, which wrap where they are too long."""
                 yield self.make_tasks_table(self.tasks)
-                if self.tasks and (numbers := bar.numbers()):
+                numbers = bar.numbers() if self.tasks else ""
+                if numbers:
                     yield Text(numbers, no_wrap=False, overflow="fold")
 
         self.live = live
@@ -86,11 +87,14 @@ class ProgressBar:
             parts.append(f"{task.completed:,.0f}")
         if task.time_remaining:
             parts.append(f"{clock(task.time_remaining)} left")
-        return " · ".join([*parts, self.detail] if self.detail else parts)
+        if self.detail:
+            parts.append(self.detail)
+        return " · ".join(parts)
 
     def __str__(self) -> str:
         title = self.display.tasks[0].description
-        return " · ".join(filter(None, [title, self.numbers(), clock(self.seconds)]))
+        parts = [title, self.numbers(), clock(self.seconds)]
+        return " · ".join(part for part in parts if part)
 
 
 @contextmanager
@@ -101,7 +105,9 @@ def progress_bar(title: str, total: int | None = None) -> Iterator[ProgressBar]:
         with bar.display:
             yield bar
         return
-    bar, ended = ProgressBar(title, total), threading.Event()
+
+    bar = ProgressBar(title, total)
+    ended = threading.Event()
 
     def tell() -> None:
         while not ended.wait(QUIET_SECONDS):
@@ -118,7 +124,9 @@ def clock(seconds: float) -> str:
     """Return seconds as `0:07`, `12:30` or `3:05:00`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02}"
+    return f"{minutes}:{rest:02}"
 
 
 NO_LIMIT = 10_000
@@ -153,7 +161,9 @@ def _console(stream: TextIO, messages: bool) -> "Console":
             text = re.sub(r" +\n", "\n", printed.get())
             super().print(text, end="", markup=False, emoji=False, soft_wrap=True)
 
-    width = None if stream.isatty() else shutil.get_terminal_size((NO_LIMIT, 0)).columns  # COLUMNS, if it is set
+    width = None
+    if not stream.isatty():
+        width = shutil.get_terminal_size((NO_LIMIT, 0)).columns  # COLUMNS, if it is set
     return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=width)
 
 
@@ -195,7 +205,7 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
 
     table = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*[Text(printable(cell)) for cell in row])
     for column in table.columns[:-1]:
         column.no_wrap = True
     stdout().print(table, width=None if stdout().is_terminal else NO_LIMIT)
@@ -259,55 +269,71 @@ def heed_signals() -> None:
         signal.signal(signum, stop)
 
 
+class _Stop:
+    """The effect of signals on the work of `run_async`."""
+
+    def __init__(self, message: str) -> None:
+        self.signum = 0
+        """The first signal, 0 before it."""
+        self.announced = False
+        self._message = message
+        self._time = 0.0
+        self._cancel: Callable[[], object] | None = None
+        """None where no work is running."""
+
+    def handle(self, signum: int, frame: FrameType | None = None) -> None:
+        """Handle a signal. May run between any two instructions of the main thread."""
+        if not self.signum:
+            self._handle_first(signum)
+        elif time.monotonic() - self._time > _TWICE_SECONDS:
+            try:
+                stderr().show_cursor()  # a progress line hides it
+            finally:
+                os._exit(128 + signum)
+
+    def _handle_first(self, signum: int) -> None:
+        self._time = time.monotonic()
+        self.signum = signum
+        if self._cancel is not None:
+            self._cancel()
+        if self._message:
+            with suppress(OSError, RuntimeError):  # stderr is gone, or the signal interrupts a write to it
+                say(f"{signal.Signals(signum).name}: {self._message}")
+                self.announced = True
+
+    async def cancellable(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of the work, which a signal cancels."""
+        import asyncio
+
+        task = asyncio.ensure_future(work)
+        self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        if self.signum:
+            task.cancel()
+        try:
+            return await task
+        finally:
+            self._cancel = None
+
+
 def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
     """Run `work` and return its result.
 
     The first SIGINT or SIGTERM cancels the work and prints `message`. Raise Interrupted after the clean-up, when all
     threads have ended. A second signal ends the process at once.
     """
-    first, came, announced = 0, 0.0, False
-    cancel: Callable[[], object] | None = None
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        # May run between any two instructions of the main thread.
-        nonlocal first, came, announced
-        if not first:
-            first, came = signum, time.monotonic()
-            if cancel is not None:
-                cancel()
-            if message:
-                with suppress(OSError, RuntimeError):  # stderr is gone, or the signal interrupts a write to it
-                    say(f"{signal.Signals(signum).name}: {message}")
-                    announced = True
-        elif time.monotonic() - came > _TWICE_SECONDS:
-            try:
-                stderr().show_cursor()  # a progress line hides it
-            finally:
-                os._exit(128 + signum)
-
-    async def cancellable() -> T:
-        nonlocal cancel
-        task = asyncio.ensure_future(work)
-        cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
-        if first:
-            task.cancel()
-        try:
-            return await task
-        finally:
-            cancel = None
-
-    earlier = {signum: signal.signal(signum, stop) for signum in SIGNALS}
+    stop = _Stop(message)
+    handlers_before = {signum: signal.signal(signum, stop.handle) for signum in SIGNALS}
     try:
         import asyncio  # `graphwalk --help` needs none
 
-        return asyncio.run(cancellable())
+        return asyncio.run(stop.cancellable(work))
     except KeyboardInterrupt:
         # The embedded engine handles SIGINT itself during a query.
-        stop(signal.SIGINT, None)
+        stop.handle(signal.SIGINT)
         raise
     finally:
-        if first:
+        if stop.signum:
             # The handler stays: a second signal ends the process during what follows.
-            raise Interrupted(first, announced=announced)
-        for signum, handler in earlier.items():
+            raise Interrupted(stop.signum, announced=stop.announced)
+        for signum, handler in handlers_before.items():
             signal.signal(signum, handler)

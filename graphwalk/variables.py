@@ -42,7 +42,8 @@ class Variables:
         if not servers:
             return self
         urls = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
-        return replace(self, values={**self.values, **urls}, from_file=self.from_file - urls.keys())
+        values = {**self.values, **urls}
+        return replace(self, values=values, from_file=self.from_file - urls.keys())
 
     def require(self, name: str, purpose: str) -> str:
         """Return a variable. Raise ConfigError with its name if it is not set."""
@@ -93,7 +94,8 @@ def read_variables(folder: Path | None = None) -> Variables:
 
     Raise ConfigError if `.env` is not text in UTF-8, or in UTF-16 with its mark.
     """
-    file, from_file = (folder or Path.cwd()) / ".env", {}
+    from_file: dict[str, str] = {}
+    file = (folder or Path.cwd()) / ".env"
     if file.is_file():
         from dotenv import dotenv_values  # takes 20 ms
 
@@ -104,5 +106,7 @@ def read_variables(folder: Path | None = None) -> Variables:
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{file} cannot be read: {error}", hint="save it as text in UTF-8") from error
         from_file = {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value}
-    own = {name: value for name, value in os.environ.items() if value}
-    return Variables({**from_file, **own}, frozenset(from_file.keys() - own.keys()))
+
+    from_process = {name: value for name, value in os.environ.items() if value}
+    only_in_file = frozenset(from_file.keys() - from_process.keys())
+    return Variables({**from_file, **from_process}, only_in_file)

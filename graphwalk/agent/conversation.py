@@ -15,8 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import takewhile
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from graphwalk.agent.prompt import AnswerForm, Prompt
 from graphwalk.config.agent import AgentConfig, Limits
@@ -67,7 +66,7 @@ class Conversation:
 
     def continued(self, turns: Sequence[Turn]) -> "Conversation":
         """Return the conversation after turns that are in a log or a history."""
-        return self._next(turns=tuple(turns))
+        return self._after(tuple(turns))
 
     @classmethod
     def before_turn(cls, number: int, trajectory: Trajectory, config: AgentConfig) -> "Conversation":
@@ -94,17 +93,20 @@ class Conversation:
     @cached_property
     def limit(self) -> ExitStatus | None:
         """The limit for which the next reply must be the answer, None without one."""
-        config = self.config
+        turn_limit = self.config.turn_limit
+        call_limit = self.config.call_limit
         if self.prompt.toolbox is not None:
-            if config.turn_limit is not None and len(self._since_user()) >= config.turn_limit:
+            turns = self._since_user()
+            if turn_limit is not None and len(turns) >= turn_limit:
                 return ExitStatus.TURN_LIMIT
-            if config.call_limit is not None and _calls_in(self._since_user()) >= config.call_limit:
+            if call_limit is not None and _calls_in(turns) >= call_limit:
                 return ExitStatus.CALL_LIMIT
         return ExitStatus.TURN_LIMIT if self.is_last_turn else None
 
     def request(self, options: CallOptions = CallOptions()) -> Request:
         """Return what to send now; `options` are those of every call."""
-        messages, tools = self.messages, self.tools
+        messages = self.messages
+        tools = self.tools
         if self.limit is not None:
             messages.append(self.answer_now)
             tools = ()
@@ -117,12 +119,14 @@ class Conversation:
     @property
     def messages(self) -> list[Message]:
         """Prompt and turns as they are sent. With `compaction: window`, results of older turns are left out."""
+        first_whole = 0
+        if self.config.compaction == "window":
+            first_whole = len(self.turns) - self.config.compaction_window
+
         messages = list(self.prompt.messages)
-        windowed = self.config.compaction == "window"
-        first_whole = len(self.turns) - self.config.compaction_window if windowed else 0
         for number, turn in enumerate(self.turns):
             messages.append(turn.message)
-            messages.extend(self._sent_results(turn, whole=number >= first_whole))
+            messages.extend(self._result_messages(turn, are_whole=number >= first_whole))
             if turn.next_user is not None:
                 messages.append(Message("user", turn.next_user))
         return messages
@@ -144,32 +148,44 @@ class Conversation:
         """Return the conversation after a reply: calls, an answer, or neither, for which there may be a nudge."""
         if self.config.tool_protocol == "json":
             reply = with_answer_as_text(reply, self._answer_form.write)
-        message, text = reply.message, reply.message.content or ""
+        message = reply.message
+        text = message.content or ""
         forced = self.limit is not None
         turn = Turn(message, reply.usage, reply.finish_reason, reply.seconds, forced=forced)
+        turns = (*self.turns, turn)
+
         if forced:
-            return self._with(turn, exit_status=self.limit)
+            return self._after(turns, self.limit)
         if message.tool_calls and self.prompt.toolbox is not None:
-            return self._with(turn)
-        if self._nudges < self.config.nudges and (nudge := self.prompt.nudge(text)) is not None:
-            return self._with(replace(turn, next_user=nudge, nudged=True))
+            return self._after(turns)
+
+        nudge = self._nudge_after(text)
+        if nudge is not None:
+            return self._after((*self.turns, replace(turn, next_user=nudge, nudged=True)))
+
+        # <tool_call>{"name": "neighbours", …}</tool_call>, of a server that has no parser for the calls of its model
         if self.config.tool_protocol == "native" and is_call_as_text(message, self.tools):
-            return self._with(turn, exit_status=ExitStatus.NO_ANSWER, error=CALL_AS_TEXT)
-        if (follow_up := self._follow_up) is not None:
-            return self._with(replace(turn, next_user=follow_up))
-        return self._with(turn, exit_status=ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
+            return self._after(turns, ExitStatus.NO_ANSWER, CALL_AS_TEXT)
+
+        follow_up = self._next_follow_up
+        if follow_up is not None:
+            return self._after((*self.turns, replace(turn, next_user=follow_up)))
+        return self._after(turns, ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
     def returned(self, results: Sequence[ToolResult], elapsed: float | None = None) -> "Conversation":
         """Return the conversation after the results of `calls` in their order. Refused calls get theirs here.
 
         `elapsed`: seconds until all calls were done, None where no clock was kept.
         """
-        *earlier, turn = self.turns
         admitted, refusal = self._admission
-        refused = self._refused(self._waiting[admitted:], refusal)
-        turn = replace(turn, results=(*turn.results, *results, *refused), elapsed_in_tools=elapsed)
-        answered = any(result.final for result in turn.results)
-        return self._next(turns=(*earlier, turn), exit_status=ExitStatus.ANSWERED if answered else None)
+        turn = self.turns[-1]
+        all_results = list(turn.results)
+        all_results.extend(results)
+        all_results.extend(self._refused(self._waiting[admitted:], refusal))
+        turn = replace(turn, results=tuple(all_results), elapsed_in_tools=elapsed)
+
+        has_answer = any(result.final for result in all_results)
+        return self._after((*self.turns[:-1], turn), ExitStatus.ANSWERED if has_answer else None)
 
     def failed(self, error: ModelError | StoreError) -> "Conversation":
         """Return the conversation ended by a failure of the model or the store."""
@@ -185,25 +201,28 @@ class Conversation:
 
     def timed_out(self) -> "Conversation":
         """Return the conversation ended by its deadline, during the step that was next."""
-        in_tools = self.next_step == "tools"
-        status = ExitStatus.STORE_ERROR if in_tools else ExitStatus.MODEL_ERROR
-        call = "tool call" if in_tools else "model call"
-        return replace(self, exit_status=status, error=f"the deadline of the episode passed during a {call}")
+        if self.next_step == "tools":
+            status = ExitStatus.STORE_ERROR
+            step = "tool call"
+        else:
+            status = ExitStatus.MODEL_ERROR
+            step = "model call"
+        return replace(self, exit_status=status, error=f"the deadline of the episode passed during a {step}")
 
     @property
     def trajectory(self) -> Trajectory:
         """The log of the conversation; while it lasts it has no answer."""
         return Trajectory(self.prompt.messages, self.turns, self.exit_status or ExitStatus.NO_ANSWER, self.error)
 
-    def _with(self, turn: Turn, **changes: Any) -> "Conversation":
-        return self._next(turns=(*self.turns, turn), **changes)
-
-    def _next(self, **changes: Any) -> "Conversation":
-        """Return the conversation with changes. Without tokens or dollars for another reply it ends."""
-        after = replace(self, **changes)
-        if after.next_step == "model" and (spent := after._spent) is not None:
-            return replace(after, exit_status=spent)
-        return after
+    def _after(
+        self, turns: tuple[Turn, ...], exit_status: ExitStatus | None = None, error: str | None = None
+    ) -> "Conversation":
+        """Return the conversation after these turns. Without tokens or dollars for another reply it ends."""
+        after = replace(self, turns=turns, exit_status=exit_status, error=error)
+        if after.next_step != "model":
+            return after
+        spent_limit = after._spent_limit
+        return after if spent_limit is None else replace(after, exit_status=spent_limit)
 
     # Turns.
 
@@ -212,9 +231,10 @@ class Conversation:
         return self.prompt.answer or _FREE_TEXT
 
     @property
-    def _spent(self) -> ExitStatus | None:
+    def _spent_limit(self) -> ExitStatus | None:
         """The status of the limit of tokens or dollars that the turns have reached, None without one."""
-        tokens, usd = self.limits.episode_tokens, self.limits.episode_usd
+        tokens = self.limits.episode_tokens
+        usd = self.limits.episode_usd
         if tokens is None and usd is None:
             return None
         usage = sum((turn.usage for turn in self.turns), Usage())
@@ -224,20 +244,29 @@ class Conversation:
             return ExitStatus.BUDGET
         return None
 
-    @property
-    def _nudges(self) -> int:
-        return sum(turn.nudged for turn in self.turns)
+    def _nudge_after(self, text: str) -> str | None:
+        """Return what to tell a model after a text without a call: None after an answer, and after the last nudge."""
+        nudges = sum(turn.nudged for turn in self.turns)
+        if nudges >= self.config.nudges:
+            return None
+        return self.prompt.nudge(text)
 
     @property
-    def _follow_up(self) -> str | None:
+    def _next_follow_up(self) -> str | None:
         """The follow-up that the model has not been asked yet, None after the last one."""
-        asked = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
-        return self.prompt.follow_ups[asked] if asked < len(self.prompt.follow_ups) else None
+        messages_of_user = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
+        if messages_of_user >= len(self.prompt.follow_ups):
+            return None
+        return self.prompt.follow_ups[messages_of_user]
 
     def _since_user(self, before: int | None = None) -> list[Turn]:
         """Return the turns after the last message of the user, the newest first. A nudge is none of the user's."""
-        newest_first = reversed(self.turns[:before])
-        return [*takewhile(lambda turn: turn.next_user is None or turn.nudged, newest_first)]
+        turns: list[Turn] = []
+        for turn in reversed(self.turns[:before]):
+            if turn.next_user is not None and not turn.nudged:
+                break
+            turns.append(turn)
+        return turns
 
     # Calls and their results.
 
@@ -246,7 +275,8 @@ class Conversation:
         """The calls of the last reply that have no result; a user may have given the results of some."""
         if self.over or not self.turns or self.prompt.toolbox is None:
             return ()
-        turn, calls = self.turns[-1], self.turns[-1].message.tool_calls
+        turn = self.turns[-1]
+        calls = turn.message.tool_calls
         if turn.next_user is not None or len(turn.results) >= len(calls):
             return ()
         answered = {result.call.id for result in turn.results}
@@ -259,11 +289,12 @@ class Conversation:
             return 0, Refusal("cut_off")
         if any(call.name == NO_CALL for call in self._waiting):
             return 0, Refusal("no_json")
-        most, limit = self.config.max_calls_per_turn, self.config.call_limit
+        most = self.config.max_calls_per_turn
+        limit = self.config.call_limit
         if limit is not None:
-            made = _calls_in(self._since_user(before=-1))
-            if limit - made <= most:
-                return max(0, limit - made), Refusal("call_limit", limit)
+            remaining = limit - _calls_in(self._since_user(before=-1))
+            if remaining <= most:
+                return max(0, remaining), Refusal("call_limit", limit)
         return most, Refusal("too_many_calls", most)
 
     def _refused(self, calls: Sequence[ToolCall], refusal: Refusal) -> list[ToolResult]:
@@ -272,17 +303,21 @@ class Conversation:
         text = self.config.render("call_refused.j2", **refusal._asdict())
         return [ToolResult(call, text, error=refusal.reason) for call in calls]
 
-    def _sent_results(self, turn: Turn, *, whole: bool) -> list[Message]:
-        """Return one result for each call, and none without a call: servers refuse every other history."""
-        called = {call.id for call in turn.message.tool_calls}
-        answered = {result.call.id for result in turn.results}
-        results = [result for result in turn.results if result.call.id in called]
-        messages = [result.message if whole else self._shortened(result) for result in results]
-        if called <= answered:
-            return messages
-        unanswered = {call.id: call for call in turn.message.tool_calls if call.id not in answered}
-        refused = self._refused([*unanswered.values()], Refusal("not_made"))
-        return [*messages, *(result.message for result in refused)]
+    def _result_messages(self, turn: Turn, *, are_whole: bool) -> list[Message]:
+        """Return one result for each call, and none without a call: servers refuse every other history.
+
+        In a history that a user has edited, a call may lack its result, or a result its call.
+        """
+        calls = {call.id: call for call in turn.message.tool_calls}
+        unanswered = dict(calls)
+        messages = []
+        for result in turn.results:
+            if result.call.id in calls:
+                unanswered.pop(result.call.id, None)
+                messages.append(result.message if are_whole else self._shortened(result))
+        for result in self._refused(list(unanswered.values()), Refusal("not_made")):
+            messages.append(result.message)
+        return messages
 
     def _shortened(self, result: ToolResult) -> Message:
         left_out = self.config.render("result_left_out.j2", rows=result.rows)

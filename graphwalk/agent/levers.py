@@ -1,23 +1,25 @@
 """Tools with levers, each switched by a field of `agent` (docs/method.md, Levers)."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphwalk.agent.prompt import AnswerForm
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.answers import parse_json
-from graphwalk.graphs.schema import NodeType, RelationshipType, Schema
+from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import Role, Tool
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 
-ANSWER, ROWS = "answer", "rows"
-"""The tool and its argument."""
+ANSWER = "answer"
+"""The name of the tool."""
+ROWS = "rows"
+"""Its argument."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -34,34 +36,40 @@ class AnswerTool(ToolboxWrapper):
 
     def __init__(self, inner: Toolbox, form: AnswerForm, agent: AgentConfig) -> None:
         super().__init__(inner)
-        self._form, self._say = form, agent.texts.message
+        self._form = form
+        self._text = agent.texts.message
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        rows = {
-            **self._form.schema,
-            "description": self._say("answer_items", fields=list(self._form.schema["items"].get("properties", ()))),
-        }
+        # {"type": "array", "items": {"type": "object", "properties": {"name": …}}}, or items of type string, for keys
+        rows = dict(self._form.schema)
+        rows["description"] = self._text("answer_items", fields=list(rows["items"].get("properties", ())))
         parameters = {"type": "object", "properties": {ROWS: rows}, "required": [ROWS], "additionalProperties": False}
-        return (*self.inner.specs, ToolSpec(ANSWER, self._say("answer_tool"), parameters))
+        return (*self.inner.specs, ToolSpec(ANSWER, self._text("answer_tool"), parameters))
 
     async def call(self, call: ToolCall) -> ToolResult:
         if call.name != ANSWER:
             return await self.inner.call(call)
+
+        # {"rows": [{"name": "Ida"}, {"name": "Bo"}]}
         arguments = parse_json(call.arguments)
-        if not (
-            isinstance(arguments, dict) and arguments.keys() == {ROWS} and _fits(arguments[ROWS], self._form.schema)
-        ):
-            items = json.dumps(self._form.schema["items"])
-            return ToolResult(call, self._say("answer_refused", argument=ROWS, items=items), "bad_answer")
-        return ToolResult(call, self._form.write(arguments[ROWS]), final=True)
+        has_only_rows = isinstance(arguments, dict) and arguments.keys() == {ROWS}
+        if has_only_rows and _fits(arguments[ROWS], self._form.schema):
+            return ToolResult(call, self._form.write(arguments[ROWS]), final=True)
+
+        items = json.dumps(self._form.schema["items"])
+        return ToolResult(call, self._text("answer_refused", argument=ROWS, items=items), "bad_answer")
 
 
 def _fits(value: Any, form: Mapping[str, Any]) -> bool:
     """Return True if a value fits the JSON schema of an answer."""
-    types = [form["type"]] if isinstance(form["type"], str) else form["type"]
-    if not any(type(value) in _TYPES[name] for name in types):
+    # "string", or ["string", "null"]
+    names = form["type"]
+    if isinstance(names, str):
+        names = [names]
+    if not any(type(value) in _TYPES[name] for name in names):
         return False
+
     if isinstance(value, list):
         return all(_fits(item, form["items"]) for item in value)
     if isinstance(value, dict):
@@ -83,49 +91,84 @@ class NamesInTools(ToolboxWrapper):
 
     def __init__(self, inner: GraphToolbox, agent: AgentConfig) -> None:
         super().__init__(inner)
-        self._graph, self._most = inner, agent.names_in_tools
+        self._graph = inner
+        self._most = agent.names_in_tools
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        schema, specs = self._graph.schema, self._graph.specs
-        properties = {name for _, _, names in _entities(schema) for name in names}
-        if len(schema.nodes) + len(schema.relationships) + len(properties) > self._most:
+        schema = self._graph.schema
+        specs = self._graph.specs
+        entities = _entities(schema)
+
+        properties: set[str] = set()
+        for entity in entities:
+            properties.update(entity.properties)
+        if len(entities) + len(properties) > self._most:
             return specs
-        return tuple(self._named(spec, self._graph.tools[spec.name], schema) for spec in specs)
-
-    def _named(self, spec: ToolSpec, tool: Tool, schema: Schema) -> ToolSpec:
-        values = {name: names for owner in tool.with_role(*_OWNERS) for name, names in _values(tool, owner, schema)}
-        properties = {
-            name: {**form, "enum": list(dict.fromkeys(values[name]))} if name in values else form
-            for name, form in spec.parameters["properties"].items()
-        }
-        return replace(spec, parameters={**spec.parameters, "properties": properties})
+        return tuple(_with_names(spec, self._graph.tools[spec.name], entities) for spec in specs)
 
 
-def _values(tool: Tool, owner: str, schema: Schema) -> Iterator[tuple[str, list[str]]]:
-    """Yield parameters with the names that they allow: `owner`, and those for its kind and its properties.
+class _Entity(NamedTuple):
+    """A label or a relationship type of the schema."""
 
-    Properties are left out where the schema may lack some of them.
-    """
-    entities: list[NodeType | RelationshipType] = [*schema.nodes, *schema.relationships]
-    complete = not any(entity.limited for entity in entities)
-    parameter = tool.parameters[owner]
-    properties = [name for name in tool.with_role("property") if tool.parameters[name].of == owner and complete]
-    chosen = [
-        (kind, name, names)
-        for kind, name, names in _entities(schema)
-        if kind in _OWNERS[parameter.role] and (names or not properties)
-    ]
-    yield owner, [name for _, name, _ in chosen]
-    if parameter.of:
-        yield parameter.of, [kind for kind, _, _ in chosen]
-    for name in properties:
-        yield name, [one for _, _, names in chosen for one in names]
+    kind: str
+    """`node` or `relationship`."""
+    name: str
+    properties: tuple[str, ...]
+    has_all_properties: bool
+    """False where the schema may lack some of them."""
 
 
-def _entities(schema: Schema) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield kind, name and properties of all labels and types."""
+def _entities(schema: Schema) -> list[_Entity]:
+    entities = []
     for node in schema.nodes:
-        yield "node", node.label, tuple(one.name for one in node.properties)
+        properties = tuple(each.name for each in node.properties)
+        entities.append(_Entity("node", node.label, properties, not node.limited))
     for relationship in schema.relationships:
-        yield "relationship", relationship.type, tuple(one.name for one in relationship.properties)
+        properties = tuple(each.name for each in relationship.properties)
+        entities.append(_Entity("relationship", relationship.type, properties, not relationship.limited))
+    return entities
+
+
+def _with_names(spec: ToolSpec, tool: Tool, entities: Sequence[_Entity]) -> ToolSpec:
+    """Return the description of a tool with an `enum` for each parameter that takes a name of the schema.
+
+    {"label": {"type": "string"}} → {"label": {"type": "string", "enum": ["Person", "City"]}}
+    """
+    names: dict[str, list[str]] = {}
+    for owner in tool.with_role(*_OWNERS):
+        names.update(_allowed_names(tool, owner, entities))
+
+    properties = dict(spec.parameters["properties"])
+    for parameter, form in properties.items():
+        if parameter in names:
+            distinct_names = list(dict.fromkeys(names[parameter]))
+            properties[parameter] = {**form, "enum": distinct_names}
+    return replace(spec, parameters={**spec.parameters, "properties": properties})
+
+
+def _allowed_names(tool: Tool, owner: str, entities: Sequence[_Entity]) -> dict[str, list[str]]:
+    """Return the names that parameters allow: `owner`, and those for its kind and its properties.
+
+    Properties are left out where the schema may lack some of them. A parameter may get the same name several times.
+    """
+    parameter = tool.parameters[owner]
+    property_parameters: list[str] = []
+    if all(entity.has_all_properties for entity in entities):
+        property_parameters = [name for name in tool.with_role("property") if tool.parameters[name].of == owner]
+
+    allowed = []
+    for entity in entities:
+        # Nothing can be asked about the properties of an entity without any.
+        is_askable = bool(entity.properties) or not property_parameters
+        if entity.kind in _OWNERS[parameter.role] and is_askable:
+            allowed.append(entity)
+
+    names = {owner: [entity.name for entity in allowed]}
+    if parameter.of:
+        names[parameter.of] = [entity.kind for entity in allowed]
+    for name in property_parameters:
+        names[name] = []
+        for entity in allowed:
+            names[name].extend(entity.properties)
+    return names

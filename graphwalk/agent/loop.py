@@ -71,7 +71,7 @@ async def run_episode(episode: Episode, callbacks: Sequence[Any] = ()) -> Trajec
     config: RunnableConfig = {
         "recursion_limit": _NO_STEP_LIMIT,
         "run_name": "agent",
-        "callbacks": [*callbacks] or None,
+        "callbacks": list(callbacks) or None,
     }
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"turns": []}, config, context=episode, version="v2")).value
@@ -150,11 +150,12 @@ async def run_tools(
     episode: Episode, conversation: Conversation, manager: "AsyncCallbackManager | None" = None
 ) -> Conversation:
     """Return the conversation after the results of its calls, which are reported to `manager`."""
-    toolbox, config, started = conversation.prompt.toolbox, conversation.config, perf_counter()
+    toolbox = conversation.prompt.toolbox
     assert toolbox is not None
+    started = perf_counter()
     try:
         async with asyncio.timeout_at(episode.deadline):
-            results = await call_tools(toolbox, conversation.calls, config, manager)
+            results = await call_tools(toolbox, conversation.calls, conversation.config, manager)
     except StoreError as error:
         if episode.raises:
             raise
@@ -186,16 +187,21 @@ async def call_tool(
 
     Any other error ends this call alone: its text, without secrets, is the result.
     """
-    run = None if manager is None else await manager.on_tool_start({"name": call.name}, call.arguments, name=call.name)
+    run = None
+    if manager is not None:
+        run = await manager.on_tool_start({"name": call.name}, call.arguments, name=call.name)
+
     started = perf_counter()
     try:
         result = await toolbox.call(call)
     except BaseException as error:
         if run is not None:
             await run.on_tool_error(read_variables().secrets.without_secrets(error))
+        # A cancellation and Ctrl+C end the episode.
         is_failure = isinstance(error, Exception) or is_panic(error)
         if isinstance(error, StoreError) or not is_failure:
             raise
+
         _LOGGER.error("unexpected error in a call of %s", call.name, exc_info=error)
         problem = read_variables().secrets.redact_error(f"{type(error).__name__}: {error}")
         text = config.texts.message("call_failed", problem=problem)

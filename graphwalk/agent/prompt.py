@@ -18,9 +18,12 @@ class AnswerForm(NamedTuple):
 
 
 def rows_as_answer(types: Mapping[str, str | Sequence[str]]) -> AnswerForm:
-    """Return the form of an answer with rows: `types` are the JSON types of their fields."""
+    """Return the form of an answer with rows: `types` are the JSON types of their fields.
+
+    {"name": "string", "born": ["integer", "null"]}
+    """
     properties = {field: {"type": kind} for field, kind in types.items()}
-    row = {"type": "object", "properties": properties, "required": [*types], "additionalProperties": False}
+    row = {"type": "object", "properties": properties, "required": list(types), "additionalProperties": False}
     return AnswerForm({"type": "array", "items": row}, partial(json.dumps, ensure_ascii=False))
 
 

@@ -106,20 +106,23 @@ async def _questions(only: str | None) -> AsyncIterator[str]:
             raise none
         yield only
         return
-    lines, typed, number = _lines_of_stdin(), sys.stdin.isatty(), 0
-    if typed:
+
+    lines = _lines_of_stdin()
+    is_dialogue = sys.stdin.isatty()
+    has_question = False
+    if is_dialogue:
         say("Ask a question; Ctrl-D ends.")
     while True:
-        if typed:
+        if is_dialogue:
             stderr().print("> ", end="")
         line = await lines.get()
-        if line is None and not typed and not number:
-            raise none
         if line is None:
-            return
+            break
         if line.strip():
-            number += 1
+            has_question = True
             yield line
+    if not is_dialogue and not has_question:
+        raise none
 
 
 def _lines_of_stdin() -> "asyncio.Queue[str | None]":

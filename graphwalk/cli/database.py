@@ -35,7 +35,8 @@ def up(
     variables = read_variables()
     started = server.up(variables, release=release, way=way, tell=lambda step: say(f"{step} …"))
     data(f"Neo4j {started.version} is running at bolt://127.0.0.1:{local_port(variables)}")
-    if address := variables.get("NEO4J_URI"):
+    address = variables.get("NEO4J_URI")
+    if address:
         elsewhere = variables.secrets.redact(address)
         say(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
@@ -108,4 +109,5 @@ def clean(
     removed = run_async(db_list(variables) if dry_run else db_clean(variables))
     for load in removed:
         data(f"{load.scope}  {counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}")
-    data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")
+    verb = "would be removed" if dry_run else "removed"
+    data(f"{counted(len(removed), 'graph')} {verb}")

@@ -24,11 +24,18 @@ def doctor(
     installation has a problem; 4: a capability failed, or there was no reply.
     """
     if model is not None:
-        raise typer.Exit(0 if _print_capabilities(model, override or ()) else 4)
+        has_all = _print_capabilities(model, override or ())
+        raise typer.Exit(0 if has_all else 4)
+
     variables = read_variables()
-    rows = [(state, name, variables.secrets.redact(detail)) for state, name, detail in _checks(variables)]
+    rows = []
+    exit_code = 0
+    for state, name, detail in _checks(variables):
+        rows.append((state, name, variables.secrets.redact(detail)))
+        if state == "broken":
+            exit_code = 3
     print_columns(rows)
-    raise typer.Exit(3 if any(state == "broken" for state, _, _ in rows) else 0)
+    raise typer.Exit(exit_code)
 
 
 def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
@@ -38,8 +45,12 @@ def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
 
     yield "ok", "python", sys.version.split()[0]
     yield _check("embedded store", _use_embedded_store())
+
+    address = variables.get("NEO4J_URI")
     server = local_server(variables)
-    if address := variables.get("NEO4J_URI") or (server and server[0]):
+    if address is None and server is not None:
+        address, _ = server
+    if address is not None:
         yield _check("neo4j", _look_at_neo4j(variables, address))
     else:
         yield "off", "neo4j", "none known (not needed by the embedded store)\n→ graphwalk db up"
@@ -47,6 +58,7 @@ def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
         yield "ok", "docker", "running; `graphwalk db up` can use it"
     else:
         yield "off", "docker", "not running; `graphwalk db up` starts Neo4j from its jars (needs JDK and Maven)"
+
     names = sorted(name for name in variables.values if name.endswith("_API_KEY"))
     for name in names:
         yield "ok", "key", f"{name} is set"
@@ -92,17 +104,17 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     opened = open_model(model, read_variables().serving(config.servers), config.model_arguments.get(model))
 
     agent = config.agent
-    asked = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
-    whole = WholeReplies(opened, say)
+    call_options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
+    checked = with_tools(WholeReplies(opened, say), agent)
 
     async def check() -> list[Capability]:
         try:
-            return await check_model(with_tools(whole, agent), seconds=config.limits.call_seconds, options=asked)
+            return await check_model(checked, seconds=config.limits.call_seconds, options=call_options)
         finally:
             await opened.close()
 
     results = run_async(check())
-    print_columns((one.status, one.name, one.detail) for one in results)
+    print_columns((result.status, result.name, result.detail) for result in results)
     if len(results) == 1:
         say("no reply; other checks were skipped")
-    return all(one.status != "failed" for one in results)
+    return all(result.status != "failed" for result in results)

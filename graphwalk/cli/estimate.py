@@ -1,7 +1,7 @@
 """Print the cost of a run, or check its setup, instead of running it (`--dry-run`, `--check-setup`)."""
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import counted
 from graphwalk.terminal import data, progress_bar, run_async, stdout
@@ -19,6 +19,7 @@ def print_setup(experiment: "Experiment", as_json: bool) -> None:
     with progress_bar("expert plays") as done:
         solved = run_async(check_setup(experiment, windows, done))
     if as_json:
+        # {"tools": 0.9583, "prompt": null}
         shares = {setting: share and share[0] / share[1] for setting, share in solved.items()}
         data(json.dumps({"experiment": experiment.config.name, "expert": shares}, indent=2))
         return
@@ -35,7 +36,8 @@ def print_estimate(experiment: "Experiment", as_json: bool) -> None:
     from graphwalk.analysis.report.text_table import Column, TextTable, dollars, rendered, short
     from graphwalk.runs.resolve import context_windows
 
-    estimate = run_async(estimate_run(experiment, run_async(context_windows(experiment))))
+    windows = run_async(context_windows(experiment))
+    estimate = run_async(estimate_run(experiment, windows))
     if as_json:
         data(estimate.as_json())
         return
@@ -52,12 +54,18 @@ def print_estimate(experiment: "Experiment", as_json: bool) -> None:
     )
     rows = [vars(row) for row in estimate.rows]
     if len(rows) > 1:
-        fields = [
-            column.field for column in columns if not column.name and all(row[column.field] is not None for row in rows)
-        ]
-        rows.append({"model": "all", "setting": "", **{field: sum(row[field] for row in rows) for field in fields}})
+        total: dict[str, Any] = {"model": "all", "setting": ""}
+        for column in columns:
+            values = [row[column.field] for row in rows]
+            is_known = all(value is not None for value in values)
+            if not column.name and is_known:
+                total[column.field] = sum(values)
+        rows.append(total)
+
     tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
     data(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
     stdout().print(rendered(TextTable("", columns, rows), columns, stdout().width))
-    for note in (*(f"Price of {model}: {price}." for model, price in estimate.prices.items()), *estimate.notes):
+    for model, price in estimate.prices.items():
+        data(f"* Price of {model}: {price}.")
+    for note in estimate.notes:
         data(f"* {note}")

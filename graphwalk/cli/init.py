@@ -46,7 +46,8 @@ def init(
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
     root = data_path("templates") / "init" / kind
     for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
-        text, place = path.read_text(encoding="utf-8"), str(path.relative_to(root))
+        text = path.read_text(encoding="utf-8")
+        place = str(path.relative_to(root))
         copy = folder / place.replace(_NAME, name)
         make_folder(copy.parent)
         write_whole(copy, [text.replace(_NAME, name) if name else text])

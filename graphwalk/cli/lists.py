@@ -90,7 +90,8 @@ def experiments(
     if name is None:
         for number, (title, names) in enumerate(experiment_groups().items()):
             data(f"\n{title}" if number else title)
-            print_columns((f"  {one}", _first_sentence(load_experiment(one).description)) for one in names)
+            rows = [(f"  {each}", _first_sentence(load_experiment(each).description)) for each in names]
+            print_columns(rows)
         return
     data(find_experiment(name).read_text(encoding="utf-8").rstrip())
 
@@ -129,12 +130,13 @@ def runs(
     for title in ("Episodes", "Accuracy %", "Cost"):
         table.add_column(title, justify="right")
     for run in listed:
+        accuracies = [f"{run.accuracy[model]:.2f}" if model in run.accuracy else "–" for model in run.models]
         table.add_row(
             Text(printable(str(run.path))),
             Text(printable("\n".join(run.models))),
             run.state if run.shard is None else f"{run.shard}, {run.state}",
-            f"{run.done}/{'?' if run.episodes is None else run.episodes}",
-            "\n".join(f"{run.accuracy[model]:.2f}" if model in run.accuracy else "–" for model in run.models) or "–",
+            f"{run.done}/?" if run.episodes is None else f"{run.done}/{run.episodes}",
+            "\n".join(accuracies) or "–",
             "–" if run.cost is None else f"${run.cost:.4f}",
         )
     stdout().print(table)

@@ -109,7 +109,7 @@ _FILE_OPTIONS: dict[str, Any] = {
 }
 """Options of a command by the fields of `FileOptions`."""
 Reading = dict[str, Any]
-"""The options that were given, by field."""
+"""The options of the user, by field of `FileOptions`."""
 
 
 def reads_files(command: Callable[..., None]) -> Callable[..., None]:
@@ -117,9 +117,14 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def with_reading(**arguments: Any) -> None:
-        given = {name: arguments.pop(name) for name in _FILE_OPTIONS}
-        command(**arguments, reading={name: value for name, value in given.items() if value})
+        reading: Reading = {}
+        for name in _FILE_OPTIONS:
+            value = arguments.pop(name)
+            if value:
+                reading[name] = value
+        command(**arguments, reading=reading)
 
+    # typer reads the options from the signature and the annotations.
     signature = inspect.signature(command)
     parameters = {}
     for name, parameter in signature.parameters.items():
@@ -130,8 +135,9 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
             default = False if option == "skip_bad" else None
             parameters[option] = parameter.replace(name=option, annotation=annotation, default=default)
     vars(with_reading)["__signature__"] = signature.replace(parameters=list(parameters.values()))
-    types = {name: annotation for name, annotation in command.__annotations__.items() if name != "reading"}
-    with_reading.__annotations__ = {**types, **_FILE_OPTIONS}
+    annotations = {**command.__annotations__, **_FILE_OPTIONS}
+    del annotations["reading"]
+    with_reading.__annotations__ = annotations
     return with_reading
 
 
@@ -152,23 +158,29 @@ def chosen_source(
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.config.strict import validate
 
-    fields = {
-        **{"file": graph, "neo4j": database, "key": key, **(reading or {})},
-        **{"labels": _names(labels), "relationship_types": _names(relationship_types)},
-    }
-    fields = {
-        name: value.resolve() if isinstance(value, Path) and value.exists() else value
-        for name, value in fields.items()
-        if value is not None
-    }
+    options: dict[str, Any] = {"file": graph, "neo4j": database, "key": key}
+    options |= reading or {}
+    options |= {"labels": _names(labels), "relationship_types": _names(relationship_types)}
+
+    fields: dict[str, Any] = {}
+    for name, value in options.items():
+        if isinstance(value, Path) and value.exists():
+            value = value.resolve()
+        if value is not None:
+            fields[name] = value
     if graph is None and database is None:
         fields |= _default_neo4j()
     return validate(GraphSource, fields, "the graph")
 
 
 def _names(texts: list[str] | None) -> tuple[str, ...] | None:
-    """Return the names in texts that separate them by commas."""
-    return tuple(name.strip() for text in texts for name in text.split(",")) if texts else None
+    """Return the names in texts that separate them by commas: ["Person,City", "Film"] has three."""
+    if not texts:
+        return None
+    names: list[str] = []
+    for text in texts:
+        names.extend(name.strip() for name in text.split(","))
+    return tuple(names)
 
 
 def _default_neo4j() -> dict[str, str]:
@@ -181,5 +193,7 @@ def _default_neo4j() -> dict[str, str]:
             "no graph given, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
         )
-    loaded = run_async(db_last(variables))
-    return {"neo4j": variables.get("NEO4J_DATABASE") or "neo4j"} if loaded is None else {"loaded": loaded.scope}
+    last_load = run_async(db_last(variables))
+    if last_load is not None:
+        return {"loaded": last_load.scope}
+    return {"neo4j": variables.get("NEO4J_DATABASE") or "neo4j"}

@@ -1,6 +1,7 @@
 """`graphwalk show`: the episodes of a run, or one episode in full."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,30 @@ if TYPE_CHECKING:
 
 _MOST_LISTED = 40
 _MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The answers that the options ask for."""
+
+    wrong: bool
+    cause: str | None
+    unproven: bool
+
+    @property
+    def needs_explanations(self) -> bool:
+        return self.cause is not None or self.unproven
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        score = record["score"] or {}
+        is_right = score.get("correct")
+        if self.wrong and is_right is not False:
+            return False
+        if self.cause is not None and (is_right is not False or score.get("error_class") != self.cause):
+            return False
+        if self.unproven:
+            return bool(is_right) and score.get("proven") is False
+        return True
 
 
 def show(
@@ -43,45 +68,47 @@ def show(
     from graphwalk.runs.record import EpisodeFilter, key_of
 
     folder = RunFolder.open(run, conversations=True)
-
-    def is_wanted(record: Mapping[str, Any]) -> bool:
-        score = record["score"] or {}
-        if (wrong or cause is not None) and score.get("correct") is not False:
-            return False
-        if cause is not None and score.get("error_class") != cause:
-            return False
-        return not unproven or (bool(score.get("correct")) and score.get("proven") is False)
-
-    needs_explanations = cause is not None or unproven
+    wanted = _Wanted(wrong, cause, unproven)
     records = {}
     causes = set()
-    for record in explained(folder) if needs_explanations else folder.records():
+    for record in explained(folder) if wanted.needs_explanations else folder.records():
         causes.add((record["score"] or {}).get("error_class"))
-        if is_wanted(record):
+        if wanted.fits(record):
             listed = {name: record[name] for name in LISTED}
-            records[key_of(record)] = {**listed, "question": record["task"]["question"]}
-    if not records and (wrong or needs_explanations):
-        known = ", ".join(sorted(filter(None, causes)))
-        raise ConfigError(f"{run} has no such episode", hint=f"causes in this run: {known}" if known else "")
-    wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
-    keys = sorted(filter(wanted, records))
+            listed["question"] = record["task"]["question"]
+            records[key_of(record)] = listed
+    if not records and (wrong or wanted.needs_explanations):
+        names_of_causes = ", ".join(sorted(name for name in causes if name))
+        hint = f"causes in this run: {names_of_causes}" if names_of_causes else ""
+        raise ConfigError(f"{run} has no such episode", hint=hint)
+
+    episode_filter = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
+    keys = sorted(key for key in records if episode_filter(key))
     if not keys:
-        raise wanted.nothing(run, records)
+        raise episode_filter.nothing(run, records)
+
     if task is not None:
-        ids = sorted({key.task_id for key in keys})
-        names = [task] if task in ids else [name for name in ids if task in name]
-        if not names:
-            raise ConfigError(f"no task {task}", hint=f"a task of this run: {', '.join(ids[:_MOST_NAMED])}, …")
-        keys = [key for key in keys if key.task_id in names]
-        if len(names) == 1:
+        ids = _matching_ids(task, keys)
+        keys = [key for key in keys if key.task_id in ids]
+        if len(ids) == 1:
             _print_episodes(folder, keys, everything)
             return
-        say(f"'{task}' matches {len(names)} tasks")
+        say(f"'{task}' matches {len(ids)} tasks")
+
     most = len(keys) if everything else _MOST_LISTED
     for line in episode_list([records[key] for key in keys[:most]]):
         stdout().print(line)
     if len(keys) > most:
         say(f"{len(keys) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
+
+
+def _matching_ids(task: str, keys: "Sequence[EpisodeKey]") -> list[str]:
+    """Return the task id `task`, else the ids that contain it. Raise ConfigError without any."""
+    ids = sorted({key.task_id for key in keys})
+    matching = [task] if task in ids else [id_ for id_ in ids if task in id_]
+    if not matching:
+        raise ConfigError(f"no task {task}", hint=f"a task of this run: {', '.join(ids[:_MOST_NAMED])}, …")
+    return matching
 
 
 def _print_episodes(folder: "RunFolder", keys: "Sequence[EpisodeKey]", everything: bool) -> None:

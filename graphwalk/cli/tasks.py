@@ -41,6 +41,10 @@ def tasks(
 
 
 def _text(task: Any, answers: bool) -> str:
-    turns = "" if task.reference_turns is None else f", reference turns: {task.reference_turns}"
-    rows = "".join(f"  {dumps(row, ensure_ascii=False)}\n" for row in task.target) if answers else ""
-    return f"{task.template}\n{task.question}\n→ rows: {task.target_size}{turns}\n{rows}"
+    size = f"→ rows: {task.target_size}"
+    if task.reference_turns is not None:
+        size += f", reference turns: {task.reference_turns}"
+    lines = [task.template, task.question, size]
+    if answers:
+        lines.extend(f"  {dumps(row, ensure_ascii=False)}" for row in task.target)
+    return "\n".join(lines) + "\n"

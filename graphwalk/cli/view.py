@@ -29,8 +29,11 @@ def view(
     from graphwalk.runs.listing import list_runs
 
     places = folders or [Path("runs")]
-    first = places[0].resolve()
-    out = out or first.with_name(f"{first.stem if first.is_file() else first.name}.html")
+    if out is None:
+        first = places[0].resolve()
+        name_of_run = first.stem if first.is_file() else first.name
+        out = first.with_name(f"{name_of_run}.html")
+
     opened = []
     for place in places:
         paths = [run.path for run in list_runs(place) if run.state != "unreadable"]

@@ -13,8 +13,10 @@ from pydantic import TypeAdapter
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-_LONGEST_ARGUMENTS, _SHOWN_ARGUMENTS = 100_000, 1000
-"""Characters: arguments that are sent back whole, and the beginning of longer ones."""
+_LONGEST_ARGUMENTS = 100_000
+"""Characters of arguments that are sent back whole."""
+_SHOWN_ARGUMENTS = 1000
+"""Characters at the beginning of longer ones."""
 _SEPARATOR = re.compile(r"[.:/|\s]|__")
 _FENCED = re.compile(r"\s*```\w*\s*(\{.*\})\s*```\s*", re.DOTALL)
 
@@ -34,14 +36,23 @@ class ToolCall:
         Names: `functions.NAME`, `NAME:0`, `NAME<|channel|>commentary`. Arguments: an object in a fence, encoded twice,
         or in `{"arguments": …}`; other text is unchanged.
         """
-        name = re.sub(r":\d+$", "", name.partition("<|")[0].strip()).rpartition(".")[2]
+        name = name.partition("<|")[0].strip()  # look<|channel|>commentary
+        name = re.sub(r":\d+$", "", name)  # look:0
+        name = name.rpartition(".")[2]  # functions.look
+
         fenced = _FENCED.fullmatch(arguments)
         value: Any = fenced[1] if fenced else arguments
         layers = 0
         try:
-            while isinstance(value, str) or (isinstance(value, dict) and [*value] == ["arguments"]):
-                value = json.loads(value) if isinstance(value, str) else value["arguments"]
+            while True:
+                if isinstance(value, str):
+                    value = json.loads(value)
+                elif isinstance(value, dict) and list(value) == ["arguments"]:
+                    value = value["arguments"]
+                else:
+                    break
                 layers += 1
+            # One layer is JSON as it should be, which is sent back letter by letter.
             if isinstance(value, dict) and (layers > 1 or fenced):
                 arguments = json.dumps(value, ensure_ascii=False)
         except (ValueError, RecursionError):
@@ -70,23 +81,18 @@ class Message:
         if self.content is None and not self.tool_calls:
             wire["content"] = ""
         if self.tool_calls:
-            functions = [(c.id, sendable_name(c.name), sendable_arguments(c.arguments)) for c in self.tool_calls]
-            wire["tool_calls"] = [
-                {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
-                for id_, name, arguments in functions
-            ]
+            wire["tool_calls"] = []
+            for call in self.tool_calls:
+                function = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
+                wire["tool_calls"].append({"id": call.id, "type": "function", "function": function})
         if self.tool_call_id is not None:
             wire["tool_call_id"] = self.tool_call_id
         return wire
 
     @cached_property
-    def json(self) -> str:
-        """`as_openai` as JSON, computed once: a request repeats the messages of earlier ones."""
-        return compact_json(self.as_openai())
-
-    @cached_property
     def digest(self) -> bytes:
         """SHA-256 of the fields as JSON."""
+        # Not `asdict`, which copies the provider's state.
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return hashlib.sha256(canonical_json(values)).digest()
 
@@ -101,8 +107,12 @@ def known_name(name: str, tools: Collection[str]) -> str:
     last = _SEPARATOR.split(name)[-1]
     if last in tools:
         return last
+
     # A tool's own name may contain a separator: mcp__s__read__all
-    matches = [tool for tool in tools if name.endswith(tuple(f"{mark}{tool}" for mark in (".", ":", "/", "__")))]
+    matches = []
+    for tool in tools:
+        if name.endswith((f".{tool}", f":{tool}", f"/{tool}", f"__{tool}")):
+            matches.append(tool)
     return max(matches, key=len, default=name)
 
 
@@ -118,15 +128,16 @@ def canonical_json(value: Any) -> bytes:
 
 def sendable_name(name: str) -> str:
     """Return a tool name that every server accepts."""
-    clean = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name[:64])
-    return clean or "unnamed"
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name[:64]) or "unnamed"
 
 
 def sendable_arguments(arguments: str) -> str:
     """Return arguments that every server accepts: many refuse arguments that are no object, or very long ones."""
     if len(arguments) > _LONGEST_ARGUMENTS:
         arguments = f"{arguments[:_SHOWN_ARGUMENTS]}… ({len(arguments)} characters)"
-    return json.dumps({"invalid_arguments": arguments}) if json_object(arguments) is None else arguments
+    if json_object(arguments) is None:
+        return json.dumps({"invalid_arguments": arguments})
+    return arguments
 
 
 def json_object(text: str) -> dict[str, Any] | None:
@@ -151,8 +162,14 @@ class ToolSpec:
     strict: bool = False
 
     def as_openai(self) -> dict[str, Any]:
-        function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
-        return {"type": "function", "function": function | ({"strict": True} if self.strict else {})}
+        function: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": dict(self.parameters),
+        }
+        if self.strict:
+            function["strict"] = True
+        return {"type": "function", "function": function}
 
     @cached_property
     def json(self) -> str:
@@ -191,7 +208,11 @@ class Usage:
 
 
 def _sum(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
+    if a is None:
+        return b
+    if b is None:
+        return a
+    return a + b
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from graphwalk.models.chat import (
     sendable_name,
     to_dict,
 )
-from graphwalk.models.provider_replies import mapping, status_error, text, tool_calls, usage
+from graphwalk.models.provider_replies import mapping, sequence, status_error, text, tool_calls, usage
 from graphwalk.models.refusals import TEXT_HINT
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.variables import Variables
@@ -49,8 +49,12 @@ def to_langchain(message: Message) -> "BaseMessage":
     if message.role == "tool":
         return ToolMessage(content, tool_call_id=message.tool_call_id or "")
     if message.role == "assistant":
-        return _ai_message(message if content == message.content else replace(message, content=content), sendable=True)
-    return SystemMessage(content) if message.role == "system" else HumanMessage(content)
+        if content != message.content:
+            message = replace(message, content=content)
+        return _ai_message(message, sendable=True)
+    if message.role == "system":
+        return SystemMessage(content)
+    return HumanMessage(content)
 
 
 def _ai_message(message: Message, *, sendable: bool = False) -> "AIMessage":
@@ -62,23 +66,29 @@ def _ai_message(message: Message, *, sendable: bool = False) -> "AIMessage":
 
     valid: list[Any] = []
     invalid: list[Any] = []
-    changed = False
+    are_changed = False
     for call in message.tool_calls:
-        name, arguments = call.name, call.arguments
+        name = call.name
+        arguments = call.arguments
         if sendable:
-            name, arguments = sendable_name(name), sendable_arguments(arguments)
-            changed = changed or arguments != call.arguments
-        if (value := json_object(arguments)) is not None:
+            name = sendable_name(name)
+            arguments = sendable_arguments(arguments)
+            are_changed = are_changed or arguments != call.arguments
+        value = json_object(arguments)
+        if value is not None:
             valid.append({"id": call.id, "name": name, "args": value})
         else:
             invalid.append({"id": call.id, "name": name, "args": arguments, "error": "no JSON object"})
+
+    content = message.content or ""
     state = message.provider_state or {}
     if state.get("format") == FORMAT:
         whole = AIMessage(**state["message"])
-        ids = [call["id"] for call in (*whole.tool_calls, *whole.invalid_tool_calls)]
-        if (text(whole.content), ids) == (message.content or "", [call.id for call in message.tool_calls]):
-            return whole.model_copy(update={"tool_calls": valid, "invalid_tool_calls": []}) if changed else whole
-    return AIMessage(message.content or "", tool_calls=valid, invalid_tool_calls=invalid)
+        ids = [call["id"] for call in whole.tool_calls]
+        ids.extend(call["id"] for call in whole.invalid_tool_calls)
+        if text(whole.content) == content and ids == [call.id for call in message.tool_calls]:
+            return whole.model_copy(update={"tool_calls": valid, "invalid_tool_calls": []}) if are_changed else whole
+    return AIMessage(content, tool_calls=valid, invalid_tool_calls=invalid)
 
 
 def to_ai_message(reply: Reply) -> "AIMessage":
@@ -86,8 +96,11 @@ def to_ai_message(reply: Reply) -> "AIMessage":
     message = _ai_message(reply.message)
     message.response_metadata.setdefault("finish_reason", reply.finish_reason)
     if reply.usage.total_tokens and message.usage_metadata is None:
-        total, sent = reply.usage.total_tokens, reply.usage.input_tokens or 0
-        message.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
+        message.usage_metadata = {
+            "input_tokens": reply.usage.input_tokens or 0,
+            "output_tokens": reply.usage.output_tokens or 0,
+            "total_tokens": reply.usage.total_tokens,
+        }
     return message
 
 
@@ -128,15 +141,21 @@ def from_langchain(message: "BaseMessage") -> Message:
         return Message("tool", content, tool_call_id=getattr(message, "tool_call_id", None))
     if message.type != "ai":
         return Message("system" if message.type == "system" else "user", content)
-    facts, calls = recorded(message), _calls_of(message)
+
+    calls = _calls_of(message)
+    facts = recorded(message)
     if not facts:
         return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=_whole(message))
+
     original = from_dict(Message, facts["message"])
-    sent: Any = _ai_message(original)
-    if all(getattr(sent, name) == getattr(message, name) for name in ("content", "tool_calls", "invalid_tool_calls")):
+    unchanged: Any = _ai_message(original)
+    fields = ("content", "tool_calls", "invalid_tool_calls")
+    if all(getattr(unchanged, field) == getattr(message, field) for field in fields):
         return original
-    whole = (original.provider_state or {}).get("format") == FORMAT
-    state = _whole(message) if whole else original.provider_state
+
+    state = original.provider_state
+    if state is not None and state.get("format") == FORMAT:
+        state = _whole(message)
     empty = None if original.content is None else ""
     return replace(original, content=content or empty, tool_calls=calls, provider_state=state)
 
@@ -161,7 +180,9 @@ class LangchainModel(Model):
     def __init__(self, chat_model: "BaseChatModel", name: str = "") -> None:
         model = getattr(chat_model, "model_name", None) or getattr(chat_model, "model", None)
         kind = type(chat_model).__name__
-        self.name = name or (f"langchain/{kind}/{model}" if isinstance(model, str) else f"langchain/{kind}")
+        if not name:
+            name = f"langchain/{kind}/{model}" if isinstance(model, str) else f"langchain/{kind}"
+        self.name = name
         self._chat_model = chat_model
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -169,12 +190,14 @@ class LangchainModel(Model):
         runnable: Any = self._chat_model
         try:
             if tools:
-                # Many integrations do not know this option, so it is sent only when needed.
-                binding: dict[str, Any] = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
+                binding: dict[str, Any] = {}
+                if options.parallel_tool_calls is False:
+                    # Many integrations do not know this option, so it is sent only when needed.
+                    binding["parallel_tool_calls"] = False
                 if options.tool_choice is not None:
                     binding["tool_choice"] = "any"  # LangChain's word for required
                 runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **binding)
-            reply = await _ask(runnable, [*map(to_langchain, messages)], options)
+            reply = await _ask(runnable, [to_langchain(message) for message in messages], options)
         except NotImplementedError:
             raise ModelError(f"{self.name} cannot call tools by itself", hint=TEXT_HINT) from None
         except Exception as error:
@@ -194,16 +217,19 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
         "seed": options.seed,
     }
     if options.stop:
-        named["stop"] = [*options.stop]
-    if (schema := options.json_schema) is not None:
-        named["response_format"] = {"type": "json_schema", "json_schema": schema}
-    settings = {name: value for name, value in named.items() if value is not None} | dict(options.extra)
+        named["stop"] = list(options.stop)
+    if options.json_schema is not None:
+        named["response_format"] = {"type": "json_schema", "json_schema": options.json_schema}
+    settings = {name: value for name, value in named.items() if value is not None}
+    settings.update(options.extra)
     if options.on_text is None:
         return await runnable.ainvoke(sent, **settings)  # type: ignore[no-any-return]
+
     whole: Any = None
     async for chunk in runnable.astream(sent, **settings):
         whole = chunk if whole is None else whole + chunk
-        if piece := text(chunk.content):
+        piece = text(chunk.content)
+        if piece:
             await options.on_text(piece)
     return message_chunk_to_message(whole)  # type: ignore[return-value]
 
@@ -221,14 +247,14 @@ def _whole(message: "BaseMessage") -> dict[str, Any] | None:
 
 def _calls_of(message: Any) -> tuple[ToolCall, ...]:
     """Return the tool calls of an AIMessage, the invalid ones last."""
-    return tuple(
-        ToolCall(
-            call["id"] or "",
-            call["name"] or "",
-            json.dumps(call["args"], ensure_ascii=False) if isinstance(call["args"], dict) else call["args"] or "",
-        )
-        for call in (*message.tool_calls, *message.invalid_tool_calls)
-    )
+    calls = []
+    for call in [*message.tool_calls, *message.invalid_tool_calls]:
+        arguments = call["args"] or ""
+        # {"key": "Ida"} of a valid call, '{"key": "I' of an invalid one
+        if isinstance(call["args"], dict):
+            arguments = json.dumps(call["args"], ensure_ascii=False)
+        calls.append(ToolCall(call["id"] or "", call["name"] or "", arguments))
+    return tuple(calls)
 
 
 def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
@@ -246,9 +272,17 @@ def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
 def _reasoning(reply: Any) -> str | None:
     """Return the visible reasoning of a message, from its own field or from content blocks."""
     field = text(reply.additional_kwargs.get("reasoning_content"))
-    blocks = reply.content if isinstance(reply.content, list) else []
-    parts = [mapping(block).get("thinking") or mapping(block).get("reasoning") for block in blocks]
-    return field or "\n\n".join(part for part in parts if isinstance(part, str)) or None
+    if field:
+        return field
+
+    # [{"type": "thinking", "thinking": "Who knows Ida?"}, {"type": "text", "text": "Bo"}]
+    thoughts = []
+    for block in sequence(reply.content):
+        fields = mapping(block)
+        thought = fields.get("thinking") or fields.get("reasoning")
+        if isinstance(thought, str):
+            thoughts.append(thought)
+    return "\n\n".join(thoughts) or None
 
 
 def _failure(error: Exception, name: str) -> ModelError:
@@ -280,7 +314,7 @@ class Reporting(Wrapper):
             return await self.inner.complete(messages, tools, options)
         parameters = {"model": self.name, "tools": [tool.as_openai() for tool in tools]}
         (run,) = await self._manager.on_chat_model_start(
-            {"name": self.name}, [list(map(to_langchain, messages))], invocation_params=parameters
+            {"name": self.name}, [[to_langchain(message) for message in messages]], invocation_params=parameters
         )
         self.run_id = run_id = f"lc_run--{run.run_id}"
 

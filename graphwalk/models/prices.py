@@ -37,16 +37,25 @@ def published_price(model: str, variables: Variables) -> KnownPrice | None:
     """Return the price of `provider/model` in `genai-prices`, of other servers by their address; None if unknown."""
     provider, _, name = model.partition("/")
     url = base_url(model, variables)
-    where: dict[str, Any] = {} if url is None else {"provider_api_url": url}
+    where: dict[str, Any] = {}
+    if url is not None:
+        where["provider_api_url"] = url
+
     if provider == "langchain":
-        package, _, name = name.partition("/")
-        where = {"provider_id": package.partition(".")[0].removeprefix("langchain_").replace("_", "-")}
+        # langchain/langchain_google_genai.ChatGoogleGenerativeAI/MODEL: of google-genai
+        path, _, name = name.partition("/")
+        package = path.partition(".")[0]
+        where = {"provider_id": package.removeprefix("langchain_").replace("_", "-")}
     elif provider == "openai-api":
+        # openai-api/groq/MODEL: of the server at GROQ_BASE_URL
         name = name.partition("/")[2]
-    elif url == SERVERS["openai"] or provider == "azure":
-        where = {"provider_id": "azure" if provider == "azure" else "openai"}
+    elif provider == "azure":
+        where = {"provider_id": "azure"}
+    elif url == SERVERS["openai"]:
+        where = {"provider_id": "openai"}
     if not where:
         return None
+
     import genai_prices
 
     try:
@@ -55,12 +64,17 @@ def published_price(model: str, variables: Variables) -> KnownPrice | None:
         return None
     if listed.input_mtok is None or listed.output_mtok is None:
         return None  # some prices are not per token
-    rates = {"input": listed.input_mtok, "output": listed.output_mtok, "cached_input": listed.cache_read_mtok}
-    price = Price(**{name: None if rate is None else _base_rate(rate) for name, rate in rates.items()})
+
+    cached_rate = listed.cache_read_mtok
+    price = Price(
+        input=_base_rate(listed.input_mtok),
+        output=_base_rate(listed.output_mtok),
+        cached_input=None if cached_rate is None else _base_rate(cached_rate),
+    )
     today = datetime.now(tz=UTC).date().isoformat()
     return KnownPrice(price=price, source="genai-prices", version=metadata.version("genai-prices"), date=today)
 
 
 def _base_rate(rate: Any) -> float:
-    """Return a rate without its steps for long inputs."""
+    """Return a rate without its steps for long inputs (`TieredPrices` of the package)."""
     return float(rate if isinstance(rate, Decimal) else rate.base)

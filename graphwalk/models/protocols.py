@@ -6,7 +6,7 @@ In the last two the tools are in the prompt, and the calls are parsed from the r
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -21,7 +21,11 @@ ANY_TEXT: Mapping[str, Any] = {"type": "string"}
 """The JSON schema of an answer without a form."""
 NO_CALL = ""
 """Name of the call that a reply becomes if it is not JSON, so that the model gets an error."""
-_ANSWER, _CALLS, _TOOL, _ARGUMENTS, _THOUGHT = "answer", "calls", "tool", "arguments", "thought"
+_ANSWER = "answer"
+_CALLS = "calls"
+_TOOL = "tool"
+_ARGUMENTS = "arguments"
+_THOUGHT = "thought"
 _MOST_CALLS = 8
 """Calls of one reply; without a bound a small model may list calls up to its output limit."""
 _DECODER = json.JSONDecoder()
@@ -35,9 +39,14 @@ class TextProtocol:
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
-        heading = prompts.render("text_protocol_results.j2", results=[{"name": "\0", "content": ""}]).partition("\0")[0]
-        self._stop = (f"\n{heading.strip()}",) if heading.strip() else ()
+        self._stop: tuple[str, ...] = ()
         """The heading of a result, at which a reply ends: small models invent one."""
+
+        # "Result of \0:" has the heading "Result of".
+        result = prompts.render("text_protocol_results.j2", results=[{"name": "\0", "content": ""}])
+        heading = result.partition("\0")[0].strip()
+        if heading:
+            self._stop = (f"\n{heading}",)
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
         """Return the request in the form of this protocol."""
@@ -50,8 +59,10 @@ class TextProtocol:
         if not tools or reply.message.tool_calls:
             return reply
         message, calls = self._read(reply.message, tools)
-        tool_calls = tuple(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{i}", *call) for i, call in enumerate(calls))
-        return replace(reply, message=replace(message, tool_calls=tool_calls))
+        tool_calls = []
+        for number, (name, arguments) in enumerate(calls):
+            tool_calls.append(ToolCall.of_model(f"{CALL_PREFIX}{sent}_{number}", name, arguments))
+        return replace(reply, message=replace(message, tool_calls=tuple(tool_calls)))
 
     def _read(self, message: Message, tools: Sequence[ToolSpec]) -> tuple[Message, Sequence[tuple[str, str]]]:
         """Return the message up to the heading of a result, where a server may not have ended it, and its calls."""
@@ -63,16 +74,22 @@ class TextProtocol:
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
         plain = list(self._plain(messages, parallel))
-        if description := self._description(tools, parallel):
-            system = [m.content or "" for m in plain if m.role == "system"]
-            plain = [m for m in plain if m.role != "system"]
-            plain.insert(0, Message("system", "\n\n".join([*system, description])))
+        description = self._description(tools, parallel)
+        if description:
+            system_texts = [message.content or "" for message in plain if message.role == "system"]
+            system_texts.append(description)
+            plain = [message for message in plain if message.role != "system"]
+            plain.insert(0, Message("system", "\n\n".join(system_texts)))
         if tools:
             plain.append(self._reminder(messages, tools))
+
         merged: list[Message] = []
         for role, group in groupby(plain, key=lambda message: message.role):
-            same = list(group)
-            merged += [Message(role, "\n\n".join(m.content for m in same if m.content))] if role == "user" else same
+            neighbours = list(group)
+            if role == "user":
+                texts = [message.content for message in neighbours if message.content]
+                neighbours = [Message("user", "\n\n".join(texts))]
+            merged.extend(neighbours)
         return merged
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
@@ -94,11 +111,16 @@ class TextProtocol:
 
     def _reminder(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         """Return the end of the last user message; small models forget the system prompt."""
-        last = [message.content or "" for message in takewhile(lambda m: m.role == "tool", reversed(messages))]
+        last_results: list[str] = []
+        for message in reversed(messages):
+            if message.role != "tool":
+                break
+            last_results.insert(0, message.content or "")
+
         text = self._prompts.render(
             "text_protocol_reminder.j2",
             answered=any(message.role == "tool" for message in messages),
-            results=last[::-1],
+            results=last_results,
             tools=[tool.name for tool in tools],
         )
         return Message("user", text.strip())
@@ -107,7 +129,10 @@ class TextProtocol:
         names: dict[str | None, str] = {}
         for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
             if is_result:
-                results = [{"name": names.get(m.tool_call_id) or "the tool", "content": m.content or ""} for m in group]
+                results = []
+                for message in group:
+                    name = names.get(message.tool_call_id) or "the tool"
+                    results.append({"name": name, "content": message.content or ""})
                 yield Message("user", self._prompts.render("text_protocol_results.j2", results=results).rstrip())
                 continue
             for message in group:
@@ -118,9 +143,16 @@ class TextProtocol:
         """Return a message as a model of this protocol would write it, native calls (of an example, say) as text."""
         if not message.tool_calls:
             return replace(message, provider_state=None)
-        calls = [call for call in message.tool_calls if not call.id.startswith(CALL_PREFIX)]
-        blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in calls]
-        return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
+        blocks = []
+        if message.content:
+            blocks.append(message.content)
+        for call in message.tool_calls:
+            # The calls with this prefix are in the content already.
+            if not call.id.startswith(CALL_PREFIX):
+                name = json.dumps(call.name)
+                arguments = call.arguments or "{}"
+                blocks.append(f'```json\n{{"name": {name}, "arguments": {arguments}}}\n```')
+        return Message("assistant", "\n\n".join(blocks))
 
 
 class JsonProtocol(TextProtocol):
@@ -135,10 +167,11 @@ class JsonProtocol(TextProtocol):
         self._most_calls = min(most_calls, _MOST_CALLS)
 
     def outgoing(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Request:
-        most = self._most_calls if options.parallel_tool_calls is not False else None
-        answered = any(message.role == "tool" for message in messages)
-        must_call = options.tool_choice == "required" and bool(tools) and not answered
-        schema = reply_schema(tools, None if must_call else options.answer_schema or ANY_TEXT, most)
+        has_results = any(message.role == "tool" for message in messages)
+        must_call = options.tool_choice == "required" and bool(tools) and not has_results
+        answer = None if must_call else options.answer_schema or ANY_TEXT
+        most_calls = None if options.parallel_tool_calls is False else self._most_calls
+        schema = reply_schema(tools, answer, most_calls)
         sent, _, in_text = super().outgoing(messages, tools, options)
         return sent, (), replace(in_text, response_schema=schema, stop=(), on_text=None)
 
@@ -152,12 +185,21 @@ class JsonProtocol(TextProtocol):
         """Return a message of an example, of another protocol, or with an answer in this protocol's form."""
         if message.role != "assistant" or any(call.id.startswith(CALL_PREFIX) for call in message.tool_calls):
             return Message(message.role, message.content)
+
+        fields: dict[str, Any] = {}
         calls = [{_TOOL: call.name, _ARGUMENTS: _loaded(call.arguments)} for call in message.tool_calls]
+        if calls and message.content:
+            fields[_THOUGHT] = message.content
         if not calls:
-            return Message("assistant", json.dumps({_ANSWER: _loaded(message.content or "")}, ensure_ascii=False))
-        thought = {_THOUGHT: message.content} if message.content else {}
-        called = {_CALLS: calls} if parallel else calls[0]
-        return Message("assistant", json.dumps({**thought, **called}, ensure_ascii=False))
+            # {"answer": ["Ida", "Bo"]}
+            fields[_ANSWER] = _loaded(message.content or "")
+        elif parallel:
+            # {"thought": "Who knows Ida?", "calls": [{"tool": "neighbours", "arguments": {"key": "Ida"}}]}
+            fields[_CALLS] = calls
+        else:
+            # {"thought": "Who knows Ida?", "tool": "neighbours", "arguments": {"key": "Ida"}}
+            fields.update(calls[0])
+        return Message("assistant", json.dumps(fields, ensure_ascii=False))
 
 
 def reply_schema(tools: Sequence[ToolSpec], answer: Mapping[str, Any] | None, most_calls: int | None) -> dict[str, Any]:
@@ -166,15 +208,24 @@ def reply_schema(tools: Sequence[ToolSpec], answer: Mapping[str, Any] | None, mo
     `answer` None: no answer is allowed yet. `most_calls`: a reply is a list of at most this many calls; None: it is one
     call. llama.cpp writes properties in the order of the schema, so the thought comes first.
     """
-    thought = {_THOUGHT: {"type": "string"}}
-    forms = [{_TOOL: {"type": "string", "enum": [tool.name]}, _ARGUMENTS: dict(tool.parameters)} for tool in tools]
+    forms: list[dict[str, Any]] = []
+    for tool in tools:
+        name = {"type": "string", "enum": [tool.name]}
+        forms.append({_TOOL: name, _ARGUMENTS: dict(tool.parameters)})
     if forms and most_calls is not None:
-        calls = {"type": "array", "items": {"anyOf": [_object(form) for form in forms]}}
-        forms = [{_CALLS: {**calls, "minItems": 1, "maxItems": most_calls}}]
-    if answer is not None and all(tool.name != _ANSWER for tool in tools):  # else the answer is a call
+        call = {"anyOf": [_object(form) for form in forms]}
+        forms = [{_CALLS: {"type": "array", "items": call, "minItems": 1, "maxItems": most_calls}}]
+
+    # With a tool `answer` the answer is a call.
+    has_answer_tool = any(tool.name == _ANSWER for tool in tools)
+    if answer is not None and not has_answer_tool:
         forms.append({_ANSWER: dict(answer)})
+
+    thought = {_THOUGHT: {"type": "string"}}
     objects = [_object(form, thought) for form in forms]
-    return objects[0] if len(objects) == 1 else {"type": "object", "anyOf": objects}
+    if len(objects) == 1:
+        return objects[0]
+    return {"type": "object", "anyOf": objects}
 
 
 def with_answer_as_text(reply: Reply, write: Callable[[Any], str]) -> Reply:
@@ -193,13 +244,18 @@ def with_answer_as_text(reply: Reply, write: Callable[[Any], str]) -> Reply:
 
 def _with_thought(message: Message) -> Message:
     """Return a message with its thought as the reasoning, where reports look for it."""
-    thought = (_fields(message.content or "") or {}).get(_THOUGHT)
-    return message if message.reasoning or not isinstance(thought, str) else replace(message, reasoning=thought)
+    fields = _fields(message.content or "") or {}
+    thought = fields.get(_THOUGHT)
+    if message.reasoning or not isinstance(thought, str):
+        return message
+    return replace(message, reasoning=thought)
 
 
 def _object(fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    properties = {**(optional or {}), **fields}
-    return {"type": "object", "properties": properties, "required": [*fields], "additionalProperties": False}
+    """Return the JSON schema of an object with these fields, the optional ones first."""
+    properties = dict(optional or {})
+    properties.update(fields)
+    return {"type": "object", "properties": properties, "required": list(fields), "additionalProperties": False}
 
 
 def _fields(content: str) -> dict[str, Any] | None:
@@ -217,9 +273,14 @@ def _calls(content: str, tools: Sequence[ToolSpec]) -> Sequence[tuple[str, str]]
     fields = _fields(content)
     if fields is None:
         return [(NO_CALL, content)]
-    items = fields.get(_CALLS) or ([fields] if _TOOL in fields else [])
+
+    # {"calls": [{"tool": "neighbours", "arguments": {"key": "Ida"}}]}, or one call without the list
+    items = fields.get(_CALLS)
+    if not items and _TOOL in fields:
+        items = [fields]
     if isinstance(items, list) and items and all(isinstance(item, dict) and _TOOL in item for item in items):
         return [(str(item[_TOOL]), json.dumps(item.get(_ARGUMENTS) or {})) for item in items]
+
     if _ANSWER in fields:
         return []
     return _calls_in_text(content, tools) or [(NO_CALL, content)]
@@ -250,9 +311,12 @@ def protocol_of(agent: AgentConfig) -> TextProtocol | None:
 
 def with_tools(model: Model, agent: AgentConfig) -> Model:
     """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
-    if (protocol := protocol_of(agent)) is not None:
+    protocol = protocol_of(agent)
+    if protocol is not None:
         model = TextTools(model, protocol)
-    return StrictTools(model) if agent.strict_tools else model
+    if agent.strict_tools:
+        model = StrictTools(model)
+    return model
 
 
 class TextTools(Wrapper):
@@ -276,13 +340,22 @@ class StrictTools(Wrapper):
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON schema in which all properties are required, the optional ones nullable, and no others allowed."""
+    """Return a JSON schema in which all properties are required, the optional ones nullable, and no others allowed.
+
+    An optional {"type": "integer"} becomes {"anyOf": [{"type": "integer"}, {"type": "null"}]}.
+    """
     strict = dict(schema)
     if "items" in schema:
         strict["items"] = strict_schema(schema["items"])
-    if schema.get("type") == "object":
-        forms = {name: strict_schema(form) for name, form in schema.get("properties", {}).items()}
-        optional = forms.keys() - {*schema.get("required", ())}
-        forms |= {name: {"anyOf": [forms[name], {"type": "null"}]} for name in optional}
-        strict |= {"properties": forms, "required": [*forms], "additionalProperties": False}
+    if schema.get("type") != "object":
+        return strict
+
+    forms = {}
+    for name, form in schema.get("properties", {}).items():
+        forms[name] = strict_schema(form)
+        if name not in schema.get("required", ()):
+            forms[name] = {"anyOf": [forms[name], {"type": "null"}]}
+    strict["properties"] = forms
+    strict["required"] = list(forms)
+    strict["additionalProperties"] = False
     return strict

@@ -60,9 +60,11 @@ class UnreadableCallError(ModelError):
         schemas = {tool.name: tool.parameters for tool in tools}
         if not schemas:
             return Reply(Message("assistant", self.text))
-        calls, before = find_calls(self.text, schemas, schemas)
-        called = tuple(ToolCall.of_model(f"call_{sent}_{i}", *call) for i, call in enumerate(calls))
-        return Reply(Message("assistant", before or None, called))
+        calls_in_text, before = find_calls(self.text, schemas, schemas)
+        calls = []
+        for number, (name, arguments) in enumerate(calls_in_text):
+            calls.append(ToolCall.of_model(f"call_{sent}_{number}", name, arguments))
+        return Reply(Message("assistant", before or None, tuple(calls)))
 
 
 def status_error(
@@ -79,7 +81,9 @@ def status_error(
     `body`: error object, a list of these (Gemini) or a text. `source`: the server's name. `key`: the variable of the
     API key. `answered`: the status in the message, where the body has another one.
     """
-    body = body[0] if isinstance(body, list) and body else body
+    if isinstance(body, list) and body:
+        body = body[0]
+    # {"error": {"code": "rate_limit_exceeded", "message": "…"}}, or these fields alone
     error = mapping(mapping(body).get("error")) or mapping(body)
     code = f"{error.get('code') or error.get('type') or ''}"
     message = _message_in(body)
@@ -87,7 +91,10 @@ def status_error(
 
     unreadable = _UNREADABLE_CALL.search(message)
     if unreadable or code == "tool_use_failed" or "failed_generation" in error:
-        written = (unreadable[1] or unreadable[2]) if unreadable else text(error.get("failed_generation"))
+        if unreadable:
+            written = unreadable[1] or unreadable[2]
+        else:
+            written = text(error.get("failed_generation"))
         return UnreadableCallError(cause, written or "")
 
     if status == 413 and code in _RATE_CODES:
@@ -100,6 +107,7 @@ def status_error(
         hint = hint_for(refusal, status, message) or _HINTS.get(status, "").format(key=key)
     wait = None
     if retryable:
+        # {"details": [{"@type": "…RetryInfo", "retryDelay": "20.5s"}]}
         delays = [mapping(detail).get("retryDelay") for detail in sequence(error.get("details"))]
         wait = retry_after(headers, delays)
     return ModelError(
@@ -150,10 +158,21 @@ def retry_after(headers: Mapping[str, str], durations: Iterable[Any] = ()) -> fl
     It is in `retry-after-ms`, else in `Retry-After` as seconds ("30", "30s") or an HTTP date, or among the `durations`
     of the body ("20.5s").
     """
-    milliseconds, header = headers.get("retry-after-ms"), headers.get("retry-after", "")
-    texts = (f"{milliseconds}ms" if milliseconds else header, *durations)
-    matches = [match for duration in texts if (match := _DURATION.fullmatch(str(duration)))]
-    waits = [float(match[1]) / (1000 if match[2].lower() == "ms" else 1) for match in matches]
+    header = headers.get("retry-after", "")
+    milliseconds = headers.get("retry-after-ms")
+    texts: list[Any] = [f"{milliseconds}ms" if milliseconds else header]
+    texts.extend(durations)
+
+    waits = []
+    for duration in texts:
+        match = _DURATION.fullmatch(str(duration))
+        if match is None:
+            continue
+        seconds = float(match[1])
+        if match[2].lower() == "ms":
+            seconds /= 1000
+        waits.append(seconds)
+    # Fri, 31 Dec 1999 23:59:59 GMT
     with suppress(ValueError, OverflowError):
         waits.append(max(0.0, parsedate_to_datetime(header).timestamp() - time.time()))
     return max(waits, default=None)
@@ -173,30 +192,52 @@ def text(value: Any) -> str | None:
     """Return a text, the joined text of a list of parts, None for null, anything else as JSON."""
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(part, str | dict) for part in value):
-        texts = (part if isinstance(part, str) else part.get("text") for part in value)
-        return "".join(part for part in texts if isinstance(part, str))
-    return json.dumps(value)
+    if not isinstance(value, list) or not all(isinstance(part, str | dict) for part in value):
+        return json.dumps(value)
+
+    # [{"type": "text", "text": "It is "}, "Ida"]
+    texts = []
+    for part in value:
+        part_text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(part_text, str):
+            texts.append(part_text)
+    return "".join(texts)
 
 
 def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[ToolCall, ...]:
     """Return calls from (id, name, arguments); missing and repeated ids become `prefix` and the position."""
     calls: list[ToolCall] = []
     for position, (id_, name, arguments) in enumerate(fields):
-        usable = isinstance(id_, str) and id_ and all(id_ != call.id for call in calls)
-        written = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
-        name = name if isinstance(name, str) else ""
-        calls.append(ToolCall.of_model(id_ if usable else f"{prefix}_{position}", name, written))
+        is_usable = isinstance(id_, str) and id_ and all(id_ != call.id for call in calls)
+        if not is_usable:
+            id_ = f"{prefix}_{position}"
+        if not isinstance(name, str):
+            name = ""
+        if arguments is None:
+            arguments = ""
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments)
+        calls.append(ToolCall.of_model(id_, name, arguments))
     return tuple(calls)
 
 
 def usage(wire: Any) -> Usage:
-    """Return the usage of a reply of Chat Completions, Responses or LangChain; `cost` if the provider reports it."""
+    """Return the usage of a reply of Chat Completions, Responses or LangChain; `cost` if the provider reports it.
+
+    {"prompt_tokens": 90, "completion_tokens": 7, "completion_tokens_details": {"reasoning_tokens": 4}}
+    """
     fields = mapping(wire)
-    details = map(mapping, fields.values())
-    numbers = {name: n for part in (*details, fields) for name, n in part.items() if type(n) in (int, float)}
-    valid = {name: n for name, n in numbers.items() if 0 <= n <= _LARGEST_COUNT}
-    counts = {name: int(n) for name, n in valid.items()}
+    parts = [mapping(value) for value in fields.values()]
+    parts.append(fields)
+
+    numbers: dict[str, int | float] = {}
+    for part in parts:
+        for name, value in part.items():
+            if type(value) in (int, float):
+                numbers[name] = value
+
+    valid = {name: number for name, number in numbers.items() if 0 <= number <= _LARGEST_COUNT}
+    counts = {name: int(number) for name, number in valid.items()}
     return Usage(
         counts.get("prompt_tokens", counts.get("input_tokens")),
         counts.get("completion_tokens", counts.get("output_tokens")),

@@ -27,8 +27,10 @@ class Ask(NamedTuple):
 
     def call(self, call_id: str) -> ToolCall:
         """Return the call in the form that a model writes."""
-        args = self.arguments
-        return ToolCall(call_id, self.tool, args if isinstance(args, str) else json.dumps(args, ensure_ascii=False))
+        arguments = self.arguments
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        return ToolCall(call_id, self.tool, arguments)
 
 
 Policy = Generator[list[Ask], list[str], str]
@@ -61,17 +63,20 @@ class ScriptedModel(Model):
         for message in messages:
             if message.tool_call_id is not None:
                 self._results.setdefault(message.tool_call_id, message.content or "")
+
         if self._move is None:
             self._advance(None)
         while isinstance(self._move, list) and all(call.id in self._results for call in self._move):
             self._advance([self._results[call.id] for call in self._move])
         if isinstance(self._move, list) and not tools:
             self._move = self._forced_answer()
-        if isinstance(self._move, list):
-            waiting = tuple(call for call in self._move if call.id not in self._results)
-            calls = waiting[:1] if options.parallel_tool_calls is False else waiting
-            return Reply(Message("assistant", tool_calls=calls), finish_reason="tool_calls", model=self.name)
-        return Reply(Message("assistant", self._move), finish_reason="stop", model=self.name)
+
+        if not isinstance(self._move, list):
+            return Reply(Message("assistant", self._move), finish_reason="stop", model=self.name)
+        calls = [call for call in self._move if call.id not in self._results]
+        if options.parallel_tool_calls is False:
+            calls = calls[:1]
+        return Reply(Message("assistant", tool_calls=tuple(calls)), finish_reason="tool_calls", model=self.name)
 
     async def close(self) -> None:
         """End the policy."""
@@ -108,7 +113,10 @@ class ScriptedChatModel(Model):
         conversation = list(messages)
         if [message.role for message in conversation[-2:]] == ["tool", "user"]:
             conversation.pop()  # the request for an answer when a limit is reached
-        start = max((number for number, message in enumerate(conversation) if message.role == "user"), default=0)
+        start = 0
+        for number, message in enumerate(conversation):
+            if message.role == "user":
+                start = number
         script = ScriptedModel(self.name, self._policy(conversation[start].content or ""))
         reply = await script.complete(conversation[start:], tools, options)
         if options.on_text is not None:

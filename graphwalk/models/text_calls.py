@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 from graphwalk.models.chat import Message, ToolSpec, known_name
 
-_LONGEST_TEXT, _MOST_FAILURES = 200_000, 1000
-"""Characters that are searched, and beginnings of JSON that are tried: hostile text takes long."""
+_LONGEST_TEXT = 200_000
+"""Characters that are searched: hostile text takes long."""
+_MOST_FAILURES = 1000
+"""Beginnings of JSON that are tried, for the same reason."""
 _ARGUMENTS = ("arguments", "parameters")
 _START = re.compile(r"\[\s*\{|\{")
 _FUNCTION_TAG = re.compile(r"<function=([\w.-]+)[>(]?\s*\Z")
@@ -43,6 +45,14 @@ CALL_AS_TEXT = "the reply is a tool call as text: -o agent.tool_protocol=text"
 """For a server that has no parser for the calls of its model."""
 
 
+class _Call(NamedTuple):
+    """A call, and where it begins in the text."""
+
+    start: int
+    name: str
+    arguments: str
+
+
 class CallsInText(NamedTuple):
     """Calls as (name, arguments as text) in their order, and the text before them: all of it if there are none."""
 
@@ -52,7 +62,7 @@ class CallsInText(NamedTuple):
 
 def visible(text: str) -> str:
     """Return a reply without the reasoning before it."""
-    return text[text.rfind("</think>") + len("</think>") :] if "</think>" in text else text
+    return text.rpartition("</think>")[2]
 
 
 def is_call_as_text(message: Message, tools: Sequence[ToolSpec]) -> bool:
@@ -70,27 +80,16 @@ def find_calls(
 
     `schemas`: the JSON schema of each tool's arguments, by which arguments in XML get their types.
     """
-    found = _xml_calls(text, tools, schemas or {})
-    if found:
-        before = _OPENING.sub("", text[: found[0][0]])
-        return CallsInText(tuple((name, arguments) for _, name, arguments in found), before.strip())
-    values = list(_json_values(text))
-    calls = []
-    for start, _, value in values:
-        tag = _FUNCTION_TAG.search(text, max(0, start - 100), start)
-        call = {"name": tag[1], "arguments": value} if tag is not None and isinstance(value, dict) else value
-        calls += [(start, known_name(name, tools), written) for name, written in _calls_in(call, tools)]
-    calls += _broken_calls(text, values, tools)
+    calls = _xml_calls(text, tools, schemas or {}) or _json_calls(text, tools)
     if not calls:
         return CallsInText((), text)
-    before = _OPENING.sub("", text[: min(start for start, _, _ in calls)])
-    return CallsInText(tuple((name, arguments) for _, name, arguments in calls), before.strip())
+    start = min(call.start for call in calls)
+    before = _OPENING.sub("", text[:start])
+    return CallsInText(tuple((call.name, call.arguments) for call in calls), before.strip())
 
 
-def _xml_calls(
-    text: str, tools: Collection[str], schemas: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[int, str, str]]:
-    """Return start, name and arguments of the calls in XML after the reasoning."""
+def _xml_calls(text: str, tools: Collection[str], schemas: Mapping[str, Mapping[str, Any]]) -> list[_Call]:
+    """Return the calls in XML after the reasoning."""
     begin = text.rfind("</think>") + 1
     calls = []
     for match in _XML_CALL.finditer(text, begin, begin + _LONGEST_TEXT):
@@ -104,9 +103,9 @@ def _xml_calls(
         arguments = {}
         for argument in _XML_ARGUMENT.finditer(body):
             key = (argument["name"] or argument["key"]).strip()
-            value = argument["value"] if argument["value"] is not None else argument["pair"]
+            value = argument["pair"] if argument["value"] is None else argument["value"]
             arguments[key] = _typed(value.strip(), properties.get(key, {}))
-        calls.append((match.start(), name, json.dumps(arguments, ensure_ascii=False)))
+        calls.append(_Call(match.start(), name, json.dumps(arguments, ensure_ascii=False)))
     return calls
 
 
@@ -121,11 +120,29 @@ def _typed(value: str, schema: Mapping[str, Any]) -> Any:
         return value
 
 
+def _json_calls(text: str, tools: Collection[str]) -> list[_Call]:
+    """Return the calls in JSON, the broken one last."""
+    calls = []
+    values = list(_json_values(text))
+    for start, _, value in values:
+        tag = _FUNCTION_TAG.search(text, max(0, start - 100), start)
+        if tag is not None and isinstance(value, dict):
+            value = {"name": tag[1], "arguments": value}  # <function=look>{"key": "a"}
+        for name, arguments in _calls_in(value, tools):
+            calls.append(_Call(start, known_name(name, tools), arguments))
+    calls.extend(_broken_calls(text, values, tools))
+    return calls
+
+
 def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
     """Yield (start, end, value) of the outermost JSON objects, and lists of objects, after the reasoning."""
-    position, failures = text.rfind("</think>") + 1, 0
+    position = text.rfind("</think>") + 1
     text = text[:_LONGEST_TEXT]
-    while failures < _MOST_FAILURES and (match := _START.search(text, position)) is not None:
+    failures = 0
+    while failures < _MOST_FAILURES:
+        match = _START.search(text, position)
+        if match is None:
+            return
         start = match.start()
         try:
             value, position = _DECODER.raw_decode(text, start)
@@ -136,30 +153,41 @@ def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
             yield start, position, value
 
 
-def _broken_calls(
-    text: str, values: list[tuple[int, int, Any]], tools: Collection[str]
-) -> Iterator[tuple[int, str, str]]:
-    """Yield start, name and arguments of the first call to a known tool whose arguments are malformed JSON."""
+def _broken_calls(text: str, values: list[tuple[int, int, Any]], tools: Collection[str]) -> Iterator[_Call]:
+    """Yield the first call to a known tool with malformed arguments: `{"name": "look", "arguments": {key}`."""
     begin = text.rfind("</think>") + 1
     for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT):
-        if match[1] in tools and not any(start <= match.start() < end for start, end, _ in values):
-            ending = _BROKEN_END.search(text, match.end())
-            yield match.start(), match[1], text[match.end() : ending.start() if ending else len(text)].strip()
-            return
+        is_in_value = any(start <= match.start() < end for start, end, _ in values)
+        if match[1] not in tools or is_in_value:
+            continue
+        ending = _BROKEN_END.search(text, match.end())
+        end_of_arguments = ending.start() if ending else len(text)
+        yield _Call(match.start(), match[1], text[match.end() : end_of_arguments].strip())
+        return
 
 
 def _calls_in(value: Any, tools: Collection[str]) -> list[tuple[str, str]]:
     """Return the calls of a JSON value; none if a part of it is not a call."""
     if isinstance(value, dict) and isinstance(value.get("calls"), list):  # of the JSON protocol
         value = value["calls"]
+    items = value if isinstance(value, list) else [value]
+
     calls = []
-    for item in value if isinstance(value, list) else [value]:
-        name = item.get("tool", item.get("name")) if isinstance(item, dict) else None
-        if not isinstance(name, str) or not any(key in item for key in _ARGUMENTS):
+    for item in items:
+        # {"name": "look", "arguments": {"key": "a"}}, {"tool": "look", "parameters": "{\"key\": \"a\"}"}
+        if not isinstance(item, dict):
             return []
-        arguments = next(item[key] for key in _ARGUMENTS if key in item)
-        if name not in tools and not (isinstance(arguments, dict) and len(item) <= 4):
+        name = item.get("tool", item.get("name"))
+        fields = [key for key in _ARGUMENTS if key in item]
+        if not isinstance(name, str) or not fields:
             return []
-        written = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
-        calls.append((name, written))
+
+        arguments = item[fields[0]]
+        # A call to an unknown tool has few fields; a row of an answer may have a name and parameters too.
+        looks_like_call = isinstance(arguments, dict) and len(item) <= 4
+        if name not in tools and not looks_like_call:
+            return []
+        if arguments is None:
+            arguments = {}
+        calls.append((name, arguments if isinstance(arguments, str) else json.dumps(arguments)))
     return calls

@@ -23,10 +23,9 @@ _WORD = re.compile(r"[A-Z]{2,}|[A-Z]?[a-z]+|[A-Z]")
 _DIGITS = re.compile(r"\d{1,3}")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f]")
 _SPACE_BEFORE_NUMBER = re.compile(r" (?=\d)")
-_ASCII = list(map(chr, range(128)))
-_ONLY_LETTERS = bytes(ord(c if c.isalpha() else " ") for c in _ASCII).ljust(256)
-_ONLY_DIGITS = bytes(ord(c if c.isdigit() else " ") for c in _ASCII).ljust(256)
-_ASCII_SIGNS = bytes(ord(c) for c in _ASCII if not (c.isalnum() or c.isspace()))
+_ONLY_LETTERS = re.sub(rb"[^A-Za-z]", b" ", bytes(range(256)))
+_ONLY_DIGITS = re.sub(rb"[^0-9]", b" ", bytes(range(256)))
+_ASCII_SIGNS = re.sub(rb"[A-Za-z0-9\s\x1c-\x1f]", b"", bytes(range(128)))
 """Tables of `bytes.translate`, which is far faster than a pattern."""
 _KEYWORDS = frozenset((
     "AND", "AS", "ASC", "BY", "CALL", "CREATE", "DESC", "DISTINCT", "EXISTS", "IN", "IS", "LIMIT", "MATCH", "MERGE",
@@ -64,8 +63,10 @@ def _hundredths_of(letters: bytes) -> int:
             total += 100
         elif word[0] >= "a":
             total += 73 + 34 * max(0, len(word) - _SYLLABLE)
+        elif len(word) > 1 and word.isupper():
+            total += 105 * len(word)
         else:
-            total += 105 * len(word) if len(word) > 1 and word.isupper() else 180
+            total += 180
     return total
 
 
@@ -73,11 +74,15 @@ def count_messages(messages: Iterable[Message]) -> int:
     """Count the tokens of messages, with those of the chat format."""
     total = 0
     for message in messages:
-        text = (message.content or "") + "".join(call.name + call.arguments for call in message.tool_calls)
+        text = message.content or ""
+        for call in message.tool_calls:
+            text += call.name + call.arguments
         total += count_tokens(text) + MESSAGE_TOKENS + CALL_TOKENS * len(message.tool_calls)
     return total
 
 
 def tools_text(tools: Sequence[ToolSpec]) -> str:
     """Return tool specifications as they are sent, "" without tools."""
-    return json.dumps([tool.as_openai() for tool in tools], separators=(",", ":")) if tools else ""
+    if not tools:
+        return ""
+    return json.dumps([tool.as_openai() for tool in tools], separators=(",", ":"))

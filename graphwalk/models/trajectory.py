@@ -105,8 +105,11 @@ class Trajectory:
         """Return the text of the last turn, or the result of its tool call: the answer, if any."""
         if not self.turns:
             return ""
-        answered = [result.content for result in self.turns[-1].results if result.final]
-        return answered[0] if answered else self.turns[-1].message.content or ""
+        last_turn = self.turns[-1]
+        for result in last_turn.results:
+            if result.final:
+                return result.content
+        return last_turn.message.content or ""
 
     @property
     def usage(self) -> Usage:
@@ -114,7 +117,10 @@ class Trajectory:
 
     @property
     def results(self) -> list[ToolResult]:
-        return [result for turn in self.turns for result in turn.results]
+        results: list[ToolResult] = []
+        for turn in self.turns:
+            results.extend(turn.results)
+        return results
 
     @property
     def results_read(self) -> list[ToolResult]:
@@ -122,7 +128,10 @@ class Trajectory:
 
         The results of the calls in the last reply are not among them.
         """
-        return [result for turn in self.turns[:-1] for result in turn.results]
+        results: list[ToolResult] = []
+        for turn in self.turns[:-1]:
+            results.extend(turn.results)
+        return results
 
     @property
     def seconds(self) -> float:
@@ -130,7 +139,9 @@ class Trajectory:
         total = 0.0
         for turn in self.turns:
             in_tools = turn.elapsed_in_tools
-            total += turn.seconds + (sum(one.seconds for one in turn.results) if in_tools is None else in_tools)
+            if in_tools is None:
+                in_tools = sum(result.seconds for result in turn.results)
+            total += turn.seconds + in_tools
         return total
 
     @property

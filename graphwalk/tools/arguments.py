@@ -18,6 +18,8 @@ from graphwalk.tools.tool import ENUMS, Tool
 Arguments = dict[str, Any]
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
+_KIND_OF_ROLE = {"label": "node", "relationship_type": "relationship"}
+"""The kind of an `entity_name` is that of its `entity_type`."""
 _LONGEST_NAME = 100
 _CLOSE = 3
 _LISTED = 10
@@ -34,17 +36,16 @@ class CheckedArguments:
 
 def parse_arguments(tool: Tool, text: str) -> Arguments:
     """Return the JSON object in `text`, {} for empty text. Else raise ToolMistake "bad_json"."""
-    data: Any = None
     try:
         data = json.loads(text) if text.strip() else {}
-        reason = f"they are not an object but {_kind(data)}"
+        if isinstance(data, dict):
+            return data
+        reason = f"they are not an object but {_kind_in_words(data)}"
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at character {error.pos + 1}, so this is not JSON"
     except (RecursionError, ValueError):
         reason = "they are nested too deeply, or a number in them has too many digits"
-    if not isinstance(data, dict):
-        raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
-    return data
+    raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
 
 
 def check_shape(tool: Tool, arguments: Arguments) -> None:
@@ -53,23 +54,26 @@ def check_shape(tool: Tool, arguments: Arguments) -> None:
     An optional argument that is left empty is removed; a number or boolean in quotes, and an integer as 2.0, is read.
     """
     parameters = list(tool.parameters)
-    required = [name for name, parameter in tool.parameters.items() if not parameter.optional]
+    missing = []
     for name, parameter in tool.parameters.items():
         if parameter.optional and name in arguments and _is_empty(arguments[name], parameter.type):
             del arguments[name]
-    missing = [name for name in required if name not in arguments]
-    unexpected = [name for name in arguments if name not in parameters]
+        if not parameter.optional and name not in arguments:
+            missing.append(name)
     if missing:
         raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)
+
+    unexpected = [name for name in arguments if name not in parameters]
     if unexpected:
         names = [quote(name) for name in unexpected[:_CLOSE]]
         raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
+
     for name, value in arguments.items():
         types = tool.parameters[name].type
         typed = as_declared(value, types)
         kind = _KINDS.get(type(typed), "null")
-        if not (kind in types or (kind == "integer" and "number" in types)):
-            values = {"name": name, "expected": types, "given": _kind(value)}
+        if kind not in types and not (kind == "integer" and "number" in types):
+            values = {"name": name, "expected": types, "given": _kind_in_words(value)}
             raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, **values)
         arguments[name] = typed
 
@@ -83,53 +87,67 @@ def _is_empty(value: Any, types: Sequence[str]) -> bool:
 
 def as_declared(value: Any, types: Sequence[str]) -> Any:
     """Return "2" and 2.0 as 2 where an integer is declared, and "true" as true for a boolean."""
-    read = parse_json(value) if isinstance(value, str) and "string" not in types else value
-    return int(read) if isinstance(read, float) and read.is_integer() and "number" not in types else read
+    if isinstance(value, str) and "string" not in types:
+        value = parse_json(value)
+    if isinstance(value, float) and value.is_integer() and "number" not in types:
+        value = int(value)
+    return value
 
 
-def _kind(value: Any) -> str:
-    return "null" if value is None else f"{'an' if type(value) in (int, dict) else 'a'} {_KINDS[type(value)]}"
+def _kind_in_words(value: Any) -> str:
+    """Return the kind of a JSON value with its article: "an object", "a string", "null"."""
+    if value is None:
+        return "null"
+    kind = _KINDS[type(value)]
+    return f"an {kind}" if kind in ("integer", "object") else f"a {kind}"
 
 
 def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArguments:
-    """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
+    """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first.
+
+    {"label": "Person", "name": "born", "value": 1980}: the label is checked before its property `born`.
+    """
     identifiers: dict[str, Any] = {}
     kinds: dict[str, str] = {}
-    owners_first = (
-        *tool.with_role("entity_type"),
-        *tool.with_role("label", "relationship_type", "direction", "entity_name"),
-        *tool.with_role("property"),
-    )
+    """The name of a label or type → whether it is one of nodes or of relationships."""
+    owners_first = tool.with_role("entity_type")
+    owners_first += tool.with_role("label", "relationship_type", "direction", "entity_name")
+    owners_first += tool.with_role("property")
+
     for name in owners_first:
-        parameter, argument = tool.parameters[name], arguments.get(name, "")
+        parameter = tool.parameters[name]
+        argument = arguments.get(name, "")
         owner = parameter.of or ""
-        unlabelled = parameter.role == "label" and name in arguments and schema.node("") is not None
-        if parameter.optional and not argument and not unlabelled:
+        # The label "" is one of its own in a graph that has nodes without labels.
+        is_empty_label = parameter.role == "label" and name in arguments and schema.node("") is not None
+        if parameter.optional and not argument and not is_empty_label:
             identifiers[name] = None
         elif parameter.role in ENUMS:
             identifiers[name] = argument.strip().lower()
             if identifiers[name] not in ENUMS[parameter.role]:
                 raise ToolMistake("unknown_name", f"unknown_{parameter.role}", argument=name, name=argument)
         elif parameter.role == "property":
-            identifiers[name] = _property(argument, kinds[owner], identifiers[owner], schema)
+            identifiers[name] = _checked_property(argument, kinds[owner], identifiers[owner], schema)
         else:
-            own_kind = "node" if parameter.role == "label" else "relationship"
-            kinds[name] = identifiers[owner] if parameter.role == "entity_name" else own_kind
-            labels = [node.label for node in schema.nodes]
-            if kinds[name] == "relationship":
-                types = [relationship.type for relationship in schema.relationships]
-                identifiers[name] = _checked_name(argument, types, "unknown_type")
-            elif "" in labels and argument not in labels and argument in (NO_NAME, NO_LABEL):
-                identifiers[name] = ""  # nodes without labels, written as the schema shows them
-            else:
-                identifiers[name] = _checked_name(argument, labels, "unknown_label")
+            kinds[name] = _KIND_OF_ROLE.get(parameter.role) or identifiers[owner]
+            identifiers[name] = _checked_entity(argument, kinds[name], schema)
     return CheckedArguments(identifiers, {name: arguments[name] for name in tool.with_role("value")})
 
 
-def _property(name: str, kind: str, entity: str, schema: Schema) -> str:
+def _checked_entity(name: str, kind: str, schema: Schema) -> str:
+    """Return a label or relationship type of the schema, "" for nodes without labels."""
+    if kind == "relationship":
+        return _checked_name(name, [each.type for each in schema.relationships], "unknown_type")
+    labels = [node.label for node in schema.nodes]
+    if "" in labels and name not in labels and name in (NO_NAME, NO_LABEL):
+        return ""  # as the schema shows it
+    return _checked_name(name, labels, "unknown_label")
+
+
+def _checked_property(name: str, kind: str, entity: str, schema: Schema) -> str:
     owner = schema.node(entity) if kind == "node" else schema.relationship(entity)
-    writable = len(name) <= _LONGEST_NAME and quotable(name) and is_storable(name)
-    if owner and owner.limited and writable:
+    can_exist = len(name) <= _LONGEST_NAME and quotable(name) and is_storable(name)
+    if owner and owner.limited and can_exist:
         return name  # the schema may lack it
     names = [property_.name for property_ in owner.properties] if owner else []
     return _checked_name(name, names, "unknown_property", entity=f"{kind} {entity}")
@@ -138,11 +156,16 @@ def _property(name: str, kind: str, entity: str, schema: Schema) -> str:
 def _checked_name(name: str, names: list[str], message: str, **values: Any) -> str:
     if name in names:
         return name
+
     close = close_names(name, names)
-    others = close_names(name, names, _LISTED, 0.0) if len(names) > _LISTED else []
-    listed = [one or NO_NAME for one in dict.fromkeys([*close, *others, *names])][:_LISTED]
-    listing = {"names": listed, "close": close, "more": len(names) - len(listed)}
-    raise ToolMistake("unknown_name", message, name=name, **listing, **values)
+    best_first = list(close)
+    if len(names) > _LISTED:
+        best_first += close_names(name, names, _LISTED, 0.0)
+    best_first += names
+    distinct = list(dict.fromkeys(best_first))
+    listed = [each or NO_NAME for each in distinct[:_LISTED]]
+    values |= {"names": listed, "close": close, "more": len(names) - len(listed)}
+    raise ToolMistake("unknown_name", message, name=name, **values)
 
 
 def close_names(sought: str, names: Sequence[str], most: int = _CLOSE, cutoff: float = 0.6) -> list[str]:
@@ -153,7 +176,11 @@ def close_names(sought: str, names: Sequence[str], most: int = _CLOSE, cutoff: f
     by_plain: dict[str, list[str]] = {}
     for name in names:
         by_plain.setdefault(name.casefold(), []).append(name)
-    return [name for match in difflib.get_close_matches(plain, by_plain, most, cutoff) for name in by_plain[match]]
+
+    close: list[str] = []
+    for match in difflib.get_close_matches(plain, by_plain, most, cutoff):
+        close.extend(by_plain[match])
+    return close
 
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)

@@ -25,7 +25,8 @@ _CAUTION = 0.8
 def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str = "json") -> str:
     """Return the text of a tool result. All rows have the same fields."""
     lines = [NOTE + " ".join(note.splitlines()) for note in notes]
-    return "\n".join([*lines, ENCODINGS[encoding].write(rows)])
+    lines.append(ENCODINGS[encoding].write(rows))
+    return "\n".join(lines)
 
 
 def read_rows(text: str) -> list[Row] | None:
@@ -52,12 +53,20 @@ def next_pages(text: str) -> range:
     published effort of experts holds.
     """
     for note in reversed(decode_notes(text)):
-        if following := _NEXT_PAGE.findall(note):
-            first, more = int(following[-1]), 1
-            if stated := _PAGE.search(note):
-                begin, end, rows = map(int, stated.groups())
-                more = max(1, int(_CAUTION * (rows - end) / (end - begin + 1)))
-            return range(first, first + more)
+        # … call again with "page": 2
+        next_page = _NEXT_PAGE.findall(note)
+        if not next_page:
+            continue
+        first = int(next_page[-1])
+        pages = 1
+        # page 1, rows 1 to 20 of 97
+        position = _PAGE.search(note)
+        if position is not None:
+            begin = int(position[1])
+            end = int(position[2])
+            rows = int(position[3])
+            pages = max(1, int(_CAUTION * (rows - end) / (end - begin + 1)))
+        return range(first, first + pages)
     return range(0)
 
 
@@ -71,7 +80,12 @@ def split_notes(text: str) -> tuple[list[str], str]:
 
 
 def _to_compact(rows: Sequence[Row]) -> str:
-    table = [list(rows[0]), *([row[name] for name in rows[0]] for row in rows)] if rows else []
+    table = []
+    if rows:
+        columns = list(rows[0])
+        table.append(columns)
+        for row in rows:
+            table.append([row[name] for name in columns])
     return _DENSE_JSON.encode(table)
 
 

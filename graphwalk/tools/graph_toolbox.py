@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.errors import QueryLimitError, ToolMistake
@@ -75,21 +75,24 @@ class GraphToolbox:
         """The schema with which the names in calls are checked."""
         self._agent = agent or AgentConfig()
         self._seconds = math.inf if self._agent.call_seconds is None else self._agent.call_seconds
-        self._say = self._agent.texts.message
-        names = (*GRAPH_TOOLS, GET_SCHEMA) if self._agent.schema_tokens is not None else GRAPH_TOOLS
-        offered = load_tools(names) if tools is None else tools
+        self._text = self._agent.texts.message
+        if tools is None:
+            names = GRAPH_TOOLS if self._agent.schema_tokens is None else (*GRAPH_TOOLS, GET_SCHEMA)
+            tools = load_tools(names)
+
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
-        self._switches |= {
-            "several_labels": schema.several_labels,
-            "no_label": schema.node("") is not None,
-            "search": any(tool.operation == "search" for tool in offered),
-        }
-        self._declared = {tool.name: tool for tool in offered}
-        self.tools: Mapping[str, Tool] = {tool.name: self._offered(tool) for tool in offered}
+        self._switches["several_labels"] = schema.several_labels
+        self._switches["no_label"] = schema.node("") is not None
+        self._switches["search"] = any(tool.operation == "search" for tool in tools)
+
+        self._declared = {tool.name: tool for tool in tools}
+        self.tools: Mapping[str, Tool] = {tool.name: self._offered(tool) for tool in tools}
         """The tools that are offered, by name."""
-        self._own_declarations = {
-            name: tool.declared for name, tool in self.tools.items() if tool.declared != shipped_declaration(name)
-        }
+        self._own_declarations: dict[str, str | None] = {}
+        """The kind of the rows of a tool, where it differs from the shipped tool of this name."""
+        for name, tool in self.tools.items():
+            if tool.declared != shipped_declaration(name):
+                self._own_declarations[name] = tool.declared
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self.tools.values())
 
     @property
@@ -104,11 +107,11 @@ class GraphToolbox:
             result = await self._run(call)
         except ToolMistake as mistake:
             values = {**mistake.values, "get_schema": GET_SCHEMA in self.tools}
-            result = ToolResult(call, self._say(mistake.message, **values), mistake.kind)
+            result = ToolResult(call, self._text(mistake.message, **values), mistake.kind)
         except QueryLimitError as limit:
             if self._agent.call_seconds is None:
                 raise
-            text = self._say(f"call_{limit.kind}", seconds=self._agent.call_seconds)
+            text = self._text(f"call_{limit.kind}", seconds=self._agent.call_seconds)
             result = ToolResult(call, text, limit.kind)
         return replace(result, seconds=perf_counter() - started, shows=self._own_declarations.get(call.name))
 
@@ -144,7 +147,7 @@ class GraphToolbox:
         rows = result.rows if result.ordered else canonical_rows(result.rows)
         visible, notes = page_of(rows, page, agent, total=len(rows))
         if result.total is None or result.total > len(rows):
-            notes = [self._say("query_more_rows", shown=len(rows), rows=result.total), *notes]
+            notes = [self._text("query_more_rows", shown=len(rows), rows=result.total), *notes]
         if not rows:
             notes = [tool.say("no_match")]
         content = encode_result(visible, notes, agent.encoding)
@@ -164,55 +167,77 @@ class GraphToolbox:
         if not result.rows:
             notes.append(tool.say("no_match", **self._switches, label=label, text=text))
         if result.scanned or result.indexes:
-            notes.append(self._say("search_scan" if result.scanned else "search_indexes", **about))
+            notes.append(self._text("search_scan" if result.scanned else "search_indexes", **about))
         content = encode_result(visible, notes, self._agent.encoding)
         return ToolResult(call, content, rows=len(result.rows), data=visible)
 
     async def _look_up(self, call: ToolCall, tool: Tool, checked: CheckedArguments, page: int) -> ToolResult:
         """Run the query of a tool for the values of a call, if nothing has them for other readings ("3.5" as 3.5)."""
         agent = self._agent
-        declared = self._declared[tool.name]  # its query names parameters that are not offered here, too
-        directions = {name: checked.identifiers.get(name) for name in declared.with_role("direction")}
-        names = {name: checked.identifiers.get(name) for name in declared.parameters if name not in directions}
+        # Its query names parameters that are not offered here, too.
+        parameters = self._declared[tool.name].parameters
+        names: dict[str, str | None] = {}
+        directions: dict[str, str | None] = {}
+        for name, parameter in parameters.items():
+            target = directions if parameter.role == "direction" else names
+            target[name] = checked.identifiers.get(name)
         cypher = self._store.render(tool.cypher or "", {**self._switches, **names})
+
+        reading = await self._first_reading(tool, cypher, checked, directions, page)
+        values = reading.values
+        rows = reading.rows
+
+        tried: dict[str, Scalar] = {}
+        notes = []
+        for name, value in values.items():
+            value_of_call = checked.values[name]
+            if value is not value_of_call:
+                kinds = {"asked_kind": _kind_of(value_of_call), "tried_kind": _kind_of(value)}
+                notes.append(self._text("retried", asked=value_of_call, tried=value, **kinds))
+                tried[name] = value
+        if not rows:
+            field = "empty" if reading.exists and tool.empty else "no_match"
+            notes.append(tool.say(field, **{**self._switches, **names, **directions, **values}))
+
+        for column in SWITCHES:
+            if not self._switches[column]:
+                for row in rows:
+                    row.pop(column, None)
+
+        is_whole = reading.total == len(rows)
+        if is_whole and (agent.call_seconds is None or len(rows) <= MOST_ROWS):
+            rows = canonical_rows(rows)
+        else:
+            # A part of the rows keeps the order of the database, which the next pages continue.
+            rows = [canonical_rows([row])[0] for row in rows]
+
+        visible, page_notes = page_of(rows, page, agent, total=reading.total)
+        content = encode_result(visible, notes + page_notes, agent.encoding)
+        least = len(rows) + 1 if reading.total is None else reading.total
+        return ToolResult(call, content, rows=least, tried=tried or None, data=visible)
+
+    async def _first_reading(
+        self, tool: Tool, cypher: str, checked: CheckedArguments, directions: Mapping[str, str | None], page: int
+    ) -> "_Reading":
+        """Return the first reading of the values that some node has, else the values of the call, without rows."""
         rows: list[Row] = []
         total: int | None = 0
-        values, exists = checked.values, False
         for values in _readings(checked.values):
-            if not all(map(is_storable, values.values())):
+            if not all(is_storable(value) for value in values.values()):
                 continue
             rows, total = await self._store.first(
-                cypher, {**values, **directions}, rows=rows_needed(agent, page), seconds=self._seconds
+                cypher, {**values, **directions}, rows=rows_needed(self._agent, page), seconds=self._seconds
             )
-            if exists := bool(rows) or await self._exists(tool, checked.identifiers, values):
-                break
-        else:
-            values = checked.values
-        retried = [name for name, value in checked.values.items() if values[name] is not value]
-        notes = []
-        for name in retried:
-            kinds = {"asked_kind": _kind_of(checked.values[name]), "tried_kind": _kind_of(values[name])}
-            notes.append(self._say("retried", asked=checked.values[name], tried=values[name], **kinds))
-        if not rows:
-            field = "empty" if exists and tool.empty else "no_match"
-            notes.append(tool.say(field, **{**self._switches, **names, **directions, **values}))
-        for column in [name for name in SWITCHES if not self._switches[name]]:
-            for row in rows:
-                row.pop(column, None)
-        # A part of the rows keeps the order of the database, which the next pages continue.
-        whole = total == len(rows)
-        ordered = whole and (agent.call_seconds is None or len(rows) <= MOST_ROWS)
-        rows = canonical_rows(rows) if ordered else [canonical_rows([row])[0] for row in rows]
-        visible, page_notes = page_of(rows, page, agent, total=total)
-        content = encode_result(visible, [*notes, *page_notes], agent.encoding)
-        tried = {name: values[name] for name in retried} or None
-        return ToolResult(call, content, rows=len(rows) + 1 if total is None else total, tried=tried, data=visible)
+            if rows or await self._exists(tool, checked.identifiers, values):
+                return _Reading(values, rows, total, exists=True)
+        return _Reading(checked.values, rows, total, exists=False)
 
     async def _exists(self, tool: Tool, identifiers: Mapping[str, str | None], values: Mapping[str, Scalar]) -> bool:
         """Return True if a node has the property value of a call; only asked for a tool with a text for this case."""
         if not tool.empty:
             return False
-        (name,), (value,) = tool.with_role("property"), tool.with_role("value")
+        (name,) = tool.with_role("property")
+        (value,) = tool.with_role("value")
         label = identifiers[tool.parameters[name].of or ""]
         cypher = self._store.render(_EXISTS, {"label": label, "name": identifiers[name]})
         rows, _ = await self._store.first(cypher, {"value": values[value]}, rows=1, seconds=self._seconds)
@@ -220,53 +245,81 @@ class GraphToolbox:
 
     def _offered(self, tool: Tool) -> Tool:
         """Return the tool with the parameters that it has in this toolbox, `page` among them."""
-        parameters = {n: p for n, p in tool.parameters.items() if all(self._switches[name] for name in p.where)}
+        parameters: dict[str, ToolParameter] = {}
+        for name, parameter in tool.parameters.items():
+            if all(self._switches[switch] for switch in parameter.where):
+                parameters[name] = parameter
+
         has_rows = tool.operation in (None, "search", "query") and tool.name not in self.unpaged
         if has_rows and self._agent.result_tokens is not None:
-            words = self._say("page_parameter")
-            parameters["page"] = ToolParameter(type=("integer",), role="page", optional=True, description=words)
+            description = self._text("page_parameter")
+            parameters["page"] = ToolParameter(type=("integer",), role="page", optional=True, description=description)
         return tool.model_copy(update={"parameters": parameters})
 
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
         for name, parameter in tool.parameters.items():
+            # {"type": "string", "description": "Name of the label.", "enum": […]}
             types = list(parameter.type)
             form: dict[str, Any] = {"type": types if len(types) > 1 else types[0]}
             if parameter.role == "page":
                 form["minimum"] = 1
-            properties[name] = {**form, "description": parameter.description} if parameter.description else form
+            if parameter.description:
+                form["description"] = parameter.description
             if parameter.role in ENUMS:
-                properties[name]["enum"] = list(ENUMS[parameter.role])
-        parameters = {
-            "type": "object",
-            "properties": properties,
-            "required": [name for name, parameter in tool.parameters.items() if not parameter.optional],
-            "additionalProperties": False,
-        }
-        return ToolSpec(tool.name, self._description(tool), parameters)
+                form["enum"] = list(ENUMS[parameter.role])
+            properties[name] = form
+
+        required = [name for name, parameter in tool.parameters.items() if not parameter.optional]
+        schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+        return ToolSpec(tool.name, self._description(tool), schema)
 
     def _description(self, tool: Tool) -> str:
-        limits = {QUERY_SECONDS: self._agent.query_seconds} if tool.operation == "query" else {}
-        text = tool.say("description", **self._switches, **limits).strip()
+        values: dict[str, Any] = dict(self._switches)
+        if tool.operation == "query":
+            values[QUERY_SECONDS] = self._agent.query_seconds
+        text = tool.say("description", **values).strip()
         if self._agent.tool_words == "short":
-            return " ".join(text.partition("\n\n")[0].split())
+            first_paragraph = text.partition("\n\n")[0]
+            return " ".join(first_paragraph.split())
         example = tool.example
         if example is None:
             return text
-        examples = example.several_labels if self.schema.several_labels and example.several_labels else example.rows
-        rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in examples]
-        call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
-        result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
-        return "\n".join([text, call, result])
+
+        call = self._text("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
+        if example.text is not None:
+            return f"{text}\n{call}\n{example.text}"
+
+        examples = example.rows
+        if self.schema.several_labels and example.several_labels:
+            examples = example.several_labels
+        rows = []
+        for row in examples:
+            rows.append({name: value for name, value in row.items() if self._switches.get(name, True)})
+        return f"{text}\n{call}\n{encode_result(rows, (), self._agent.encoding)}"
+
+
+class _Reading(NamedTuple):
+    """The values that a query was run with, and what it returned."""
+
+    values: Mapping[str, Scalar]
+    rows: list[Row]
+    total: int | None
+    exists: bool
+    """Some node has the values, although there may be no rows for them."""
 
 
 def _readings(values: Mapping[str, Scalar]) -> Iterator[Mapping[str, Scalar]]:
     """Yield the values of a call, then with one of them read as another type."""
     yield values
     for name, value in values.items():
-        if (other := other_reading(value)) is not None:
+        other = other_reading(value)
+        if other is not None:
             yield {**values, name: other}
 
 
 def _kind_of(value: Scalar) -> str:
-    return {bool: "boolean", str: "text"}.get(type(value), "number")
+    """Return the word for a value that was read as another type."""
+    if isinstance(value, bool):
+        return "boolean"
+    return "text" if isinstance(value, str) else "number"

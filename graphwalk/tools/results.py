@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -31,17 +32,23 @@ def canonical_rows(rows: list[Row]) -> list[Row]:
     for row in rows:
         for name, value in row.items():
             if value.__class__ is dict:
+                # {"title": "Up", "key": "f7", "year": 2009} → {"key": "f7", "title": "Up", "year": 2009}
                 row[name] = {KEY: value[KEY]} if KEY in value else {}
                 row[name].update(sorted(value.items()))
+
     # A stable sort by each column, the first one last: most columns are text, which needs no key of its own.
-    for name in reversed(rows[0] if rows else ()):
-        is_text = all(row[name].__class__ is str for row in rows)
-        rows.sort(key=itemgetter(name) if is_text else lambda row, name=name: _order(row[name]))  # type: ignore[misc]
+    columns = list(rows[0]) if rows else []
+    for name in reversed(columns):
+        if all(row[name].__class__ is str for row in rows):
+            rows.sort(key=itemgetter(name))
+        else:
+            rows.sort(key=partial(_order, name))
     return rows
 
 
-def _order(value: Any) -> tuple[int, Any, str]:
-    """Return a sort key: missing values, then `value_order`, then maps and lists by their key or text."""
+def _order(column: str, row: Row) -> tuple[int, Any, str]:
+    """Return a sort key of a row: missing values, then `value_order`, then maps and lists by their key or text."""
+    value = row[column]
     if isinstance(value, dict):
         return (3, str(value.get(KEY, "")), str(value))
     if value is None:
@@ -53,8 +60,9 @@ def _order(value: Any) -> tuple[int, Any, str]:
 
 def rows_needed(agent: AgentConfig, page: int) -> int:
     """Return the number of rows to read for this page: all, unless calls have a timeout and results have pages."""
-    limited = agent.result_tokens is not None and agent.call_seconds is not None
-    return max(MOST_ROWS, page * PAGE_ROWS + 1) if limited else _ALL_ROWS
+    if agent.result_tokens is None or agent.call_seconds is None:
+        return _ALL_ROWS
+    return max(MOST_ROWS, page * PAGE_ROWS + 1)
 
 
 def page_of(rows: list[Row], page: int, agent: AgentConfig, *, total: int | None) -> tuple[list[Row], list[str]]:
@@ -66,23 +74,29 @@ def page_of(rows: list[Row], page: int, agent: AgentConfig, *, total: int | None
     tokens = agent.result_tokens
     if tokens is None:
         return rows, []
-    # The only row may be as long as a page.
-    longest = tokens * CHARACTERS_PER_TOKEN if len(rows) == 1 else max(SHORTEST, tokens // VALUE_PART)
+    if len(rows) == 1:
+        longest = tokens * CHARACTERS_PER_TOKEN  # it may fill the page
+    else:
+        longest = max(SHORTEST, tokens // VALUE_PART)
     until = page if page > 0 else None
-    laid, starts, ended = _lay_out(rows, longest, tokens, agent.encoding, until)
+    readable, starts, ended = _lay_out(rows, longest, tokens, agent.encoding, until)
     if not 1 <= page <= len(starts):
         raise ToolMistake("bad_arguments", "bad_page", page=page, rows=total or len(rows), pages=len(starts))
+
+    # Pages begin at the rows [0, 20, 40]: the second one has the rows 20 to 39.
     first = starts[page - 1]
-    last = starts[page] if page < len(starts) else len(laid)
+    last = starts[page] if page < len(starts) else len(readable)
+    visible = readable[first:last]
+
     notes = []
-    complete = ended and total == len(rows)
-    if len(starts) > 1 or not complete:
-        pages = len(starts) if complete else None
+    is_complete = ended and total == len(rows)
+    if len(starts) > 1 or not is_complete:
+        pages = len(starts) if is_complete else None
         values = {"page": page, "pages": pages, "first": first + 1, "last": last, "rows": total, "least": len(rows)}
         notes.append(agent.texts.message("page", **values))
-    if laid[first:last] != rows[first:last]:
+    if visible != rows[first:last]:
         notes.append(agent.texts.message("values_cut", most=longest))
-    return laid[first:last], notes
+    return visible, notes
 
 
 def _lay_out(
@@ -94,15 +108,18 @@ def _lay_out(
     """
     readable: list[Row] = []
     starts: list[int] = []
-    left_rows = left_tokens = 0
+    left_rows = 0
+    left_tokens = 0
     for number, row in enumerate(rows):
         short, tokens = _readable(row, longest, most, encoding)
         if not starts or left_rows == 0 or tokens > left_tokens:
             if len(starts) == last:
                 return readable, starts, False
             starts.append(number)
-            left_rows, left_tokens = PAGE_ROWS, most
-        left_rows, left_tokens = left_rows - 1, left_tokens - tokens
+            left_rows = PAGE_ROWS
+            left_tokens = most
+        left_rows -= 1
+        left_tokens -= tokens
         readable.append(short)
     return readable, starts or [0], True
 

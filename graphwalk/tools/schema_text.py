@@ -9,7 +9,8 @@ from graphwalk.models.tokens import count_tokens
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:
     """Return the schema in at most `agent.schema_tokens` tokens: complete, or as many names as fit."""
-    text, most = _whole_text(schema, agent), len(schema.nodes) + len(schema.relationships)
+    text = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
+    most = len(schema.nodes) + len(schema.relationships)
     while most > 0 and not _fits(text, agent):
         nodes = schema.nodes[:most]
         text = _render(nodes, schema.relationships[: most - len(nodes)], schema, agent, whole=False)
@@ -19,20 +20,23 @@ def schema_text(schema: Schema, agent: AgentConfig) -> str:
 
 def schema_fits(schema: Schema, agent: AgentConfig) -> bool:
     """Return whether `schema_text` is the complete schema."""
-    return agent.schema_tokens is None or _fits(_whole_text(schema, agent), agent)
+    if agent.schema_tokens is None:
+        return True
+    return _fits(_render(schema.nodes, schema.relationships, schema, agent, whole=True), agent)
 
 
 def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str:
     """Return the full description of a label ("node") with its relationship types, or of a type."""
     if kind == "relationship":
-        types = [r for r in schema.relationships if r.type == name]
+        types = [each for each in schema.relationships if each.type == name]
         return _render([], types, schema, agent, whole=True)
-    touching = [r for r in schema.relationships if any(name in pair for pair in r.pairs)]
-    return _render([n for n in schema.nodes if n.label == name], touching, schema, agent, whole=True)
 
-
-def _whole_text(schema: Schema, agent: AgentConfig) -> str:
-    return _render(schema.nodes, schema.relationships, schema, agent, whole=True)
+    labels = [node for node in schema.nodes if node.label == name]
+    touching = []
+    for relationship in schema.relationships:
+        if any(name in pair for pair in relationship.pairs):
+            touching.append(relationship)
+    return _render(labels, touching, schema, agent, whole=True)
 
 
 def _render(

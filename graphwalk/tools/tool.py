@@ -4,7 +4,7 @@ A file `tools/NAME.yaml` with a Cypher query is all that a new tool needs. Its t
 below; its Cypher sees them and the identifiers that the model chose.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -107,7 +107,8 @@ class Tool(Strict):
         if any("page" in (name, parameter.role) for name, parameter in parameters.items()):
             raise ValueError("a parameter `page` is added where results have pages")
         for name, parameter in parameters.items():
-            roles, owner = _OWNERS.get(parameter.role, ()), parameters.get(parameter.of or "")
+            roles = _OWNERS.get(parameter.role, ())
+            owner = parameters.get(parameter.of or "")
             if roles and (owner is None or owner.role not in roles or owner.optional):
                 raise ValueError(f"{name}: `of` must name a required parameter with the role {' or '.join(roles)}")
             if parameter.optional and parameter.role not in _OPTIONAL:
@@ -171,25 +172,37 @@ def load_tool(path: Path) -> Tool:
     tool = validate(Tool, file.data, str(path), file.tree)
     if tool.name != path.stem:
         raise ConfigError(f"{path}: name: the tool is called {tool.name}, its file {path.name}")
-    switches, identifiers = (
-        {*SWITCHES, *GRAPH_SWITCHES},
-        {*tool.parameters} - {*tool.with_role("value", "text", "direction")},
-    )
-    seconds = {QUERY_SECONDS} if tool.operation == "query" else set()
-    texts: dict[str, tuple[set[str], Collection[str]]] = {
-        "description": (switches | seconds, TEXT_FILTERS),
-        "cypher": (identifiers | switches | _PATTERNS, FILTERS),
-        "no_match": ({*tool.parameters} | switches, TEXT_FILTERS),
-        "empty": ({*tool.parameters} | switches, TEXT_FILTERS),
-    }
-    for field, (names, filters) in texts.items():
-        try:
-            check_text(getattr(tool, field) or "", names, filters)
-            if field == "cypher" and tool.cypher:
-                render_cypher(tool.cypher, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
-        except (TextError, ConfigError) as error:
-            raise ConfigError(f"{file.where(field)}: {error}") from error
+
+    switches = {*SWITCHES, *GRAPH_SWITCHES}
+    parameters = set(tool.parameters)
+    names_in_description = switches | {QUERY_SECONDS} if tool.operation == "query" else switches
+    _check_template(tool, "description", names_in_description, file)
+    _check_cypher(tool, switches, file)
+    _check_template(tool, "no_match", parameters | switches, file)
+    _check_template(tool, "empty", parameters | switches, file)
     return tool.model_copy(update={"file_text": file.text, "path": str(path)})
+
+
+def _check_template(tool: Tool, field: str, names: set[str], file: YamlFile) -> None:
+    """Raise ConfigError, with the line of the field, for a text that is no template or uses other names."""
+    try:
+        check_text(getattr(tool, field), names, TEXT_FILTERS)
+    except (TextError, ConfigError) as error:
+        raise ConfigError(f"{file.where(field)}: {error}") from error
+
+
+def _check_cypher(tool: Tool, switches: set[str], file: YamlFile) -> None:
+    """Raise ConfigError as `_check_template` does, and for Cypher that cannot be rendered."""
+    # Values are not written into the text: they are sent beside it, as `$value`.
+    identifiers = set(tool.parameters).difference(tool.with_role("value", "text", "direction"))
+    try:
+        check_text(tool.cypher or "", identifiers | switches | _PATTERNS, FILTERS)
+        if tool.cypher:
+            # {"direction": True, "label": "Name"}
+            names = (identifiers | switches) - _PATTERNS
+            render_cypher(tool.cypher, {name: name in SWITCHES or "Name" for name in names})
+    except (TextError, ConfigError) as error:
+        raise ConfigError(f"{file.where('cypher')}: {error}") from error
 
 
 @lru_cache(maxsize=64)

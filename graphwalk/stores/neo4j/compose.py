@@ -41,7 +41,7 @@ class ComposeProject:
         """Return the state of each container by its service: {"neo4j": "running"}."""
         form = '{{.Label "com.docker.compose.service"}} {{.State}}'
         lines = self._list("container", "--all", "--format", form)
-        return dict(line.rsplit(" ", 1) for line in lines)
+        return dict(line.rsplit(" ", 1) for line in lines)  # "neo4j running"
 
     def volumes(self) -> list[str]:
         """Return the names of its volumes."""
@@ -73,7 +73,10 @@ class ComposeProject:
 
     def remove(self, *, volumes: bool = False) -> None:
         """Remove its containers and networks, also those of the profile `mcp`."""
-        self._compose("--profile", "mcp", "down", *(["--volumes"] if volumes else []))
+        words = ["--profile", "mcp", "down"]
+        if volumes:
+            words.append("--volumes")
+        self._compose(*words)
 
     def _end_of_log(self) -> str:
         done = self._docker("compose", *self._project(), "logs", "--no-log-prefix", "--tail", "15", SERVICE)

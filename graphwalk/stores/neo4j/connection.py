@@ -62,8 +62,10 @@ class Connection(Closing):
             # An auto-commit statement takes half the round trips of an explicit transaction.
             result = await session.run(Query(cypher, timeout=seconds), parameters)
             names = list(result.keys())
-            records = [record async for record in result] if most is None else await result.fetch(most)
-            if most is not None:
+            if most is None:
+                records = [record async for record in result]
+            else:
+                records = await result.fetch(most)
                 await result.consume()
             # `record.values()` refuses the record if the driver cannot hold one of its values.
             return [(names, list(tuple.__iter__(record))) for record in records]
@@ -147,21 +149,28 @@ async def connect(variables: Variables, *, database: str | None = None) -> Conne
 
 def _address(variables: Variables) -> tuple[str, Any]:
     """Return the address and the driver's `auth`."""
-    if address := variables.get("NEO4J_URI"):
+    address = variables.get("NEO4J_URI")
+    if address:
         variables.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
+        auth: Any = variables.neo4j_auth
         password = variables.get("NEO4J_PASSWORD")
-        auth = (variables.get("NEO4J_USERNAME") or "neo4j", password) if password else None
-        return address, variables.neo4j_auth or auth
-    if server := local_server(variables):
-        uri, password = server
-        return uri, variables.neo4j_auth or ("neo4j", password)
+        if not auth and password:
+            auth = (variables.get("NEO4J_USERNAME") or "neo4j", password)
+        return address, auth
+
+    server = local_server(variables)
+    if server is not None:
+        uri, local_password = server
+        return uri, variables.neo4j_auth or ("neo4j", local_password)
     raise StoreError("no Neo4j server is configured", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
 
 
 def _place(uri: str) -> str:
     """Return the address without user information and options: either may hold a password."""
+    # neo4j+s://user:secret@host:7687?policy=eu → neo4j+s://host:7687
     scheme, _, rest = uri.partition("://")
-    return f"{scheme}://{urlsplit('//' + rest.rpartition('@')[2]).netloc}"
+    without_user = rest.rpartition("@")[2]
+    return f"{scheme}://{urlsplit('//' + without_user).netloc}"
 
 
 def store_error(error: Exception, place: str, cypher: str, database: str | None) -> StoreError:

@@ -98,21 +98,32 @@ class ExistingStore(Closing, GraphStore):
         """Return at most `most` rows of a query; keys among the parameters are looked up first."""
         native_values = {name: shown(value) for name, value in parameters.items()}
         for name in set(_LOOKED_UP.findall(cypher)):
+            # The key "42" may be the number 42 in the database.
             key = str(parameters[name])
-            values = [key, int(key)] if re.fullmatch(r"-?\d{1,18}", key, re.ASCII) else [key]
-            nodes = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, values=values)
+            keys: list[str | int] = [key]
+            if re.fullmatch(r"-?\d{1,18}", key, re.ASCII):
+                keys.append(int(key))
+            nodes = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, values=keys)
             native_values[ID_OF + name] = [node[0] for node in nodes]
+
         for name, value in parameters.items():
             if isinstance(value, Temporal):
-                cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
-            elif (moment := _time_shown(value)) is not None:
+                # $born → localdatetime($born)
+                function = value.kind.replace(" ", "")
+                cypher = re.sub(rf"\${name}\b", f"{function}(${name})", cypher)
+                continue
+            moment = _time_shown(value)
+            if moment is not None:
+                # n.born = $born → n.born IN [$born, $born_as_time]: a text, or the date that is shown as this text
                 cypher = re.sub(rf"= \${name}\b", f"IN [${name}, ${name}_as_time]", cypher)
                 native_values[f"{name}_as_time"] = moment
-        records = await self.connection.read(cypher, native_values, seconds, most)
-        return [
-            {n: v if v.__class__ in SCALARS else plain(v, None) for n, v in zip(names, values, strict=True)}
-            for names, values in records
-        ]
+
+        rows = []
+        for names, values in await self.connection.read(cypher, native_values, seconds, most):
+            # A query may have a million values: those that need no conversion cost no call.
+            plain_values = [value if value.__class__ in SCALARS else plain(value, None) for value in values]
+            rows.append(dict(zip(names, plain_values, strict=True)))
+        return rows
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:
@@ -123,8 +134,10 @@ class ExistingStore(Closing, GraphStore):
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
+        # One row more tells whether there are more.
         first_rows = await self.rows_within(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
-        return shown_rows(first_rows[:rows]), len(first_rows) if len(first_rows) <= rows else None
+        total = len(first_rows) if len(first_rows) <= rows else None
+        return shown_rows(first_rows[:rows]), total
 
     async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """See `GraphStore`. Full-text indexes of the database are used, else the texts of its nodes are read."""
@@ -132,7 +145,7 @@ class ExistingStore(Closing, GraphStore):
         usable = [name for name, labels in indexes if label is None or label in labels]
         sought = SearchText(text.encode(errors="ignore").decode())
         lower = " ".join(sought.text.lower().split())
-        pairs = {one[at : at + 2] for one in (lower, sought.folded) for at in range(len(one) - 1)}
+        pairs = _pairs_of_letters(lower) | _pairs_of_letters(sought.folded)
         parameters = {
             "indexes": usable,
             "query": lucene_query(sought),
@@ -151,29 +164,33 @@ class ExistingStore(Closing, GraphStore):
             rows = await self.rows_within(cypher, parameters, limit)
         except QueryLimitError:
             return SearchResult([], not usable, stopped=True, indexes=usable)
-        ranked = [match for row in rows for match in _matches(sought, row)]
+        ranked: list[tuple[Rank, Row]] = []
+        for row in rows:
+            ranked.extend(_matches(sought, row))
         return SearchResult(best_rows(ranked), not usable, indexes=usable)
 
     async def read_graph(self) -> PropertyGraph:
         """See `GraphStore`. The same database gives the same graph."""
+        nodes = []
+        keys = {}
+        for element_id, key, labels, properties in await self._in_order(_NODES):
+            nodes.append(Node(key, tuple(sorted(labels)), _values(properties)))
+            keys[element_id] = key
 
-        async def rows(query: str) -> list[list[Any]]:
-            records = await self.connection.rows(self.render(query, {}), READING_SECONDS)
-            return sorted(records, key=lambda record: _number(record[0]))
-
-        nodes, relationships = await rows(_NODES), await rows(_RELATIONSHIPS)
-        keys = {element_id: key for element_id, key, _, _ in nodes}
+        relationships = []
+        for _, source, type_, target, properties in await self._in_order(_RELATIONSHIPS):
+            # A node may have come between the two queries.
+            if source in keys and target in keys:
+                relationships.append(Relationship(type_, keys[source], keys[target], _values(properties)))
         try:
-            return PropertyGraph.from_rows(
-                (Node(key, tuple(sorted(labels)), _values(properties)) for _, key, labels, properties in nodes),
-                (
-                    Relationship(type_, keys[source], keys[target], _values(properties))
-                    for _, source, type_, target, properties in relationships
-                    if source in keys and target in keys
-                ),
-            )
+            return PropertyGraph.from_rows(nodes, relationships)
         except ValueError as error:
             raise StoreError(str(error), hint="choose a property that is unique: --key PROPERTY") from error
+
+    async def _in_order(self, query: str) -> list[list[Any]]:
+        """Return the rows of a query in the order of their element ids."""
+        records = await self.connection.rows(self.render(query, {}), READING_SECONDS)
+        return sorted(records, key=lambda record: _number(record[0]))
 
     async def drop(self) -> None:
         """Do nothing: the graph is not ours."""
@@ -186,8 +203,17 @@ def _number(element_id: str) -> tuple[int, str]:
 
 
 def _values(properties: Mapping[str, Any]) -> dict[str, Value]:
-    values = {name: plain(value, None) for name, value in sorted(properties.items()) if name != KEY}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    values = {}
+    for name, value in sorted(properties.items()):
+        if name != KEY:
+            plain_value = plain(value, None)
+            values[name] = tuple(plain_value) if isinstance(plain_value, list) else plain_value
+    return values
+
+
+def _pairs_of_letters(text: str) -> set[str]:
+    """Return "id", "da" of "ida"."""
+    return {text[at : at + 2] for at in range(len(text) - 1)}
 
 
 def _time_shown(text: Any) -> date | time | None:
@@ -202,14 +228,20 @@ def _time_shown(text: Any) -> date | time | None:
 def _matches(sought: SearchText, row: Row) -> Iterator[tuple[Rank, Row]]:
     """Yield the properties of a candidate that match."""
     for name, value in row.pop("texts"):
-        if (name != KEY or row["key"] == value) and (rank := sought.rank(name, value)):
-            yield rank, {n: row[n] for n in ("key", "labels")} | {"property": name, "value": value} | row
+        # A property `key` of the database is hidden by the key of the node.
+        is_visible = name != KEY or row["key"] == value
+        rank = sought.rank(name, value) if is_visible else None
+        if rank:
+            match = {"key": row["key"], "labels": row["labels"], "property": name, "value": value}
+            yield rank, match | row
 
 
 def lucene_query(sought: SearchText) -> str:
     """Return a full-text query for all words; only their letters and digits, in lower case: none is an operator."""
     clauses = []
     for word in words_of(sought.text.lower())[:_MOST_WORDS]:
-        fuzzy = f" {word}~{errors}" if (errors := allowed_errors(word)) else ""
+        # +(ida^8 *ida*^2), +(brandt^8 *brandt*^2 brandt~1)
+        errors = allowed_errors(word)
+        fuzzy = f" {word}~{errors}" if errors else ""
         clauses.append(f"+({word}^8 *{word}*^2{fuzzy})")
     return " ".join(clauses)

@@ -65,11 +65,15 @@ class ExistingDialect(Dialect):
 
     @property
     def any_node(self) -> str:
-        return f":{'&'.join(self._terms())}" if self.labels is not None or self.hidden else ""
+        """`:(Person|City)&!(gw_3f2a)`, "" if all nodes are shown."""
+        terms = list(self._terms())
+        return f":{'&'.join(terms)}" if terms else ""
 
     @property
     def any_relationship(self) -> str:
-        return "" if self.types is None else ":" + "|".join(map(quote, self.types))
+        if self.types is None:
+            return ""
+        return f":{_any_of(self.types)}"
 
     def label(self, name: str) -> str:
         return "&".join([quote(name) if name else "!%", *self._terms(name)])
@@ -90,9 +94,9 @@ class ExistingDialect(Dialect):
 
     def _terms(self, label: str | None = None) -> Iterator[str]:
         if self.labels is not None and label not in self.labels:
-            yield "(" + "|".join(map(quote, self.labels)) + ")"
+            yield f"({_any_of(self.labels)})"
         if self.hidden:
-            yield "!(" + "|".join(map(quote, self.hidden)) + ")"
+            yield f"!({_any_of(self.hidden)})"
 
     def _key_of(self, variable: str) -> str:
         """Return Cypher for the key of a node."""
@@ -103,7 +107,9 @@ class ExistingDialect(Dialect):
             condition = f"{variable}:{quote(label)} AND {usable}" if label else usable
             cases.append(f"WHEN {condition} THEN toString({value})")
         id_ = f"elementId({variable})"
-        return f"CASE {' '.join(cases)} ELSE {id_} END" if cases else id_
+        if not cases:
+            return id_
+        return f"CASE {' '.join(cases)} ELSE {id_} END"
 
     @cached_property
     def lookup(self) -> str:
@@ -135,20 +141,29 @@ async def read_dialect(
         column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
         column("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
     )
-    shown = [label for label in labels if not is_reserved(label) and quotable(label)]
-    check_filter("label", chosen_labels, shown)
+    visible_labels = [label for label in labels if not is_reserved(label) and quotable(label)]
+    check_filter("label", chosen_labels, visible_labels)
     check_filter("relationship type", chosen_types, types)
     check_filter("property", None if key is None else [key], properties)
-    by_label: dict[str, str] = {} if key is None else {"": key}
-    for label, name in [] if key is not None else sorted(await connection.rows(_CONSTRAINTS)):
-        if label in shown and quotable(name):
-            by_label.setdefault(label, name)
+
+    uniques: dict[str, str] = {}
+    if key is not None:
+        uniques[""] = key
+    else:
+        for label, name in sorted(await connection.rows(_CONSTRAINTS)):
+            if label in visible_labels and quotable(name):
+                uniques.setdefault(label, name)
     return ExistingDialect(
-        uniques=tuple(by_label.items()),
-        hidden=tuple(filter(is_reserved, labels)),
+        uniques=tuple(uniques.items()),
+        hidden=tuple(label for label in labels if is_reserved(label)),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
     )
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """Return `A|B`, quoted."""
+    return "|".join(quote(name) for name in names)
 
 
 async def read_schema(connection: Connection, dialect: ExistingDialect, samples: int) -> Schema:
@@ -164,7 +179,9 @@ async def read_schema(connection: Connection, dialect: ExistingDialect, samples:
         """Return the rows of the patterns that match: number, how many were read, properties, further columns."""
         if not patterns:
             return []
-        branches = (f"MATCH {p} WITH e LIMIT $most RETURN {i} AS number, e" for i, p in enumerate(patterns))
+        branches = []
+        for number, pattern in enumerate(patterns):
+            branches.append(f"MATCH {pattern} WITH e LIMIT $most RETURN {number} AS number, e")
         query = (
             f"CALL () {{ {' UNION ALL '.join(branches)} }} WITH number, collect(e) AS entities {_PROPERTIES}"
             f"RETURN number, size(entities), properties, {columns} ORDER BY number"
@@ -176,53 +193,63 @@ async def read_schema(connection: Connection, dialect: ExistingDialect, samples:
         names("CALL db.labels() YIELD label RETURN label"),
         names("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
     )
-    labels = [*([""] if dialect.labels is None else []), *(label for label in labels if label not in dialect.hidden)]
-    types = [type_ for type_ in types if dialect.types is None or type_ in dialect.types]
+    labels = [label for label in labels if label not in dialect.hidden]
+    if dialect.labels is None:
+        labels.insert(0, "")  # nodes without labels
+    if dialect.types is not None:
+        types = [type_ for type_ in types if type_ in dialect.types]
+
     end = f"({dialect.any_node})"
-    nodes, relationships = await asyncio.gather(
+    rows_of_labels, rows_of_types = await asyncio.gather(
         limited(
             [f"(e:{dialect.label(label)})" if label else _UNLABELLED for label in labels],
             f"[e IN entities[..$samples] | {dialect.key_of('e')}]",
         ),
         limited([f"{end}-[e:{quote(type_)}]->{end}" for type_ in types], _ENDS),
     )
-    named = {name for _, _, properties, _ in nodes for name, _, _ in properties}
-    if KEY in named - {name for _, name in dialect.uniques}:
+
+    node_types = []
+    for number, count, rows_of_properties, keys in rows_of_labels:
+        properties = [PropertyType(KEY, tuple(sorted(keys)), kinds=("text",))]
+        properties.extend(each for each in _properties(rows_of_properties) if each.name != KEY)
+        node_types.append(NodeType(labels[number], tuple(properties), count == MOST))
+    if _hides_property(rows_of_labels, dialect):
         warnings.warn(f"the keys of nodes hide their property {KEY}; to use it as the key: --key {KEY}", stacklevel=2)
-    return Schema(
-        tuple(
-            NodeType(
-                labels[number],
-                (
-                    PropertyType(KEY, tuple(sorted(keys)), kinds=("text",)),
-                    *(one for one in _properties(properties) if one.name != KEY),
-                ),
-                read == MOST,
-            )
-            for number, read, properties, keys in nodes
-        ),
-        tuple(
-            RelationshipType(types[number], _pairs(ends), _properties(properties), read == MOST)
-            for number, read, properties, ends in relationships
-        ),
-        several_labels=True,
-    )
+
+    relationship_types = []
+    for number, count, rows_of_properties, ends in rows_of_types:
+        properties = _properties(rows_of_properties)
+        relationship_types.append(RelationshipType(types[number], _pairs(ends), tuple(properties), count == MOST))
+    return Schema(tuple(node_types), tuple(relationship_types), several_labels=True)
 
 
-def _properties(rows: Iterable[Sequence[Any]]) -> tuple[PropertyType, ...]:
-    return tuple(
-        PropertyType(
-            name,
-            tuple(map(shown, sorted(plain(values, None), key=value_order))),
-            kinds=tuple(sorted(map(_kind, kinds))),
-        )
-        for name, kinds, values in sorted(rows, key=lambda row: str(row[0]))
-        if quotable(name)
-    )
+def _hides_property(rows_of_labels: Sequence[Sequence[Any]], dialect: ExistingDialect) -> bool:
+    """Return True if nodes have a property `key`, and their keys are something else."""
+    if any(name == KEY for _, name in dialect.uniques):
+        return False
+    names: set[str] = set()
+    for _, _, rows_of_properties, _ in rows_of_labels:
+        names.update(name for name, _, _ in rows_of_properties)
+    return KEY in names
+
+
+def _properties(rows: Iterable[Sequence[Any]]) -> list[PropertyType]:
+    """Return properties from rows of name, results of `valueType`, samples: ["born", ["INTEGER NOT NULL"], [1980]]."""
+    properties = []
+    for name, value_types, values in sorted(rows, key=lambda row: str(row[0])):
+        if quotable(name):
+            samples = tuple(shown(value) for value in sorted(plain(values, None), key=value_order))
+            kinds = tuple(sorted(_kind(value_type) for value_type in value_types))
+            properties.append(PropertyType(name, samples, kinds=kinds))
+    return properties
 
 
 def _pairs(ends: Iterable[tuple[Sequence[str], Sequence[str]]]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted({pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}))
+    """Return the pairs of labels at both ends: [["Person", "Actor"], ["Film"]] are two, "" is for no label."""
+    pairs: set[tuple[str, str]] = set()
+    for sources, targets in ends:
+        pairs.update(product(sources or [""], targets or [""]))
+    return tuple(sorted(pairs))
 
 
 def _kind(value_type: str) -> str:

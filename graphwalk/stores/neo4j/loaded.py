@@ -58,7 +58,8 @@ async def db_list(variables: Variables) -> list[Load]:
 
 async def db_last(variables: Variables) -> Load | None:
     """Return the last graph of `graphwalk db load` that is still there."""
-    return next((load for load in reversed(await db_list(variables)) if load.scope.startswith(_BY_HAND)), None)
+    loads = [load for load in await db_list(variables) if load.scope.startswith(_BY_HAND)]
+    return loads[-1] if loads else None
 
 
 async def db_clean(variables: Variables) -> list[Load]:
@@ -72,8 +73,11 @@ async def db_clean(variables: Variables) -> list[Load]:
 
 async def list_loads(connection: Connection) -> list[Load]:
     """Return all loaded graphs; see `db_list`."""
-    names = [name for (name,) in await connection.rows(_CONSTRAINTS) if _SCOPE.fullmatch(name)]
-    return [await read_load(connection, name) for name in sorted(names)]
+    loads = []
+    for (name,) in sorted(await connection.rows(_CONSTRAINTS)):
+        if _SCOPE.fullmatch(name):
+            loads.append(await read_load(connection, name))
+    return loads
 
 
 async def read_load(connection: Connection, scope: str) -> Load:
@@ -88,19 +92,23 @@ async def load_graph(connection: Connection, graph: PropertyGraph, scope: str) -
 
     Raise ConfigError if one of its labels is reserved, StoreError if the server does not hold all of it.
     """
-    for name in (name for table in graph.node_tables for name in table.labels if is_reserved(name)):
-        raise ConfigError(  # it would add nodes to another graph
-            f"the graph has the label {name!r}, which GraphWalk reserves in Neo4j",
-            hint=f"rename the label (no prefix {OUR_PREFIX}), or use --store embedded",
-        )
-    complete, label = Load(scope, graph.node_count, graph.relationship_count), quote(scope)
+    for table in graph.node_tables:
+        for name in table.labels:
+            if is_reserved(name):
+                raise ConfigError(  # it would add nodes to another graph
+                    f"the graph has the label {name!r}, which GraphWalk reserves in Neo4j",
+                    hint=f"rename the label (no prefix {OUR_PREFIX}), or use --store embedded",
+                )
+
+    complete = Load(scope, graph.node_count, graph.relationship_count)
+    label = quote(scope)
     if await read_load(connection, scope) == complete and graph.node_count:
         return complete
     await remove_graph(connection, scope)
     await connection.write(f"CREATE CONSTRAINT {label} FOR (n:{label}) REQUIRE n.key IS UNIQUE")
     stored = stored_graph(graph)
     for names, rows in node_batches(stored, BATCH):
-        labels = ":".join(map(quote, (*(names or (NO_LABEL,)), scope)))
+        labels = ":".join(quote(name) for name in [*(names or [NO_LABEL]), scope])
         await connection.write(f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", rows=rows)
     for type_, _, rows in relationship_batches(stored, BATCH):
         query = (
@@ -198,11 +206,11 @@ class Neo4jStore(GraphStore):
             raise StoreError(f"the graph {self.scope} in this Neo4j has changed or was removed")
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        records = await self._connection.read(cypher, shown(dict(parameters or {})), self._timeout_seconds)
-        return [
-            {name: shown(plain(value, self.scope)) for name, value in zip(names, values, strict=True)}
-            for names, values in records
-        ]
+        rows = []
+        for names, values in await self._connection.read(cypher, shown(dict(parameters or {})), self._timeout_seconds):
+            shown_values = [shown(plain(value, self.scope)) for value in values]
+            rows.append(dict(zip(names, shown_values, strict=True)))
+        return rows
 
     async def read_graph(self) -> PropertyGraph:
         """See `GraphStore`, with more time than a query has."""

@@ -50,7 +50,9 @@ def check_first_password(password: str) -> None:
 def local_server(variables: Variables) -> tuple[str, str] | None:
     """Return address and password of the local server; None if it does not answer."""
     port = local_port(variables)
-    return (f"bolt://127.0.0.1:{port}", local_password(variables)) if answers_bolt(port) else None
+    if not answers_bolt(port):
+        return None
+    return f"bolt://127.0.0.1:{port}", local_password(variables)
 
 
 def answers_bolt(port: int, seconds: float = 2.0) -> bool:

@@ -331,7 +331,8 @@ def _stop_jars_of(instance: _Instance, delete: bool) -> list[str]:
 
 
 def _stop_docker_of(instance: _Instance, delete: bool) -> list[str]:
-    project, done = instance.project, []
+    project = instance.project
+    done = []
     state = project.states().get(SERVICE)
     volumes = project.volumes() if delete else []
     if state == "running" and not answers_bolt(instance.port):
@@ -341,7 +342,8 @@ def _stop_docker_of(instance: _Instance, delete: bool) -> list[str]:
     if state is not None:
         done.append(_stopped(instance, "docker", state))
     if volumes:
-        done.append(f"deleted its data: {', '.join(f'volume {name}' for name in volumes)}")
+        names = ", ".join(f"volume {name}" for name in volumes)
+        done.append(f"deleted its data: {names}")
     if delete:
         instance.mark.unlink(missing_ok=True)
     return done
@@ -349,7 +351,9 @@ def _stop_docker_of(instance: _Instance, delete: bool) -> list[str]:
 
 def _stopped(instance: _Instance, way: Way, state: str) -> str:
     what = f"Neo4j {instance.release.version} {IN_WORDS[way]}"
-    return f"stopped {what}" if state == "running" else f"removed {what}, which was {state}"
+    if state == "running":
+        return f"stopped {what}"
+    return f"removed {what}, which was {state}"
 
 
 def await_answer(
@@ -361,7 +365,8 @@ def await_answer(
 
     `hint`: what to do about a wrong password.
     """
-    deadline, uri = time.monotonic() + START_SECONDS, f"bolt://127.0.0.1:{port}"
+    deadline = time.monotonic() + START_SECONDS
+    uri = f"bolt://127.0.0.1:{port}"
     with GraphDatabase.driver(uri, auth=("neo4j", password)) as driver:
         while True:
             try:
@@ -393,7 +398,8 @@ def start_jars(
     """
     jars = fetch_jars(release.version, f"org.neo4j:neo4j:{release.version}", tell=tell)
     java = [str(find_java(release, variables)), f"-Xmx{heap}", *_FLAGS, "-cp", f"{jars}/*"]
-    lines = {f"server.directories.{name}": str(folder / name) for name in _FOLDERS} | {
+    settings = {f"server.directories.{name}": str(folder / name) for name in _FOLDERS}
+    settings |= {
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": f"127.0.0.1:{port}",
         "server.http.enabled": "false",
@@ -402,15 +408,17 @@ def start_jars(
         "dbms.usage_report.enabled": "false",
         "server.memory.pagecache.size": "128m",
         "db.transaction.timeout": "600s",
-        **(conf or {}),
     }
-    _write_private(folder / "conf" / "neo4j.conf", "".join(f"{name}={value}\n" for name, value in lines.items()))
+    settings |= conf or {}
+    lines = "".join(f"{name}={value}\n" for name, value in settings.items())
+    _write_private(folder / "conf" / "neo4j.conf", lines)
     if not (folder / "data" / "dbms").exists():
         # Through a private file, since other users can see command lines.
         arguments = folder / "conf" / "initial-password"
         _write_private(arguments, f"dbms\nset-initial-password\n--\n{_quoted(password)}\n")
         try:
-            if output := _failure_output([*java, _ADMIN, f"@{arguments}"], home=folder):
+            output = _failure_output([*java, _ADMIN, f"@{arguments}"], home=folder)
+            if output:
                 raise StoreError(f"Neo4j did not accept the password:\n{output}")
         finally:
             arguments.unlink()
@@ -436,7 +444,8 @@ def stop_jars(folder: Path, *, at_once: bool = False) -> None:
     if server is None:
         return
     with suppress(psutil.NoSuchProcess):
-        for end in (server.kill,) if at_once else (server.terminate, server.kill):
+        ends = [server.kill] if at_once else [server.terminate, server.kill]
+        for end in ends:
             end()
             with suppress(psutil.TimeoutExpired):
                 server.wait(STOP_SECONDS)
@@ -447,15 +456,16 @@ def stop_jars(folder: Path, *, at_once: bool = False) -> None:
 def server_in(folder: Path) -> psutil.Process | None:
     """Return the running server whose data is in `folder`."""
     home = f"--home-dir={folder}"
-    return next((p for p in psutil.process_iter(["cmdline"]) if home in (p.info["cmdline"] or ())), None)
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if home in words:
+            return process
+    return None
 
 
 def find_java(release: Release, variables: Variables) -> Path:
     """Return a `java` for the release: JAVA_HOME, an installed JDK, or PATH. Raise StoreError if there is none."""
-    home, on_path = variables.get("JAVA_HOME"), shutil.which("java")
-    installed = [jvm for folder, pattern in _JVM_FOLDERS for jvm in sorted(Path(folder).glob(pattern))]
-    candidates = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
-    for binary in [*candidates, *([Path(on_path)] if on_path else [])]:
+    for binary in _java_binaries(variables):
         try:
             done = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=False)
         except (OSError, subprocess.TimeoutExpired):
@@ -468,6 +478,22 @@ def find_java(release: Release, variables: Variables) -> Path:
         f"Neo4j {release.version} needs Java {versions}: not found",
         hint=f"install a JDK {versions} (or set JAVA_HOME), install Docker, or set NEO4J_URI",
     )
+
+
+def _java_binaries(variables: Variables) -> list[Path]:
+    """Return the programs that may be a `java`, the user's choice first."""
+    homes = []
+    java_home = variables.get("JAVA_HOME")
+    if java_home:
+        homes.append(Path(java_home))
+    for folder, pattern in _JVM_FOLDERS:
+        homes.extend(sorted(Path(folder).glob(pattern)))
+
+    binaries = [home / "bin" / "java" for home in homes]
+    on_path = shutil.which("java")
+    if on_path is not None:
+        binaries.append(Path(on_path))
+    return binaries
 
 
 def fetch_jars(
@@ -487,16 +513,18 @@ def fetch_jars(
     tell(f"fetching {artifact} with Maven, the first time only (up to 150 MB)")
     make_folder(cache, error=StoreError)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        pom, fetched = Path(scratch) / "pom.xml", Path(scratch) / "jars"
+        pom = Path(scratch) / "pom.xml"
+        jars = Path(scratch) / "jars"
         pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
-        command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={fetched}"]
-        if (output := _failure_output([*command, *options])) or not fetched.is_dir():
+        command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+        output = _failure_output([*command, *options])
+        if output or not jars.is_dir():
             raise StoreError(
                 f"Maven could not fetch {artifact}:\n{output}",
                 hint="check the network and the Maven settings, then run the command again",
             )
         try:
-            fetched.rename(target)
+            jars.rename(target)
         except OSError:
             if not target.exists():  # otherwise another process was faster, with the same jars
                 raise

@@ -21,7 +21,7 @@ def from_driver(value: Any) -> Any:
     Raise StoreError for an unknown type.
     """
     if isinstance(value, DriverPoint):
-        return Point(value.srid or 0, tuple(map(float, value)))
+        return Point(value.srid or 0, tuple(float(coordinate) for coordinate in value))
     if isinstance(value, bytes | bytearray):
         return bytes(value)
     if isinstance(value, Vector):
@@ -36,8 +36,11 @@ def from_driver(value: Any) -> Any:
         return read_temporal(value.iso_format(), "local time" if value.tzinfo is None else "time")
     if isinstance(value, DateTime):
         # The driver takes the offset 0 for the zone UTC.
+        # 2024-05-01T12:00:00+02:00[Europe/Berlin]
         zone = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
-        text = value.iso_format() + (f"[{zone}]" if zone and zone != "UTC" else "")
+        text = value.iso_format()
+        if zone and zone != "UTC":
+            text += f"[{zone}]"
         return read_temporal(text, "local datetime" if value.tzinfo is None else "datetime")
     raise StoreError(
         f"Neo4j sent a value that its driver cannot hold ({type(value).__name__})",
@@ -64,5 +67,5 @@ def plain(value: Any, scope: str | None) -> Any:
     if isinstance(value, Relationship):
         return {"type": value.type, "properties": plain(dict(value.items()), scope)}
     if isinstance(value, Path):
-        return {"nodes": plain([*value.nodes], scope), "relationships": plain([*value.relationships], scope)}
+        return {"nodes": plain(list(value.nodes), scope), "relationships": plain(list(value.relationships), scope)}
     return from_driver(value)

@@ -79,17 +79,17 @@ class MazeToolbox(GraphToolbox):
 
     def _connect(self, call: ToolCall) -> ToolResult:
         if not self._neighbours:
-            return ToolResult(call, self._say("cells_not_visited"), rows=0)
+            return ToolResult(call, self._text("cells_not_visited"), rows=0)
         if path := connected_path(self._neighbours):
             return ToolResult(call, json.dumps(path), rows=1)
         visited = [*self._neighbours]
-        return ToolResult(call, self._say("cells_not_connected", first=visited[0], last=visited[-1]), rows=0)
+        return ToolResult(call, self._text("cells_not_connected", first=visited[0], last=visited[-1]), rows=0)
 
     def _mistake(self, call: ToolCall, kind: str, message: str, node_id: Any) -> ToolResult:
         # The example is the key that a malformed one probably means, else the last key.
         match = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
         example = str(min(int(match[0]), self._last)) if match else str(self._last)
-        return ToolResult(call, self._say(message, node_id=node_id, last=self._last, example=example), kind)
+        return ToolResult(call, self._text(message, node_id=node_id, last=self._last, example=example), kind)
 
 
 def connected_path(neighbours: Mapping[str, Sequence[str]]) -> list[str]:
