@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError, RunLogError
@@ -290,6 +290,17 @@ class Retrying(Wrapper):
             retry, longest = retry + 1, min(_LONGEST_WAIT, longest * 2.0)
 
 
+class Replies(Protocol):
+    """The lines of a reply cache, by key."""
+
+    async def read(self, key: str) -> tuple[bytes, bool] | None:
+        """Return the line of a reply, and whether the budget of this process has it already; None without a reply."""
+
+    async def write(self, key: str, line: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class ReplyCache:
     """The replies of one run on disk, one line each; memory holds only their positions in the file.
 
@@ -299,6 +310,7 @@ class ReplyCache:
 
     def __init__(self, path: Path) -> None:
         self._places: dict[str, tuple[int, int]] = {}
+        self._charged: set[str] = set()
         self._end = 0
         path.touch()
         self._reader = path.open("rb")
@@ -317,16 +329,18 @@ class ReplyCache:
     def __len__(self) -> int:
         return len(self._places)
 
-    async def read(self, key: str) -> bytes | None:
-        """Return the line of a reply, None if there is none."""
+    async def read(self, key: str) -> tuple[bytes, bool] | None:
         place = self._places.get(key)
         if place is None:
             return None
+        is_charged = key in self._charged
+        self._charged.add(key)
         self._reader.seek(place[0])
-        return self._reader.read(place[1])
+        return self._reader.read(place[1]), is_charged
 
     async def write(self, key: str, line: bytes) -> None:
         self._writer.write(line)
+        self._charged.add(key)
         self._places[key] = (self._end, len(line))
         self._end += len(line)
 
@@ -336,13 +350,13 @@ class ReplyCache:
 
 
 class Cached(Wrapper):
-    """The model of one episode. A reply in `cache` is charged to the budget, and the model is not called.
+    """The model of one episode. A reply in `cache` is charged to the budget once, and the model is not called.
 
     The key of a request covers model, messages, tools, options, episode and position in the episode. The inner model
     is shared by all episodes and not closed.
     """
 
-    def __init__(self, inner: Model, cache: ReplyCache | None, budget: Budget, episode_key: str) -> None:
+    def __init__(self, inner: Model, cache: Replies | None, budget: Budget, episode_key: str) -> None:
         super().__init__(inner)
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(canonical_json([inner.name, episode_key]))
@@ -359,10 +373,12 @@ class Cached(Wrapper):
             sha.update(message.digest)
         self._calls += 1
         key = sha.hexdigest()
-        line = await self._cache.read(key)
-        if line is not None:
+        logged = await self._cache.read(key)
+        if logged is not None:
+            line, is_charged = logged
             reply = from_dict(Reply, decode_line(line)["reply"])
-            self._budget.charge(reply.usage)
+            if not is_charged:
+                self._budget.charge(reply.usage)
             return reply
         reply = await self.inner.complete(messages, tools, options)
         line = encode_line({"key": key, "reply": to_dict(reply)})
