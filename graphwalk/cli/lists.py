@@ -132,7 +132,7 @@ def runs(
         table.add_row(
             Text(printable(str(run.path))),
             Text(printable("\n".join(run.models))),
-            run.state if run.shard is None else f"{run.shard}, {run.state}",
+            run.state,
             f"{run.done}/{'?' if run.episodes is None else run.episodes}",
             "\n".join(f"{run.accuracy[model]:.2f}" if model in run.accuracy else "–" for model in run.models) or "–",
             "–" if run.cost is None else f"${run.cost:.4f}",

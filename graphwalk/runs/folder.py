@@ -195,8 +195,8 @@ class RunFolder:
         return manifest
 
     def planned_episodes(self) -> int:
-        """Return the planned episodes of a run or shard."""
-        return own_episodes(self.read_manifest())
+        """Return the number of planned episodes."""
+        return int(self.read_manifest()["fingerprint"]["episodes"])
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write run.json atomically. Raise RunLogError if it cannot be written, and as `check_lock`."""
@@ -361,7 +361,7 @@ class NewRun:
             raise cannot_write(path, error, RunLogError) from error
         of_killed_start = {name for name in names if name.startswith("run.json") and name.endswith(SCRATCH)}
         if names - of_killed_start - {_LOCK, _LOG}:
-            raise RunLogError(f"{path} is not empty", hint="choose another --out, or remove what a killed merge left")
+            raise RunLogError(f"{path} is not empty", hint="choose another --out")
 
 
 def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:
@@ -380,14 +380,3 @@ def read_logged_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except ValueError as error:
         raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
-
-
-def own_episodes(manifest: Mapping[str, Any]) -> int:
-    """Return the planned episodes of a run or shard."""
-    return int(manifest.get("shard_episodes", manifest["fingerprint"]["episodes"]))
-
-
-def shard_in_words(manifest: Mapping[str, Any]) -> str | None:
-    """Return "shard 2 of 4"; None for a whole run."""
-    shard = manifest.get("shard")
-    return None if shard is None else f"shard {' of '.join(str(shard).split('/'))}"

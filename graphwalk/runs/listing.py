@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import key_of
 
 State = Literal["finished", "not finished", "unreadable"]
@@ -23,11 +23,9 @@ class ListedRun:
     created: str = ""
     models: tuple[str, ...] = ()
     episodes: int | None = None
-    """Planned episodes, of a shard its own."""
+    """Planned episodes."""
     done: int = 0
     cost: float | None = None
-    shard: str | None = None
-    """"shard 2 of 4"; None for a whole run."""
     accuracy: Mapping[str, float] = field(default_factory=dict)
     """Model → percent of its tasks in all settings, as reports compute it; without models that have no score."""
 
@@ -50,7 +48,7 @@ def list_runs(folder: Path) -> list[ListedRun]:
 def listed(folder: RunFolder) -> ListedRun:
     """Return the state of a run and its results so far."""
     manifest = folder.read_manifest()
-    config, episodes = manifest["config"], own_episodes(manifest)
+    config, episodes = manifest["config"], manifest["fingerprint"]["episodes"]
     last = {key_of(record): record for record in folder.records()}
     repeats: dict[str, dict[tuple[str, str], list[float]]] = {}
     for key, record in last.items():
@@ -69,6 +67,5 @@ def listed(folder: RunFolder) -> ListedRun:
         episodes=episodes,
         done=len(last),
         cost=sum(costs) if costs and None not in costs else None,
-        shard=shard_in_words(manifest),
         accuracy={model: 100 * fmean(map(fmean, tasks.values())) for model, tasks in repeats.items()},
     )
