@@ -96,7 +96,7 @@ class _LogOfDriver(logging.Handler):
 
 class _BudgetOfDriver(Budget):
     is_spent = False
-    """What the driver said when the last call began."""
+    """The answer of the driver when the last call began."""
 
     def __init__(self, driver: _Driver) -> None:
         super().__init__()

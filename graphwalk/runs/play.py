@@ -288,7 +288,7 @@ class _Workers:
 
 @dataclass(frozen=True)
 class SharedByCalls:
-    """What all calls of a run share. With workers it is in the process that writes the run, which they ask."""
+    """Shared by all calls of a run. With workers these are in the process that writes the run, which they ask."""
 
     budget: Budget
     pace_of: Callable[[str], Pace]

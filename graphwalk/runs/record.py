@@ -178,7 +178,7 @@ class EpisodeFilter:
     tasks: Collection[str] | None = None
 
     def __call__(self, key: EpisodeKey) -> bool:
-        # "tools" stands for all of its variants, "tools:turn_limit=5" for one.
+        # "tools" selects all of its variants, "tools:turn_limit=5" one.
         names = {key.setting, setting_of(key.setting)}
         if self.settings is not None and names.isdisjoint(self.settings):
             return False
