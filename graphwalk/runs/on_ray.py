@@ -160,7 +160,9 @@ class Worker:
         manifest = json.loads(run)
         variables = read_variables(Path(working_folder))
         experiment = experiment_of(RunFolder(Path(folder)), manifest, variables)
-        _LOGGER.addHandler(_LogOfDriver(self._driver, variables.secrets.redact))
+        log = _LogOfDriver(self._driver, variables.secrets.redact)
+        _LOGGER.addHandler(log)
+        self._opened.callback(_LOGGER.removeHandler, log)
 
         def note(text: str) -> None:
             self._driver.tell("note", text)
