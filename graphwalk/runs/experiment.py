@@ -318,7 +318,7 @@ def load_experiment(
     to it, those in overrides and flags to the working directory.
     Raise ConfigError with the file and line of an error; only with the field, if an override or a flag set it.
     """
-    tree = None
+    tree: yaml.Node | None = None
     folder = Path.cwd()
     if isinstance(source, Mapping):
         data: Any = deepcopy(dict(source))
