@@ -122,7 +122,7 @@ training-setup: ## What training takes, in .venv-training (gigabytes, with torch
 	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt -e .
 
 train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run, a GRPO step
-	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check pytest pytest-asyncio pytest-socket pytest-timeout hypothesis jsonschema
+	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check hypothesis pytest pytest-asyncio pytest-socket pytest-timeout hypothesis jsonschema
 	.venv-training/bin/pytest tests/training/test_serve.py tests/training/test_tune.py tests/training/test_walk_or_read.py
 	.venv-training/bin/python -m training.smoke
 	TRL_EXPERIMENTAL_SILENCE=1 .venv-training/bin/python -m training.check_grpo
@@ -149,10 +149,10 @@ untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE
 	  fi && rm -f $(PUBLISH)/$$what-$(NAME).zip && $(BIN)/graphwalk publish $$out --out $(PUBLISH)/$$what-$(NAME).zip || exit; \
 	done
 
-ray: ## A run on two nodes of a Ray cluster on this machine, one of which is killed (600 MB in .venv-ray)
+ray: ## A run with Ray on this machine: a worker is killed, and the run is killed and resumed (700 MB in .venv-ray)
 	test -d .venv-ray || $(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-asyncio pytest-socket pytest-timeout
-	.venv-ray/bin/python -m pytest tests/runs/test_cluster_ray.py
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' hypothesis pytest pytest-asyncio pytest-socket pytest-timeout
+	.venv-ray/bin/python -m pytest tests/runs/test_on_ray.py
 
 openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name; the lock has the newest
 	$(BIN)/uv pip install --quiet --target build/openai-2.44.0 'openai[aiohttp]==2.44.0'

@@ -24,7 +24,7 @@ from graphwalk.config.resources import data_path
 from graphwalk.config.templates import render_page
 from graphwalk.files.writing import write_whole
 from graphwalk.models.trajectory import ExitStatus
-from graphwalk.runs.folder import RunFolder, own_episodes
+from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 from graphwalk.sanitise import escape_markup, one_line, script_json
 
@@ -142,7 +142,7 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "created": manifest.get("created", ""),
         "version": manifest.get("graphwalk_version", ""),
         "seed": config.get("seed"),
-        "planned": own_episodes(manifest),
+        "planned": manifest["fingerprint"]["episodes"],
     }
 
 

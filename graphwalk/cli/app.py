@@ -45,7 +45,7 @@ _DEBUG = "--debug"
 _PATIENCE_SECONDS = 1.0
 
 PANELS: dict[str, dict[str, Any]] = {
-    "Run": {"run": run.run, "resume": run.resume, "ask": ask.ask, "merge": runs.merge},
+    "Run": {"run": run.run, "resume": run.resume, "ask": ask.ask},
     "Results": {
         "report": report.report,
         "compare": report.compare,

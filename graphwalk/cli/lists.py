@@ -134,7 +134,7 @@ def runs(
         table.add_row(
             Text(printable(str(run.path))),
             Text(printable("\n".join(run.models))),
-            run.state if run.shard is None else f"{run.shard}, {run.state}",
+            run.state,
             f"{run.done}/?" if run.episodes is None else f"{run.done}/{run.episodes}",
             "\n".join(accuracies) or "–",
             "–" if run.cost is None else f"${run.cost:.4f}",

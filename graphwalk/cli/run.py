@@ -1,9 +1,9 @@
 """`graphwalk run` and `graphwalk resume`: options, the run, its report and exit code."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import typer
 
@@ -11,16 +11,17 @@ from graphwalk.cli import options
 from graphwalk.cli.estimate import print_estimate, print_setup
 from graphwalk.cli.report import print_overview
 from graphwalk.errors import ConfigError, GraphwalkError, counted
-from graphwalk.terminal import Interrupted, progress_bar, run_async, say
+from graphwalk.terminal import Interrupted, run_async, say
 from graphwalk.variables import MODEL_VARIABLE, read_variables
 
 if TYPE_CHECKING:
-    from graphwalk.runs.folder import NewRun, RunFolder
-    from graphwalk.runs.play import RunSummary
+    from graphwalk.runs.folder import RunFolder
+    from graphwalk.runs.play import Players, RunSummary
     from graphwalk.runs.progress import Progress
-    from graphwalk.runs.resolve import Experiment
 
-    Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
+    class Work(Protocol):
+        def __call__(self, progress: Progress, *, players: Players) -> Coroutine[Any, Any, RunSummary]: ...
+
 
 _what = partial(typer.Option, rich_help_panel="What to run")
 _limit = partial(typer.Option, rich_help_panel="Limits")
@@ -30,6 +31,13 @@ _scale = partial(typer.Option, rich_help_panel="Scale and CI")
 MaxConcurrency = Annotated[int | None, _limit(help="Number of concurrent episodes.")]
 BudgetUsd = Annotated[float | None, _limit(help="Stop the whole run at this cost.")]
 Json = Annotated[bool, _output("--json", help="Print the report as JSON instead of a table.")]
+On = Annotated[
+    Literal["ray"] | None,
+    _scale(
+        metavar="ray",
+        help="Play the episodes on the Ray cluster at RAY_ADDRESS, else on all cores of this machine.",
+    ),
+]
 FailUnder = Annotated[float | None, _scale(min=0, max=100, help="Exit with code 5 if an accuracy is below X percent.")]
 
 
@@ -90,15 +98,7 @@ def run(
         ),
     ] = False,
     json: Json = False,
-    on: Annotated[
-        Literal["ray"] | None,
-        _scale(
-            metavar="ray",
-            help="Distribute the run over the Ray cluster at RAY_ADDRESS, else over all cores of this machine.",
-        ),
-    ] = None,
-    shards: Annotated[int | None, _scale(min=1, help="Number of shards with --on. Default: one per core.")] = None,
-    shard: Annotated[str | None, _scale(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")] = None,
+    on: On = None,
     fail_under: FailUnder = None,
 ) -> None:
     """Run an experiment: all models on identical tasks.
@@ -109,10 +109,7 @@ def run(
     from graphwalk.runs.folder import NewRun
     from graphwalk.runs.play import start_run
     from graphwalk.runs.resolve import resolve
-    from graphwalk.runs.shards import Shard
 
-    if (shards if on is None else shard) is not None:
-        raise ConfigError("--shards is for --on ray, --shard for a run without it", hint="leave one of them out")
     variables = read_variables()
     own_graph = None
     if graph is not None or reading:
@@ -135,17 +132,16 @@ def run(
         from graphwalk.analysis.suite_analysis import check_reference  # brings polars
 
         check_reference(experiment.suite, config.reference)
-    if check_setup or dry_run:
-        (print_setup if check_setup else print_estimate)(experiment, json)
+    if check_setup:
+        print_setup(experiment, json)
+        return
+    if dry_run:
+        print_estimate(experiment, json)
         return
     if not config.models and not variables.get(MODEL_VARIABLE):
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     new = NewRun.make(config.name, out)
-    if on is None:
-        part = None if shard is None else Shard.parse(shard)
-        summary = _play(new.folder, partial(start_run, experiment, new, shard=part))
-    else:
-        summary = _play_on_ray(experiment, new, shards)
+    summary = _play(new.folder, partial(start_run, experiment, new), on)
     _conclude(new.folder, summary, fail_under, json)
 
 
@@ -158,6 +154,7 @@ def resume(
         _limit("-o", metavar="limits.NAME=VALUE", help="Another limit: -o limits.retries=3; repeatable."),
     ] = None,
     json: Json = False,
+    on: On = None,
     fail_under: FailUnder = None,
 ) -> None:
     """Continue an interrupted run.
@@ -168,56 +165,47 @@ def resume(
     from graphwalk.runs.folder import RunFolder
     from graphwalk.runs.play import resume_run
 
-    changes = {"max_concurrency": max_concurrency, "budget_usd": budget_usd}
-    changes = {name: value for name, value in changes.items() if value is not None}
-    for key, value in map(parse_override, override or ()):
-        changes[key.removeprefix("limits.")] = value
+    changes: dict[str, Any] = {}
+    if max_concurrency is not None:
+        changes["max_concurrency"] = max_concurrency
+    if budget_usd is not None:
+        changes["budget_usd"] = budget_usd
+    for text in override or ():
+        field, value = parse_override(text)
+        changes[field.removeprefix("limits.")] = value
     folder = RunFolder.open(path)
-    summary = _play(folder, partial(resume_run, folder, read_variables(), changes=changes))
+    summary = _play(folder, partial(resume_run, folder, read_variables(), changes=changes), on)
     _conclude(folder, summary, fail_under, json)
 
 
-def _play(folder: "RunFolder", work: "Work") -> "RunSummary":
+def _play(folder: "RunFolder", work: "Work", on: Literal["ray"] | None) -> "RunSummary":
     """Execute the work with progress. A signal and an error of what has begun print how to resume."""
+    from graphwalk.runs.play import in_this_process
     from graphwalk.runs.progress import run_progress
 
     resume = folder.resume_command
     stopping = f"stopping; a second signal exits at once. Finished episodes are saved. Resume with:  {resume}"
     try:
-        with run_progress() as progress:
-            return run_async(work(progress), stopping)
+        if on is None:
+            with run_progress() as progress:
+                return run_async(work(progress, players=in_this_process), stopping)
+        from graphwalk.runs.on_ray import OnRay, ray_cluster
+
+        with ray_cluster() as cores, run_progress() as progress:
+            return run_async(work(progress, players=OnRay(folder.path, cores)), stopping)
     except GraphwalkError as error:
         # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         helps = folder.manifest_path.exists() and folder.archive is None and not isinstance(error, ConfigError)
-        if helps and resume not in error.hint:
-            error.hint = f"{error.hint}; then  {resume}" if error.hint else resume
+        if helps and not error.hint:
+            error.hint = resume
+        elif helps and resume not in error.hint:
+            error.hint = f"{error.hint}; then  {resume}"
         raise
     except Interrupted as interrupted:
         if not folder.manifest_path.exists():
             say(f"{interrupted} before the first episode: run the command again")
         elif not interrupted.announced:
             say(f"{interrupted}: {stopping}")
-        raise
-
-
-def _play_on_ray(experiment: "Experiment", new: "NewRun", shards: int | None) -> "RunSummary":
-    """Execute a run in shards on a Ray cluster, and merge them."""
-    from graphwalk.runs.cluster import ShardedRun, play_on_cluster, ray_cluster
-
-    sharded = ShardedRun(experiment, new)
-    how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"
-    try:
-        with ray_cluster() as cores:
-            number = sharded.number(shards, cores)
-            say(f"{counted(number, 'shard')} on {counted(cores, 'core')}, in {sharded.shards}")
-            with progress_bar("shards", number) as done:
-                return sharded.play(play_on_cluster, number, done)
-    except Interrupted as interrupted:
-        say(f"{interrupted}: stopped. {how_to_continue}")
-        raise
-    except GraphwalkError as error:
-        if sharded.shards.exists() and not isinstance(error, ConfigError):
-            error.hint = "; ".join(filter(None, [error.hint, how_to_continue]))
         raise
 
 

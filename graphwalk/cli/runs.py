@@ -1,4 +1,4 @@
-"""`graphwalk merge`, `publish` and `verify`: commands about run folders."""
+"""`graphwalk publish` and `verify`: commands about run folders."""
 
 import shlex
 from pathlib import Path
@@ -7,29 +7,8 @@ from typing import Annotated
 import typer
 
 from graphwalk.cli.options import Run, RunOrFile
-from graphwalk.cli.report import print_overview
-from graphwalk.errors import counted
 from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
-
-
-def merge(
-    shards: Annotated[list[Path], typer.Argument(help="Run folders of all shards.")],
-    out: Annotated[Path, typer.Option(help="Run folder of the merged run.")],
-) -> None:
-    """Merge the shards of a run into one run folder.
-
-    The shards come from `graphwalk run … --shard 1/8`. Missing or repeated episodes, and shards with different plans,
-    are refused. The merged run is an ordinary run: report, compare, rescore or resume it.
-    """
-    from graphwalk.runs.folder import NewRun, RunFolder
-    from graphwalk.runs.shards import merge_runs
-
-    folders = [RunFolder.open(shard) for shard in shards]
-    new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
-    episodes = merge_runs(folders, new)
-    print_overview(new.folder)
-    say(f"merged {counted(episodes, 'episode')} of {counted(len(folders), 'shard')} into {new.folder.path}")
 
 
 def publish(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError, RunLogError
@@ -195,55 +195,72 @@ class WholeReplies(Wrapper):
         return reply
 
 
-class RateLimited(Wrapper):
-    """A model with the rate limits of a run, shared by all conversations.
+class Pace:
+    """When the calls of one model may begin.
 
-    Requests are spaced evenly. A call starts when the tokens of all earlier replies fit into `tokens_per_minute`. If a
-    server asks to wait, all calls wait.
-
-    A call fails if its server asks to wait more than `limits.pause_seconds`. `note` gets a sentence about each pause of
-    more than a minute.
+    Requests are spaced evenly. A call begins when the tokens of all earlier replies fit into `tokens_per_minute`. If a
+    server asks to wait, all calls wait; `note` gets a sentence about each such pause of more than a minute.
     """
 
-    def __init__(self, inner: Model, limits: Limits, note: Callable[[str], object]) -> None:
-        super().__init__(inner)
+    def __init__(self, name: str, limits: Limits, note: Callable[[str], object]) -> None:
+        self._name, self._note = name, note
         self._request_seconds = 60.0 / limits.requests_per_minute if limits.requests_per_minute else 0.0
         self._token_seconds = 60.0 / limits.tokens_per_minute if limits.tokens_per_minute else 0.0
-        self._longest_pause = limits.pause_seconds
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
-        self._note = note
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Wait for the rate limits, then call the model."""
+    async def wait(self) -> None:
+        """Wait until the next call may begin."""
         now = asyncio.get_running_loop().time
-        if self._request_seconds or self._token_seconds or self._paused_until > now():
-            async with self._line:
-                # A pause may begin or grow while this call waits.
-                while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
-                    await asyncio.sleep(wait)
-                self._next_request = now() + self._request_seconds
-        try:
-            reply = await self.inner.complete(messages, tools, options)
-        except ModelError as error:
-            if error.retry_after is not None:
-                self._pause(error, error.retry_after)
-            raise
-        self._next_tokens = max(now(), self._next_tokens) + reply.usage.total_tokens * self._token_seconds
-        return reply
+        if not (self._request_seconds or self._token_seconds or self._paused_until > now()):
+            return
+        async with self._line:
+            # A pause may begin or grow while this call waits.
+            while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
+                await asyncio.sleep(wait)
+            self._next_request = now() + self._request_seconds
 
-    def _pause(self, error: ModelError, seconds: float) -> None:
-        """Let all calls wait. Raise ModelError for a pause that is too long."""
-        if seconds > self._longest_pause:
-            raise ModelError(
-                f"{error.message}; it asks to wait {seconds:,.0f} s, the limit is {self._longest_pause:,.0f} s",
-                hint="resume the run later, or raise limits.pause_seconds",
-            ) from error
+    def replied(self, tokens: int) -> None:
+        """Count the tokens of a call that has ended."""
+        now = asyncio.get_running_loop().time()
+        self._next_tokens = max(now, self._next_tokens) + tokens * self._token_seconds
+
+    def pause(self, seconds: float) -> None:
+        """Let no call begin for so long."""
         now = asyncio.get_running_loop().time()
         # Many calls get the same pause, which is announced once.
         if now + seconds - max(now, self._paused_until) > _LONG_PAUSE:
-            self._note(f"{self.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait")
+            self._note(f"{self._name}: its server asks for a pause of {seconds:,.0f} s; all calls wait")
         self._paused_until = max(self._paused_until, now + seconds)
+
+
+class RateLimited(Wrapper):
+    """A model whose calls keep to a pace, which all conversations share.
+
+    A call fails if its server asks to wait more than `longest_pause` seconds.
+    """
+
+    def __init__(self, inner: Model, pace: Pace, longest_pause: float) -> None:
+        super().__init__(inner)
+        self._pace, self._longest_pause = pace, longest_pause
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Wait for the rate limits, then call the model. Raise ModelError for a pause that is too long."""
+        await self._pace.wait()
+        try:
+            reply = await self.inner.complete(messages, tools, options)
+        except ModelError as error:
+            seconds = error.retry_after
+            if seconds is not None and seconds > self._longest_pause:
+                raise ModelError(
+                    f"{error.message}; it asks to wait {seconds:,.0f} s, the limit is {self._longest_pause:,.0f} s",
+                    hint="resume the run later, or raise limits.pause_seconds",
+                ) from error
+            if seconds is not None:
+                self._pace.pause(seconds)
+            raise
+        self._pace.replied(reply.usage.total_tokens)
+        return reply
 
 
 class Retrying(Wrapper):
@@ -273,6 +290,17 @@ class Retrying(Wrapper):
             retry, longest = retry + 1, min(_LONGEST_WAIT, longest * 2.0)
 
 
+class Replies(Protocol):
+    """The lines of a reply cache, by key."""
+
+    async def read(self, key: str) -> tuple[bytes, bool] | None:
+        """Return the line of a reply, and whether the budget of this process has it already; None without a reply."""
+
+    async def write(self, key: str, line: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class ReplyCache:
     """The replies of one run on disk, one line each; memory holds only their positions in the file.
 
@@ -282,6 +310,7 @@ class ReplyCache:
 
     def __init__(self, path: Path) -> None:
         self._places: dict[str, tuple[int, int]] = {}
+        self._charged: set[str] = set()
         self._end = 0
         path.touch()
         self._reader = path.open("rb")
@@ -300,24 +329,20 @@ class ReplyCache:
     def __len__(self) -> int:
         return len(self._places)
 
-    def get(self, key: str) -> Reply | None:
+    async def read(self, key: str) -> tuple[bytes, bool] | None:
         place = self._places.get(key)
         if place is None:
             return None
+        is_charged = key in self._charged
+        self._charged.add(key)
         self._reader.seek(place[0])
-        return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
+        return self._reader.read(place[1]), is_charged
 
-    def put(self, key: str, reply: Reply) -> Reply:
-        """Write a reply to the file, before it is used; return it as it is read from there.
-
-        JSON has no NaN, no infinity and no tuples: the reply is another one after a resume, and so are the keys of all
-        later requests of its episode, unless it is used as it was written.
-        """
-        line = encode_line({"key": key, "reply": to_dict(reply)})
+    async def write(self, key: str, line: bytes) -> None:
         self._writer.write(line)
+        self._charged.add(key)
         self._places[key] = (self._end, len(line))
         self._end += len(line)
-        return from_dict(Reply, decode_line(line)["reply"])
 
     def close(self) -> None:
         self._reader.close()
@@ -325,13 +350,13 @@ class ReplyCache:
 
 
 class Cached(Wrapper):
-    """The model of one episode. A reply in `cache` is charged to the budget, and the model is not called.
+    """The model of one episode. A reply in `cache` is charged to the budget once, and the model is not called.
 
     The key of a request covers model, messages, tools, options, episode and position in the episode. The inner model
     is shared by all episodes and not closed.
     """
 
-    def __init__(self, inner: Model, cache: ReplyCache | None, budget: Budget, episode_key: str) -> None:
+    def __init__(self, inner: Model, cache: Replies | None, budget: Budget, episode_key: str) -> None:
         super().__init__(inner)
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(canonical_json([inner.name, episode_key]))
@@ -348,10 +373,19 @@ class Cached(Wrapper):
             sha.update(message.digest)
         self._calls += 1
         key = sha.hexdigest()
-        if (reply := self._cache.get(key)) is not None:
-            self._budget.charge(reply.usage)
+        logged = await self._cache.read(key)
+        if logged is not None:
+            line, is_charged = logged
+            reply = from_dict(Reply, decode_line(line)["reply"])
+            if not is_charged:
+                self._budget.charge(reply.usage)
             return reply
-        return self._cache.put(key, await self.inner.complete(messages, tools, options))
+        reply = await self.inner.complete(messages, tools, options)
+        line = encode_line({"key": key, "reply": to_dict(reply)})
+        await self._cache.write(key, line)
+        # JSON has no NaN, no infinity and no tuples. After a resume the reply is read from the line, and the keys of
+        # all later requests of the episode follow from it: it is used as it was written from the beginning.
+        return from_dict(Reply, decode_line(line)["reply"])
 
     async def close(self) -> None:
         return None
@@ -362,11 +396,15 @@ def wrap(
     limits: Limits,
     *,
     budget: Budget,
+    pace: Pace | None = None,
     price: KnownPrice | None = None,
     seed: int = 0,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
-    """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
+    """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol.
+
+    `pace`: that of the model's calls; None: one of its own, by the limits.
+    """
     model: Model = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
-    model = RateLimited(WholeReplies(model, note), limits, note)
+    model = RateLimited(WholeReplies(model, note), pace or Pace(provider.name, limits, note), limits.pause_seconds)
     return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name), note)

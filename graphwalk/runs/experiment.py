@@ -73,15 +73,19 @@ def _checked_values(vary: Mapping[str, Sequence[Any]], info: ValidationInfo) -> 
     config, context = info.data, info.context
     if not config.keys() >= set(_VARIED_PARTS):  # one of them is refused, with an error of its own
         return dict(vary)  # type: ignore[arg-type]
-    values_by_field = {
-        field: tuple(_checked_value(field, one, config, context) for one in vary[field]) for field in vary
-    }
-    for field, values in values_by_field.items():
-        if not values:
+    if not vary:
+        return {}
+    values_by_field = {}
+    for field, values in vary.items():
+        values_by_field[field] = tuple(_checked_value(field, value, config, context) for value in values)
+    for field, checked in values_by_field.items():
+        if not checked:
             raise ValueError(f"{field}: needs at least one value")
-    names = [name for name, _ in _combinations(values_by_field)] if values_by_field else []
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"two variants are named {twice}; list each value once")
+
+    names = [name for name, _ in _combinations(values_by_field)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two variants are named {name}; list each value once")
     return values_by_field
 
 
@@ -107,7 +111,11 @@ def _combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, Mapp
     """Yield name and overrides (field → value) of each variant: `turn_limit=5`, or `turn_limit=5,tool_words=short`."""
     for values in product(*vary.values()):
         overrides = dict(zip(vary, values, strict=True))
-        yield ",".join(f"{field.partition('.')[2]}={_label(value)}" for field, value in overrides.items()), overrides
+        labels = []
+        for field, value in overrides.items():
+            name = field.partition(".")[2]  # agent.turn_limit → turn_limit
+            labels.append(f"{name}={_label(value)}")
+        yield ",".join(labels), overrides
 
 
 def _label(value: Any) -> str:
@@ -116,8 +124,11 @@ def _label(value: Any) -> str:
         return "+".join(map(_label, value)) or "none"
     if isinstance(value, str) and is_path(value):
         value = value.rstrip("/").rpartition("/")[2]
-    words = {None: "default", True: "true", False: "false"}
-    return words[value] if value is None or isinstance(value, bool) else _UNSAFE.sub("-", str(value))
+    if value is None:
+        return "default"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _UNSAFE.sub("-", str(value))
 
 
 class Extractor(Strict):
@@ -183,9 +194,10 @@ class ExperimentConfig(Strict, Generic[C]):
     @field_validator("names")
     @classmethod
     def _distinct(cls, names: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        shown = [names.get(model, model) for model in info.data.get("models", ())]
-        if twice := [name for name in shown if shown.count(name) > 1]:
-            raise ValueError(f"two models have the name {twice[0]!r}")
+        names_in_reports = [names.get(model, model) for model in info.data.get("models", ())]
+        for name in names_in_reports:
+            if names_in_reports.count(name) > 1:
+                raise ValueError(f"two models have the name {name!r}")
         return names
 
     @field_validator("servers")
@@ -206,7 +218,10 @@ class ExperimentConfig(Strict, Generic[C]):
     @classmethod
     def _each_once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """Refuse duplicates: their episodes would be paid for twice and counted once."""
-        if names and (twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]):
+        if names is None:
+            return None
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if twice:
             raise ValueError(f"{', '.join(twice)} is named twice; for more episodes of a task use repeats")
         return names
 
@@ -240,7 +255,9 @@ class ExperimentConfig(Strict, Generic[C]):
     @cached_property
     def variants(self) -> Mapping[str, Self]:
         """The experiment of each variant by name; empty without `vary`."""
-        return {name: self._variant(overrides) for name, overrides in _combinations(self.vary)} if self.vary else {}
+        if not self.vary:
+            return {}
+        return {name: self._variant(overrides) for name, overrides in _combinations(self.vary)}
 
     def _variant(self, overrides: Mapping[str, Any]) -> Self:
         by_part: dict[str, dict[str, Any]] = {}
@@ -301,20 +318,26 @@ def load_experiment(
     to it, those in overrides and flags to the working directory.
     Raise ConfigError with the file and line of an error; only with the field, if an override or a flag set it.
     """
+    tree: yaml.Node | None = None
+    folder = Path.cwd()
     if isinstance(source, Mapping):
-        data, folder, tree = deepcopy(dict(source)), Path.cwd(), None
+        data: Any = deepcopy(dict(source))
     else:
         path = find_experiment(source)
         file = YamlFile.read(path)
         name, data, folder, tree = str(path), file.data, path.parent, file.tree
     if not isinstance(data, dict):
         raise ConfigError(f"{name}: expected a mapping of fields, found {shown(data)}")
-    fields = {}
+
+    fields_set = []
     for override in overrides:
-        key, fields[key] = parse_override(override)
-        set_dotted(data, key, as_typed(fields[key]), f"-o {key}")
+        key, value = parse_override(override)
+        fields_set.append(key)
+        set_dotted(data, key, as_typed(value), f"-o {key}")
     for key, value in (flags or {}).items():
+        fields_set.append(key)
         set_dotted(data, key, as_typed(value), key)
+
     suite = data.get("suite")
     if not isinstance(suite, dict) or not isinstance(suite.get("name"), str):
         raise ConfigError(f"{name}: suite: name: a suite must be named", hint=f"suites: {', '.join(SUITES.names())}")
@@ -323,19 +346,35 @@ def load_experiment(
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}", hint=error.hint) from error
     if graph is not None:
-        first = next((one for one in suite.get("graphs") or () if isinstance(one, dict)), {})
-        twin = {"twin": first["twin"]} if "twin" in first else {}
-        suite["graphs"] = [{**twin, **graph.model_dump(mode="json", exclude_none=True)}]
+        suite["graphs"] = [_own_graph(graph, suite.get("graphs"))]
     if graphs is not None:
-        field = suite_config.graphs_field
-        if field not in suite:
-            default = suite_config.model_fields[field].get_default(call_default_factory=True)
-            suite[field] = [entry.model_dump(exclude_unset=True) for entry in default]
-        set_dotted(suite, f"{field}.*.count", graphs, "graphs")
+        _set_count(suite, suite_config, graphs)
+
     of_protocol = protocols().get(str(data.get("protocol", DEFAULT_PROTOCOL)), {})
     for field, value in of_protocol.get(suite["name"], {}).items():
         _set_open(data, field, value)
-    return validate(ExperimentConfig[suite_config], data, name, tree, [*fields, *(flags or {})], folder=folder)
+    return validate(ExperimentConfig[suite_config], data, name, tree, fields_set, folder=folder)
+
+
+def _own_graph(graph: GraphSource, replaced: Any) -> dict[str, Any]:
+    """Return the entry of a graph that replaces those of the experiment; it has a `twin` if the first of them has."""
+    entry = {}
+    for one in replaced or ():
+        if isinstance(one, dict):
+            if "twin" in one:
+                entry["twin"] = one["twin"]
+            break
+    entry.update(graph.model_dump(mode="json", exclude_none=True))
+    return entry
+
+
+def _set_count(suite: dict[str, Any], suite_config: type[SuiteConfig], count: int) -> None:
+    """Set the number of graphs, mazes or traces of each kind, of the suite's default kinds if it names none."""
+    field = suite_config.graphs_field
+    if field not in suite:
+        default = suite_config.model_fields[field].get_default(call_default_factory=True)
+        suite[field] = [entry.model_dump(exclude_unset=True) for entry in default]
+    set_dotted(suite, f"{field}.*.count", count, "graphs")
 
 
 def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
@@ -361,7 +400,9 @@ def deviations(config: Mapping[str, Any]) -> list[str]:
         return []
     plain = {"name": protocol, "protocol": protocol, "suite": {"name": suite}}
     expected = load_experiment(plain).model_dump(mode="json")
-    fields = {*named, "scoring.extraction", *(f"agent.{field}" for field in expected["agent"])}
+    fields = {"scoring.extraction"}
+    fields.update(named)
+    fields.update(f"agent.{field}" for field in expected["agent"])
     return [field for field in sorted(fields) if field_value(config, field) != field_value(expected, field)]
 
 

@@ -165,7 +165,10 @@ class RunFolder:
 
         Raise RunLogError for anything else, or another version.
         """
-        folder = cls(unpacked(path), path) if path.is_file() and is_zipfile(path) else cls(path)
+        if path.is_file() and is_zipfile(path):
+            folder = cls(unpacked(path), path)
+        else:
+            folder = cls(path)
         if not folder.manifest_path.exists():
             missing = "has no run.json" if path.exists() else "does not exist"
             raise RunLogError(
@@ -195,8 +198,8 @@ class RunFolder:
         return manifest
 
     def planned_episodes(self) -> int:
-        """Return the planned episodes of a run or shard."""
-        return own_episodes(self.read_manifest())
+        """Return the number of planned episodes."""
+        return int(self.read_manifest()["fingerprint"]["episodes"])
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write run.json atomically. Raise RunLogError if it cannot be written, and as `check_lock`."""
@@ -207,7 +210,8 @@ class RunFolder:
     def write_texts(self, texts: Mapping[str, str]) -> None:
         """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
         for name, text in texts.items():
-            path, content = self.texts_path / name, text.encode()
+            path = self.texts_path / name
+            content = text.encode()
             if path.is_file() and path.read_bytes() == content:
                 continue
             make_folder(path.parent, error=RunLogError)
@@ -218,8 +222,11 @@ class RunFolder:
 
     def read_texts(self) -> dict[str, str]:
         """Return all texts by name."""
-        paths = [path for path in sorted(self.texts_path.rglob("*")) if path.is_file()]
-        return {path.relative_to(self.texts_path).as_posix(): read_logged_text(path) for path in paths}
+        texts = {}
+        for path in sorted(self.texts_path.rglob("*")):
+            if path.is_file():
+                texts[path.relative_to(self.texts_path).as_posix()] = read_logged_text(path)
+        return texts
 
     def read_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
@@ -307,9 +314,12 @@ class RunFolder:
 
     def results_digest(self) -> str:
         """Return the SHA-256 of key, exit status, answer and score of each episode."""
-        last = {key_of(record): record for record in self.records()}
-        values = ([*key, *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last))
-        lines = (json.dumps(value, sort_keys=True) for value in values)
+        last = {key_of(record): record for record in self.records()}  # of each episode, after tries that failed
+        lines = []
+        for key in sorted(last):
+            record = last[key]
+            values = [*key, record["exit_status"], record.get("answer"), record["score"]]
+            lines.append(json.dumps(values, sort_keys=True))
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def replies(self) -> Iterator[dict[str, Any]]:
@@ -328,7 +338,8 @@ class NewRun:
     @classmethod
     def make(cls, name: str, out: Path | None = None) -> "NewRun":
         """Choose the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError if it is not empty."""
-        now, run_id = datetime.now(UTC), secrets.token_hex(4)
+        now = datetime.now(UTC)
+        run_id = secrets.token_hex(4)
         path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}"
         new = cls(RunFolder(path), run_id, now.isoformat(timespec="seconds"))
         new.check_empty()
@@ -361,7 +372,7 @@ class NewRun:
             raise cannot_write(path, error, RunLogError) from error
         of_killed_start = {name for name in names if name.startswith("run.json") and name.endswith(SCRATCH)}
         if names - of_killed_start - {_LOCK, _LOG}:
-            raise RunLogError(f"{path} is not empty", hint="choose another --out, or remove what a killed merge left")
+            raise RunLogError(f"{path} is not empty", hint="choose another --out")
 
 
 def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:
@@ -380,14 +391,3 @@ def read_logged_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except ValueError as error:
         raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
-
-
-def own_episodes(manifest: Mapping[str, Any]) -> int:
-    """Return the planned episodes of a run or shard."""
-    return int(manifest.get("shard_episodes", manifest["fingerprint"]["episodes"]))
-
-
-def shard_in_words(manifest: Mapping[str, Any]) -> str | None:
-    """Return "shard 2 of 4"; None for a whole run."""
-    shard = manifest.get("shard")
-    return None if shard is None else f"shard {' of '.join(str(shard).split('/'))}"

@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
-from graphwalk.runs.record import key_of
+from graphwalk.runs.folder import RunFolder
+from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 
 State = Literal["finished", "not finished", "unreadable"]
 
@@ -23,11 +23,9 @@ class ListedRun:
     created: str = ""
     models: tuple[str, ...] = ()
     episodes: int | None = None
-    """Planned episodes, of a shard its own."""
+    """Planned episodes."""
     done: int = 0
     cost: float | None = None
-    shard: str | None = None
-    """"shard 2 of 4"; None for a whole run."""
     accuracy: Mapping[str, float] = field(default_factory=dict)
     """Model → percent of its tasks in all settings, as reports compute it; without models that have no score."""
 
@@ -37,7 +35,11 @@ class ListedRun:
 
 def list_runs(folder: Path) -> list[ListedRun]:
     """Return the runs in a folder, oldest first and unreadable ones last; if the folder is a run, only that one."""
-    places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
+    if (folder / "run.json").exists():
+        places = [folder]
+    else:
+        places = sorted(path.parent for path in folder.glob("*/run.json"))
+
     runs = []
     for place in places:
         try:
@@ -50,14 +52,8 @@ def list_runs(folder: Path) -> list[ListedRun]:
 def listed(folder: RunFolder) -> ListedRun:
     """Return the state of a run and its results so far."""
     manifest = folder.read_manifest()
-    config, episodes = manifest["config"], own_episodes(manifest)
-    last = {key_of(record): record for record in folder.records()}
-    repeats: dict[str, dict[tuple[str, str], list[float]]] = {}
-    for key, record in last.items():
-        if record["score"] is not None and record["score"]["correct"] is not None:  # None: an answer of `ask`
-            repeats.setdefault(key.model, {}).setdefault((key.setting, key.task_id), []).append(
-                record["score"]["correct"]
-            )
+    episodes = manifest["fingerprint"]["episodes"]
+    last = {key_of(record): record for record in folder.records()}  # of each episode, after tries that failed
     costs = [record["usage"].get("cost") for record in last.values()]
     scored = sum(record["score"] is not None for record in last.values())
     return ListedRun(
@@ -65,10 +61,24 @@ def listed(folder: RunFolder) -> ListedRun:
         state="finished" if scored >= episodes else "not finished",
         name=manifest["name"],
         created=manifest["created"],
-        models=tuple(config["models"]),
+        models=tuple(manifest["config"]["models"]),
         episodes=episodes,
         done=len(last),
         cost=sum(costs) if costs and None not in costs else None,
-        shard=shard_in_words(manifest),
-        accuracy={model: 100 * fmean(map(fmean, tasks.values())) for model, tasks in repeats.items()},
+        accuracy=_accuracy(last),
     )
+
+
+def _accuracy(records: Mapping[EpisodeKey, ResultRecord]) -> dict[str, float]:
+    """Return model → percent of its tasks; a task with repeats counts once, with its mean."""
+    correct: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for key, record in records.items():
+        if record["score"] is None or record["score"]["correct"] is None:  # None: an answer of `ask`
+            continue
+        tasks = correct.setdefault(key.model, {})
+        tasks.setdefault((key.setting, key.task_id), []).append(record["score"]["correct"])
+
+    accuracy = {}
+    for model, tasks in correct.items():
+        accuracy[model] = 100 * fmean(fmean(repeats) for repeats in tasks.values())
+    return accuracy

@@ -69,13 +69,20 @@ def code_version() -> str:
 
 def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     """Return the run fingerprint as JSON data."""
-    config = experiment.config
-    measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
+    config = {name: value for name, value in experiment.config.model_dump(mode="json").items() if name not in _FREE}
+    config["models"] = list(experiment.models)
+
+    servers = {}
+    for model in experiment.called:
+        server = server_of(model, experiment.variables)
+        if server:
+            servers[model] = server
+
     data = {
         "version": code_version(),
-        "config": {**measured, "models": [*experiment.models]},
-        "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
-        "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.variables))},
+        "config": config,
+        "limits": {name: getattr(experiment.config.limits, name) for name in _MEASURED_LIMITS},
+        "servers": servers,
         "stage_2": experiment.extractor,
         "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
         "scorer": code_version(),
@@ -88,19 +95,19 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
 
 def texts_of(experiment: Experiment) -> dict[str, str]:
     """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
-    of_variants = {
-        f"variants/{str(one.agent.prompts).rpartition('/')[2]}/{name}": text
-        for one in experiment.variants.values()
-        if one.agent.prompts is not None and one.agent.prompts != experiment.agent.prompts
-        for name, text in one.agent.texts.files.items()
-    }
-    tools = [tool for one in (*experiment.variants.values(), experiment) for tool in one.tools]
-    return {
-        **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
-        **of_variants,
-        **{f"tools/{tool.name}.yaml": tool.file_text for tool in tools},
-        **experiment.config.suite.texts(),
-    }
+    texts = {f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()}
+    for variant in experiment.variants.values():
+        folder = variant.agent.prompts
+        if folder is not None and folder != experiment.agent.prompts:
+            # prompts: ./prompts/terse  →  variants/terse/graph_tools.j2
+            folder_name = str(folder).rpartition("/")[2]
+            for name, text in variant.agent.texts.files.items():
+                texts[f"variants/{folder_name}/{name}"] = text
+    for one in (*experiment.variants.values(), experiment):
+        for tool in one.tools:
+            texts[f"tools/{tool.name}.yaml"] = tool.file_text
+    texts.update(experiment.config.suite.texts())
+    return texts
 
 
 def tasks_digest(tasks: Iterable[Task]) -> str:
@@ -116,12 +123,12 @@ def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then:
     lines = [f"  {name}: {before} → {now}" for name, (before, now) in list(changed.items())[:_MOST_DIFFERENCES]]
     if any(name.startswith("texts.") for name in changed):
         lines.append(f"  the texts of the run are in {folder.texts_path}")
-    raise RunLogError(
-        f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
-        hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"
-        if list(changed) == ["scorer"]
-        else "undo the change and resume, or start a new run",
-    )
+    lines.insert(0, f"{folder.path} was started with a different configuration; the results cannot be mixed:")
+    if list(changed) == ["scorer"]:
+        hint = f"only the scorer has changed: graphwalk rescore {folder.quoted}"
+    else:
+        hint = "undo the change and resume, or start a new run"
+    raise RunLogError("\n".join(lines), hint=hint)
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -135,10 +142,12 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tu
 
 
 def _leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield dotted name → value, `config.suite.graphs.0.nodes` → 40; empty lists and mappings are values too."""
     if not value or not isinstance(value, dict | list):
         yield prefix, value
         return
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
         yield from _leaves(item, f"{prefix}.{key}" if prefix else str(key))
 
 

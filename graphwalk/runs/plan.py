@@ -115,9 +115,11 @@ class PlannedGraph:
     @property
     def facts(self) -> dict[str, Any]:
         """The record of the graph in results."""
-        left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
         instance = self.about.instance
-        return {"digest": instance.digest, **instance.facts, **left_out}
+        facts = {"digest": instance.digest, **instance.facts}
+        if self.left_out:
+            facts["left_out"] = dict(self.left_out)
+        return facts
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,8 @@ class Plan:
         for graph in self.graphs:
             instance = graph.about.instance
             name = instance.facts.get("name", instance.digest[:12])
-            yield from (f"{name}: without {what}: {why}" for what, why in graph.left_out.items())
+            for question, reason in graph.left_out.items():
+                yield f"{name}: without {question}: {reason}"
         yield from self.unplayed
 
 
@@ -177,16 +180,28 @@ def _possible_episodes(
     for repeat in range(experiment.config.repeats):
         for setting in experiment.settings_played:
             plain = setting_of(setting)
-            if plain not in graph.left_out and experiment.suite.asks(task, plain, experiment.config.suite):
-                for model in experiment.models:
-                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, graph)
-                    yield planned, can_play(experiment.suite, model, setting, task)
+            if plain in graph.left_out or not experiment.suite.asks(task, plain, experiment.config.suite):
+                continue
+            for model in experiment.models:
+                planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, graph)
+                yield planned, can_play(experiment.suite, model, setting, task)
+
+
+def _why_unplayed(planned: PlannedEpisode, experiment: Experiment) -> str:
+    """Return the reason why a scripted agent cannot play an episode."""
+    setting = setting_of(planned.key.setting)
+    player = experiment.suite.players[planned.key.model.partition("/")[2]]
+    if setting not in player.settings:
+        return f"this scripted agent cannot play {setting}"
+    return player.why_not(planned.task)
 
 
 async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
     """Return the whole plan of an experiment, which is deterministic. `on_tasks` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
-    plan, unplayed = Plan(), Counter[tuple[str, str]]()
+    plan = Plan()
+    unplayed = Counter[tuple[str, str]]()  # (scripted agent, reason) → episodes that it cannot play
+    episodes_of_task = config.repeats * len(experiment.settings_played) * len(experiment.models)
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.variables):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
@@ -194,8 +209,7 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
         about = LoadedGraph(instance, store)
         asked, left_out, notes = await suite.tasks(about, config.suite, config.seed, experiment.agent)
         tasks = asked if config.limit is None else asked[: config.limit - len(plan.tasks)]
-        per_task = config.repeats * len(experiment.settings_played) * len(experiment.models)
-        if (len(plan.tasks) + len(tasks)) * per_task > MOST_EPISODES:
+        if (len(plan.tasks) + len(tasks)) * episodes_of_task > MOST_EPISODES:
             raise ConfigError(
                 f"{config.name} has more than {MOST_EPISODES:,} episodes, the limit of one run",
                 hint="lower repeats or limit, or split it into several runs",
@@ -208,18 +222,14 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
                 if playable:
                     plan.episodes.append(planned)
                     continue
-                model, setting = planned.key.model, setting_of(planned.key.setting)
-                player = suite.players[model.partition("/")[2]]
-                cannot = f"this scripted agent cannot play {setting}"
-                unplayed[model, player.why_not(task) if setting in player.settings else cannot] += 1
+                unplayed[planned.key.model, _why_unplayed(planned, experiment)] += 1
         plan.graphs.append(graph)
         plan.tasks += [(task, graph) for task in tasks]
         plan.task_notes += notes
         on_tasks(len(plan.tasks))
         await asyncio.sleep(0)
-    plan.unplayed = [
-        f"{counted(number, 'episode')} of {model} left out: {reason}." for (model, reason), number in unplayed.items()
-    ]
+    for (model, reason), number in unplayed.items():
+        plan.unplayed.append(f"{counted(number, 'episode')} of {model} left out: {reason}.")
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
     return plan

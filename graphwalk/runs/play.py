@@ -4,9 +4,10 @@ import asyncio
 import logging
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import Guarded
 from graphwalk.models.trajectory import ExitStatus, Trajectory
-from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
+from graphwalk.models.wrappers import Budget, Cached, Pace, Replies, ReplyCache, wrap
 from graphwalk.runs.context_window import window_warnings
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder, run_log
@@ -32,7 +33,6 @@ from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_abo
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, Result, judge, key_of, read_answer
 from graphwalk.runs.resolve import Experiment, context_windows, no_episode, resolve
-from graphwalk.runs.shards import Shard
 from graphwalk.suites.extraction import extract_with_model
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.suite import Task
@@ -59,25 +59,34 @@ class RunSummary:
     budget_reached: bool
 
 
+PlayEpisode = Callable[[PlannedEpisode], Awaitable[Result]]
+
+
+Players = Callable[["RunModels", Mapping[str, Any]], AbstractAsyncContextManager[PlayEpisode]]
+"""Opens what plays the episodes of a run, given its models and run.json: this process, or workers elsewhere."""
+
+
+@asynccontextmanager
+async def in_this_process(models: "RunModels", manifest: Mapping[str, Any]) -> AsyncIterator[PlayEpisode]:
+    yield partial(play, models=models, experiment=models.experiment)
+
+
 async def start_run(
     experiment: Experiment,
     new: NewRun,
     progress: Progress,
-    *,
-    shard: Shard | None = None,
+    players: Players = in_this_process,
 ) -> RunSummary:
-    """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised."""
+    """Start a run in its new folder and play it to its end. Errors of the run are raised."""
 
     def begin(plan: Plan) -> dict[str, Any]:
         manifest = new_manifest(experiment, plan, new.run_id, new.created)
         if plan.unplayed:
             manifest["unplayed"] = plan.unplayed
-        if shard is not None:
-            manifest |= {"shard": str(shard), "shard_episodes": len(shard.part(plan))}
         return manifest
 
     with new.begin():
-        return await _play_run(experiment, new.folder, new.run_id, progress, begin)
+        return await _play_run(experiment, new.folder, new.run_id, progress, begin, players)
 
 
 async def resume_run(
@@ -86,6 +95,7 @@ async def resume_run(
     progress: Progress,
     changes: Mapping[str, Any] | None = None,
     objects: Mapping[str, Model] | None = None,
+    players: Players = in_this_process,
 ) -> RunSummary:
     """Resume a run: keep finished episodes, retry failed ones, reuse cached replies.
 
@@ -94,23 +104,37 @@ async def resume_run(
     """
     with folder.lock():
         manifest = folder.read_manifest()
-        data = {**manifest["config"], "limits": {**manifest["config"]["limits"], **(changes or {})}}
-        try:
-            config = load_experiment(data, name=str(folder.manifest_path))
-        except ConfigError as error:
-            error.hint = error.hint or f"the original texts of the run are in {folder.texts_path}"
-            raise
-        try:
-            prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest["prices"])
-        except ValidationError as error:
-            raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-        experiment = resolve(config, variables, objects=objects, prices=prices)
+        changed = {**manifest["config"], "limits": {**manifest["config"]["limits"], **(changes or {})}}
+        experiment = experiment_of(folder, {**manifest, "config": changed}, variables, objects)
 
         def continued(plan: Plan) -> dict[str, Any]:
             check_unchanged(folder, experiment, plan, manifest["fingerprint"])
-            return {**manifest, "config": config.model_dump(mode="json"), "fingerprint": fingerprint(experiment, plan)}
+            config = experiment.config.model_dump(mode="json")
+            return {**manifest, "config": config, "fingerprint": fingerprint(experiment, plan)}
 
-        return await _play_run(experiment, folder, manifest["run_id"], progress, continued)
+        return await _play_run(experiment, folder, manifest["run_id"], progress, continued, players)
+
+
+def experiment_of(
+    folder: RunFolder,
+    manifest: Mapping[str, Any],
+    variables: Variables,
+    objects: Mapping[str, Model] | None = None,
+) -> Experiment:
+    """Return the experiment that run.json in `folder` describes, with its prices, and its models opened.
+
+    Raise ConfigError if this version or machine cannot play it, RunLogError for prices that cannot be read.
+    """
+    try:
+        config = load_experiment(manifest["config"], name=str(folder.manifest_path))
+    except ConfigError as error:
+        error.hint = error.hint or f"the original texts of the run are in {folder.texts_path}"
+        raise
+    try:
+        prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest["prices"])
+    except ValidationError as error:
+        raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
+    return resolve(config, variables, objects=objects, prices=prices)
 
 
 async def _play_run(
@@ -119,6 +143,7 @@ async def _play_run(
     run_id: str,
     progress: Progress,
     manifest_of: Callable[[Plan], dict[str, Any]],
+    players: Players,
 ) -> RunSummary:
     """Plan a run, write run.json, play the episodes without a result, and close all that was opened."""
 
@@ -142,28 +167,30 @@ async def _play_run(
             texts = {name: redact(text) for name, text in texts_of(experiment).items()}
             folder.write_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
             finished = FinishedEpisodes.of(folder, plan)
-            planned = Shard.parse(manifest["shard"]).part(plan) if "shard" in manifest else plan.episodes
-            waiting = [episode for episode in planned if episode.key not in finished.status_of]
-            _LOGGER.info("%d episodes planned, %d of them finished earlier", len(planned), len(planned) - len(waiting))
+            waiting = [episode for episode in plan.episodes if episode.key not in finished.status_of]
+            planned, earlier = len(plan.episodes), len(plan.episodes) - len(waiting)
+            _LOGGER.info("%d episodes planned, %d of them finished earlier", planned, earlier)
             if experiment.config.extractor is not None and experiment.extractor is None:
                 model = experiment.config.extractor.model
                 note(f"no API key for the extractor {model}: replies are scored as the parser reads them")
             progress.priced(finished.usage, experiment.prices)
             for text in (*plan.notes(), *await window_warnings(experiment, plan, windows)):
                 note(text)
-            async with RunModels(experiment, folder.replies_path, note) as models:
+            async with RunModels(experiment, SharedByCalls.of_run(experiment, folder.replies_path, note)) as models:
+                budget = models.shared.budget
                 if finished.status_of:
-                    models.budget.charge(finished.usage)
-                progress.started(len(planned), len(planned) - len(waiting))
+                    budget.charge(finished.usage)
+                progress.started(planned, earlier)
                 with closing(LineWriter(folder.results_path)) as results:
-                    run = _Workers(experiment, models, results, finished, progress, note)
-                    await run.play_all(iter(waiting), min(len(waiting), experiment.config.limits.max_concurrency))
-                if models.budget.usd is not None and models.budget.unpriced:
-                    note(f"{models.budget.unpriced} replies have no known cost: the budget in dollars may be exceeded")
+                    async with players(models, manifest) as play_episode:
+                        run = _Workers(experiment, play_episode, budget, results, finished, progress, note)
+                        await run.play_all(iter(waiting), min(len(waiting), experiment.config.limits.max_concurrency))
+                if budget.usd is not None and budget.unpriced:
+                    note(f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded")
                 failed = sum(status.infrastructure for status in finished.status_of.values())
                 scored = len(finished.status_of) - failed
-                _LOGGER.info("%d of %d episodes have a score, %d failed", scored, len(planned), failed)
-                return RunSummary(len(planned), scored, failed, finished.usage, models.budget.exhausted)
+                _LOGGER.info("%d of %d episodes have a score, %d failed", scored, planned, failed)
+                return RunSummary(planned, scored, failed, finished.usage, budget.exhausted)
 
 
 @dataclass
@@ -214,7 +241,8 @@ class _Workers:
     """Workers that play the episodes of a run, and what they share."""
 
     experiment: Experiment
-    models: "RunModels"
+    play: PlayEpisode
+    budget: Budget
     results: LineWriter
     finished: FinishedEpisodes
     progress: Progress
@@ -232,12 +260,12 @@ class _Workers:
     async def _work(self, waiting: Iterator[PlannedEpisode]) -> None:
         """Play one episode after the other until none is left or the budget is spent, and log each result."""
         for planned in waiting:
-            if self.models.budget.exhausted:
+            if self.budget.exhausted:
                 return
             if self.finished.skips(planned.key.model):
                 continue
             try:
-                result = await play(planned, self.models, self.experiment)
+                result = await self.play(planned)
                 line = encode_line(result.as_dict())
             except RunLogError:
                 raise
@@ -258,39 +286,53 @@ class _Workers:
             await asyncio.sleep(0)
 
 
+@dataclass(frozen=True)
+class SharedByCalls:
+    """Shared by all calls of a run. With workers these are in the process that writes the run, which they ask."""
+
+    budget: Budget
+    pace_of: Callable[[str], Pace]
+    """Returns the pace of a model."""
+    replies: Replies | None = None
+    """The replies of earlier processes; None: no cache."""
+    note: Callable[[str], object] = lambda text: None
+    """Gets messages, as about long pauses."""
+
+    @classmethod
+    def of_run(
+        cls, experiment: Experiment, replies: Path | None = None, note: Callable[[str], object] = lambda text: None
+    ) -> "SharedByCalls":
+        """Return what a process shares that plays alone; `replies`: the file of the reply cache, None: no cache."""
+        limits = experiment.config.limits
+        budget = Budget(limits.budget_tokens, limits.budget_usd)
+        pace_of = cache(lambda model: Pace(model, limits, note))
+        return cls(budget, pace_of, None if replies is None else ReplyCache(replies), note)
+
+
 class RunModels(AsyncExitStack):
-    """All models of an experiment, an asynchronous context manager.
+    """All models of an experiment, an asynchronous context manager. `shared`: None: a process that plays alone."""
 
-    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses.
-    """
-
-    def __init__(
-        self,
-        experiment: Experiment,
-        replies: Path | None = None,
-        note: Callable[[str], object] = lambda text: None,
-    ) -> None:
+    def __init__(self, experiment: Experiment, shared: SharedByCalls | None = None) -> None:
         from langchain_core.runnables.config import get_async_callback_manager_for_config
 
         super().__init__()
         self.experiment = experiment
+        self.shared = shared or SharedByCalls.of_run(experiment)
         # Looked up once: it takes as long as a tool call.
         handlers: RunnableConfig = {"callbacks": [*experiment.variables.callbacks]}
         self.reported = bool(get_async_callback_manager_for_config(handlers).handlers)
-        config, limits = experiment.config, experiment.config.limits
-        self.budget = Budget(limits.budget_tokens, limits.budget_usd)
-        self._cache = None if replies is None else ReplyCache(replies)
-        if self._cache is not None:
-            self.callback(self._cache.close)
+        if self.shared.replies is not None:
+            self.callback(self.shared.replies.close)
         self._models: dict[str, Model] = {}
         for spec in {*experiment.called} & {*experiment.opened}:
             self._models[spec] = wrap(
                 experiment.opened[spec],
-                limits,
-                budget=self.budget,
+                experiment.config.limits,
+                budget=self.shared.budget,
+                pace=self.shared.pace_of(spec),
                 price=experiment.prices.get(spec),
-                seed=config.seed,
-                note=note,
+                seed=experiment.config.seed,
+                note=self.shared.note,
             )
             self.push_async_callback(self._models[spec].close)
 
@@ -298,17 +340,18 @@ class RunModels(AsyncExitStack):
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
         """Yield the model that plays an episode, and the extractor if there is one."""
         key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
+        replies, budget = self.shared.replies, self.shared.budget
         model: Model
         if spec in self._models:
             with_calls = with_tools(self._models[spec], self.experiment.of(key.setting).agent)
-            model = Cached(with_calls, self._cache, self.budget, f"{key.text}\x1fplayer")
+            model = Cached(with_calls, replies, budget, f"{key.text}\x1fplayer")
         else:
             model = await planned.scripted(spec.partition("/")[2], self.experiment)
         try:
             if extractor is None:
                 yield model, None
             else:
-                yield model, Cached(self._models[extractor], self._cache, self.budget, f"{key.text}\x1fextractor")
+                yield model, Cached(self._models[extractor], replies, budget, f"{key.text}\x1fextractor")
         finally:
             await model.close()
 

@@ -78,9 +78,11 @@ class RunProgress(Progress):
         self.done += done
         self.resumed = done > 0
         if done == episodes:
-            say(f"nothing left to do: {'the episode has' if done == 1 else f'all {done} episodes have'} a score")
+            they_have = "the episode has" if done == 1 else f"all {done} episodes have"
+            say(f"nothing left to do: {they_have} a score")
         elif not self.bar.live:
-            say(counted(episodes, "episode") + (f", {done} of them finished earlier" if done else ""))
+            earlier = f", {done} of them finished earlier" if done else ""
+            say(counted(episodes, "episode") + earlier)
         self.bar.begin("episodes", episodes, self.done)
         self._show()
 
@@ -114,18 +116,22 @@ class RunProgress(Progress):
                 parts.append("cost unknown")
             elif self._unpriced:
                 parts.append(f"${cost:.4f} and unknown cost")
+            elif _ENOUGH <= self.done < self.episodes:
+                total = cost / self.done * self.episodes
+                parts.append(f"${cost:.4f} of about ${total:.2f} by {self._source}")
             else:
-                foreseeable = _ENOUGH <= self.done < self.episodes
-                total = f" of about ${cost / self.done * self.episodes:.2f}" if foreseeable else ""
-                parts.append(f"${cost:.4f}{total} by {self._source}")
+                parts.append(f"${cost:.4f} by {self._source}")
         if self.failed:
             parts.append(f"{self.failed} failed")
         return " · ".join(parts)
 
     def _show(self) -> None:
-        tasks = "" if self.episodes else f"{counted(self.tasks, 'task')} so far"
-        counters = self.counters() if self.scored or self.failed else ""
-        self.bar.detail = " · ".join(filter(None, [tasks, counters]))
+        parts = []
+        if not self.episodes:
+            parts.append(f"{counted(self.tasks, 'task')} so far")
+        if self.scored or self.failed:
+            parts.append(self.counters())
+        self.bar.detail = " · ".join(parts)
 
 
 @contextmanager

@@ -46,12 +46,18 @@ def _check_digests(folder: Path) -> None:
     sums = folder / DIGESTS
     if not sums.is_file():
         raise ValueError(f"it has no {DIGESTS}")
-    lines = (line.partition("  ") for line in sums.read_text(encoding="utf-8").splitlines())
-    listed = {name: digest for digest, _, name in lines}
+    listed = {}
+    for line in sums.read_text(encoding="utf-8").splitlines():
+        # 9f86d081…  results.jsonl
+        digest, _, name = line.partition("  ")
+        listed[name] = digest
+
     digests = {}
     for path in folder.rglob("*"):
         if path.is_file() and path != sums:
             with path.open("rb") as file:
                 digests[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
-    if wrong := sorted(name for name in digests.keys() | listed.keys() if digests.get(name) != listed.get(name)):
+    names = digests.keys() | listed.keys()
+    wrong = sorted(name for name in names if digests.get(name) != listed.get(name))
+    if wrong:
         raise ValueError(f"changed after it was published: {', '.join(wrong[:5])}")

@@ -42,17 +42,23 @@ def judge(
         trajectory = with_short_reply(trajectory)
     if not extraction.sure and extractor_reply is not None:
         second = task.read(extractor_reply)
-        extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
+        if second.answer is not None:
+            extraction = Extraction(second.answer, "model", second.lossy)
     score = task.score(trajectory, extraction, scoring)
     return extraction.answer, score.model_dump(mode="json")
 
 
 def with_short_reply(trajectory: Trajectory) -> Trajectory:
     """Return a trajectory whose last turn has only the beginning of the reply, which is read for no answer."""
-    *turns, last = trajectory.turns
-    message = replace(last.message, content=(last.message.content or "")[:_SHORT])
-    results = tuple(replace(one, content=one.content[:_SHORT]) if one.final else one for one in last.results)
-    return replace(trajectory, turns=(*turns, replace(last, message=message, results=results)))
+    last = trajectory.turns[-1]
+    results = []
+    for result in last.results:
+        # The result of a tool that hands in the answer is the reply once more.
+        results.append(replace(result, content=result.content[:_SHORT]) if result.final else result)
+    content = last.message.content or ""
+    message = replace(last.message, content=content[:_SHORT])
+    shortened = replace(last, message=message, results=tuple(results))
+    return replace(trajectory, turns=(*trajectory.turns[:-1], shortened))
 
 
 ResultRecord = Mapping[str, Any]
@@ -172,25 +178,37 @@ class EpisodeFilter:
     tasks: Collection[str] | None = None
 
     def __call__(self, key: EpisodeKey) -> bool:
-        if self.settings is not None and not {key.setting, setting_of(key.setting)} & set(self.settings):
+        # "tools" selects all of its variants, "tools:turn_limit=5" one.
+        names = {key.setting, setting_of(key.setting)}
+        if self.settings is not None and names.isdisjoint(self.settings):
             return False
-        filters = ((self.models, key.model), (self.tasks, key.task_id))
-        return all(wanted is None or value in wanted for wanted, value in filters)
+        if self.models is not None and key.model not in self.models:
+            return False
+        return self.tasks is None or key.task_id in self.tasks
 
     def nothing(self, place: object, played: Iterable[EpisodeKey]) -> ConfigError:
         """Return the error for a run without such an episode, with its models and settings."""
-        named = (("model", self.models), ("setting", self.settings), ("task", self.tasks))
-        criteria = [f"{what} {' or '.join(map(repr, wanted))}" for what, wanted in named if wanted is not None]
+        criteria = []
+        for what, wanted in (("model", self.models), ("setting", self.settings), ("task", self.tasks)):
+            if wanted is not None:
+                criteria.append(f"{what} {' or '.join(repr(name) for name in wanted)}")
+        if criteria:
+            cause = f"{place} has no episode with {', '.join(criteria)}"
+        else:
+            cause = f"{place} has no episodes yet"
         names = sorted({f"{key.model} {key.setting}" for key in played})
-        return ConfigError(
-            f"{place} has no episode with {', '.join(criteria)}" if criteria else f"{place} has no episodes yet",
-            hint=f"played: {', '.join(names) or 'nothing yet'}",
-        )
+        return ConfigError(cause, hint=f"played: {', '.join(names) or 'nothing yet'}")
 
 
 _OF_TASK = (
-    *("template", "question", "gold", "gold_size"),
-    *("reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"),
+    "template",
+    "question",
+    "gold",
+    "gold_size",
+    "reference_turns",
+    "reference_calls",
+    "reference_input_tokens",
+    "reference_output_tokens",
 )
 _OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
 
@@ -200,9 +218,7 @@ def episode_row(result: Result, fields: Iterable[str]) -> dict[str, Any]:
 
     A field with the name of another one gets the prefix `score_`.
     """
-    score = {name: (result.score or {}).get(name) for name in fields}
-    usage = result.as_dict()["usage"]
-    row = {
+    row: dict[str, Any] = {
         **result.key._asdict(),
         "exit_status": str(result.exit_status),
         "error": result.trajectory.error,
@@ -212,11 +228,15 @@ def episode_row(result: Result, fields: Iterable[str]) -> dict[str, Any]:
         "seconds": result.seconds,
         "tool_seconds": result.trajectory.tool_seconds,
     }
-    scored = {f"score_{name}" if name in row else name: value for name, value in score.items()}
-    return {
-        **row,
-        **scored,
-        **{f"task_{name}": result.task.get(name) for name in _OF_TASK},
-        **{f"graph_{name}": value for name, value in result.graph.items()},
-        **{f"usage_{name}": usage.get(name) for name in _OF_USAGE},
-    }
+    score = result.score or {}
+    columns = {name: f"score_{name}" if name in row else name for name in fields}
+    for name, column in columns.items():
+        row[column] = score.get(name)
+    for name in _OF_TASK:
+        row[f"task_{name}"] = result.task.get(name)
+    for name, value in result.graph.items():
+        row[f"graph_{name}"] = value
+    usage = to_dict(result.usage)
+    for name in _OF_USAGE:
+        row[f"usage_{name}"] = usage.get(name)
+    return row

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -45,7 +45,7 @@ class Experiment:
     @property
     def called(self) -> tuple[str, ...]:
         """The models that play, and the extractor."""
-        return self.models if self.extractor is None else (*self.models, self.extractor)
+        return _called(self.models, self.extractor)
 
     @property
     def agent(self) -> AgentConfig:
@@ -62,19 +62,25 @@ class Experiment:
 
     def with_variants(self) -> "Experiment":
         """Return the experiment with its variants resolved. Raise ConfigError for a prompt or tool that is wrong."""
-        variants = {}
-        for config in self.config.variants.values() or (self.config,):
+        played = list(self.config.variants.values()) or [self.config]
+        for config in played:
             check_levers(config.agent, self.suite, config.settings)
+
+        variants = {}
         for name, config in self.config.variants.items():
-            _ = config.agent.texts
+            _ = config.agent.texts  # raises for a wrong prompt
             variants[name] = replace(self, config=config, tools=_tools(config.agent, self.suite))
         return replace(self, variants=variants)
 
     @property
     def settings_played(self) -> list[str]:
-        """The settings, each with every variant."""
-        variants = self.config.variants
-        return [f"{setting}:{name}" for setting in self.config.settings for name in variants] or [*self.config.settings]
+        """The settings, each with every variant, as `tools:turn_limit=5`."""
+        if not self.config.variants:
+            return list(self.config.settings)
+        names: list[str] = []
+        for setting in self.config.settings:
+            names.extend(f"{setting}:{variant}" for variant in self.config.variants)
+        return names
 
 
 def resolve(
@@ -91,55 +97,29 @@ def resolve(
     those of a run that is resumed; None: look them up. A model connects to its server with the first call; `RunModels`
     closes it.
     """
-    # Only in free fields: the key of a local server may be equal to the name of its model.
-    free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
-    if variable := variables.secrets.variable_in(free_fields):
-        raise ConfigError(f"the experiment is logged and contains the value of {variable}", hint="remove it")
+    _check_secrets(config, variables)
     variables = variables.serving(config.servers)
     suite = suite_named(config.suite.name)
     if config.scoring.text == "folded" and suite.name != "own_questions":
         raise ConfigError(f"scoring.text: the suite {suite.name} compares no texts", hint="leave the field out")
     tools = _tools(config.agent, suite)
     _ = config.agent.texts  # raises for a wrong prompt
-    STORES.origin(config.store)
-    default_model = variables.get(MODEL_VARIABLE)
-    scripted = [f"scripted/{name}" for name, player in suite.players.items() if player.default]
-    models = config.models or ((default_model,) if default_model else tuple(scripted))
-    if halves := [name for name in config.model_arguments for model in models if model.startswith(f"{name}.")]:
-        raise ConfigError(
-            f"model_arguments: {halves[0]} is a part of a model's name: a dot begins a field",
-            hint="-o 'model_arguments={PROVIDER/MODEL: {NAME: VALUE}}'",
-        )
+    STORES.origin(config.store)  # raises for an unknown store
+
+    models = _models_to_play(config, suite, variables)
     opened = dict(objects or {})
-    if not models:
-        raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
-    extractor = None if config.extractor is None else config.extractor.model
-    for spec in (*models, *([] if extractor is None else [extractor])):
-        if spec in opened:
-            continue
-        check_name(spec)
-        if per_episode(spec):
-            _check_scripted(spec, suite, config.model_arguments.get(spec))
-        if per_episode(spec) or not keys:
-            continue
-        try:
-            opened[spec] = open_model(spec, variables, config.model_arguments.get(spec))
-        except ConfigError:
-            if spec in models or config.extractor is None or config.extractor.required:
-                raise
-            extractor = None
-    called = models if extractor is None else (*models, extractor)
-    language_models = [spec for spec in called if not per_episode(spec)]
+    for model in models:
+        if model not in opened:
+            _check_model(model, config, suite)
+            if keys and not per_episode(model):
+                opened[model] = open_model(model, variables, config.model_arguments.get(model))
+    extractor = _open_extractor(config, suite, variables, opened, keys=keys)
+
+    language_models = [model for model in _called(models, extractor) if not per_episode(model)]
     if prices is None:
-        stated = {spec: KnownPrice(price=price, source=STATED) for spec, price in config.prices.items()}
-        by_model = {spec: stated.get(spec) or published_price(spec, variables) for spec in language_models}
-        prices = {spec: price for spec, price in by_model.items() if price is not None}
-    for spec in language_models:
-        if config.limits.budget_usd is not None and spec not in prices:
-            raise ConfigError(
-                f"--budget-usd needs the price of {spec}, which is not known",
-                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
-            )
+        prices = _known_prices(config, language_models, variables)
+    _check_budget(config, language_models, prices)
+
     experiment = Experiment(
         config=config,
         suite=suite,
@@ -150,17 +130,109 @@ def resolve(
         opened=opened,
         extractor=extractor,
     )
-    if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
+    if not _playable(suite, models, config.settings):
         raise no_episode(experiment)
     return experiment.with_variants()
 
 
+def _called(models: tuple[str, ...], extractor: str | None) -> tuple[str, ...]:
+    return models if extractor is None else (*models, extractor)
+
+
+def _check_secrets(config: AnyExperiment, variables: Variables) -> None:
+    """Raise ConfigError if a field with free content, which is logged, contains an API key.
+
+    Other fields are not searched: the key of a local server may be equal to the name of its model.
+    """
+    free_fields = [config.options.extra, *config.model_arguments.values()]
+    variable = variables.secrets.variable_in(json.dumps(free_fields, default=str))
+    if variable:
+        raise ConfigError(f"the experiment is logged and contains the value of {variable}", hint="remove it")
+
+
+def _models_to_play(config: AnyExperiment, suite: Suite[Any, Any], variables: Variables) -> tuple[str, ...]:
+    """Return the models of the experiment, else the default one, else the scripted agents of the suite."""
+    default_model = variables.get(MODEL_VARIABLE)
+    if config.models:
+        models = config.models
+    elif default_model:
+        models = (default_model,)
+    else:
+        models = tuple(f"scripted/{name}" for name, player in suite.players.items() if player.default)
+
+    # -o model_arguments.openai/gpt-4.1.x=1 is an argument of openai/gpt-4.
+    for name in config.model_arguments:
+        if any(model.startswith(f"{name}.") for model in models):
+            raise ConfigError(
+                f"model_arguments: {name} is a part of a model's name: a dot begins a field",
+                hint="-o 'model_arguments={PROVIDER/MODEL: {NAME: VALUE}}'",
+            )
+    if not models:
+        raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
+    return models
+
+
+def _check_model(spec: str, config: AnyExperiment, suite: Suite[Any, Any]) -> None:
+    """Raise ConfigError for a model or a scripted agent that does not exist."""
+    check_name(spec)
+    if per_episode(spec):
+        _check_scripted(spec, suite, config.model_arguments.get(spec))
+
+
+def _open_extractor(
+    config: AnyExperiment, suite: Suite[Any, Any], variables: Variables, opened: dict[str, Model], *, keys: bool
+) -> str | None:
+    """Open the model that extracts answers, and return its name; None without one, or if it may lack its key."""
+    if config.extractor is None:
+        return None
+    extractor = config.extractor.model
+    if extractor in opened:
+        return extractor
+    _check_model(extractor, config, suite)
+    if per_episode(extractor) or not keys:
+        return extractor
+    try:
+        opened[extractor] = open_model(extractor, variables, config.model_arguments.get(extractor))
+    except ConfigError:
+        if config.extractor.required:
+            raise
+        return None
+    return extractor
+
+
+def _known_prices(config: AnyExperiment, models: Iterable[str], variables: Variables) -> dict[str, KnownPrice]:
+    """Return the price of each model that the experiment states, or else that is published."""
+    prices = {}
+    for model in models:
+        if model in config.prices:
+            prices[model] = KnownPrice(price=config.prices[model], source=STATED)
+            continue
+        published = published_price(model, variables)
+        if published is not None:
+            prices[model] = published
+    return prices
+
+
+def _check_budget(config: AnyExperiment, models: Iterable[str], prices: Mapping[str, KnownPrice]) -> None:
+    """Raise ConfigError if there is a budget and the price of a model is not known."""
+    if config.limits.budget_usd is None:
+        return
+    for model in models:
+        if model not in prices:
+            raise ConfigError(
+                f"--budget-usd needs the price of {model}, which is not known",
+                hint=f"-o 'prices={{{model}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
+            )
+
+
 async def context_windows(experiment: Experiment) -> dict[str, int]:
     """Return model → tokens of its context window, of the models whose servers report it."""
-    arguments, variables = experiment.config.model_arguments, experiment.variables
+    arguments = experiment.config.model_arguments
     # An object of the caller may be connected to another server than its name.
     models = [model for model in experiment.models if not getattr(experiment.opened.get(model), "lent", False)]
-    windows = await asyncio.gather(*(context_tokens(model, variables, arguments.get(model)) for model in models))
+    windows = await asyncio.gather(
+        *(context_tokens(model, experiment.variables, arguments.get(model)) for model in models)
+    )
     return {model: tokens for model, tokens in zip(models, windows, strict=True) if tokens is not None}
 
 
@@ -186,22 +258,36 @@ def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None)
     if provider != "scripted":
         return True
     player = suite.players.get(name)
-    return player is not None and setting_of(setting) in player.settings and not (task and player.why_not(task))
+    if player is None or setting_of(setting) not in player.settings:
+        return False
+    return not task or not player.why_not(task)
+
+
+def _playable(suite: Suite[Any, Any], models: Sequence[str], settings: Iterable[str]) -> list[str]:
+    """Return those of the settings that at least one of the models can play."""
+    playable = []
+    for setting in settings:
+        if any(can_play(suite, model, setting) for model in models):
+            playable.append(setting)
+    return playable
 
 
 def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
     """Return the error for an experiment without an episode; `reasons` are one line each."""
-    config, suite, models = experiment.config, experiment.suite, experiment.models
+    config = experiment.config
+    suite = experiment.suite
+    models = experiment.models
     settings = ", ".join(config.settings)
-    playable = [s for s in suite.settings if any(can_play(suite, model, s) for model in models)]
+
+    playable = _playable(suite, models, suite.settings)
     if set(playable) & set(config.settings):
-        cause = "\n".join([f"{config.name} has no episode: no task can be played in {settings}", *reasons])
-        return ConfigError(cause, hint="choose other models, settings or questions")
-    own = f", or a setting that they can play: --setting {playable[0]}" if playable else ""
-    return ConfigError(
-        f"{config.name} has no episode: {', '.join(models)} cannot play {settings}",
-        hint=f"name a language model: --model openai/gpt-4.1-mini{own}",
-    )
+        lines = [f"{config.name} has no episode: no task can be played in {settings}", *reasons]
+        return ConfigError("\n".join(lines), hint="choose other models, settings or questions")
+
+    hint = "name a language model: --model openai/gpt-4.1-mini"
+    if playable:
+        hint += f", or a setting that they can play: --setting {playable[0]}"
+    return ConfigError(f"{config.name} has no episode: {', '.join(models)} cannot play {settings}", hint=hint)
 
 
 def _check_scripted(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any] | None) -> None:
@@ -222,34 +308,48 @@ def logged_experiment(folder: RunFolder, variables: Variables, store: str | None
 
     `store`: use another store. Raise ConfigError if this version cannot read the configuration.
     """
-    data, texts = folder.read_manifest()["config"], folder.texts_path.resolve()
-    prompts = str(texts / "prompts") if (texts / "prompts").is_dir() else data["agent"]["prompts"]
-    changed = {
+    data = folder.read_manifest()["config"]
+    texts = folder.texts_path.resolve()
+
+    agent = _logged_paths(data["agent"], texts)
+    prompts = texts / "prompts"
+    agent["prompts"] = str(prompts) if prompts.is_dir() else data["agent"]["prompts"]
+    logged = {
+        **data,
         "suite": _logged_paths(data["suite"], texts),
-        "agent": {**_logged_paths(data["agent"], texts), "prompts": prompts},
+        "agent": agent,
         "store": store or data["store"],
         "vary": _logged_paths(data["vary"], texts),
     }
-    config = load_experiment({**data, **changed}, name=str(folder.manifest_path))
+    config = load_experiment(logged, name=str(folder.manifest_path))
     suite = suite_named(config.suite.name)
-    names = [Path(name).stem for name in (suite.tools if config.agent.tools is None else config.agent.tools)]
-    paths = {name: texts / "tools" / f"{name}.yaml" for name in names}
+
+    tools = []
+    for name in suite.tools if config.agent.tools is None else config.agent.tools:
+        tool = Path(name).stem
+        path = texts / "tools" / f"{tool}.yaml"
+        tools.append(str(path) if path.is_file() else tool)
     return Experiment(
         config=config,
         suite=suite,
         models=config.models,
         variables=variables,
-        tools=load_tools([str(path) if path.is_file() else name for name, path in paths.items()]),
+        tools=load_tools(tools),
     ).with_variants()
 
 
 def _logged_paths(value: Any, texts: Path, field: str = "") -> Any:
     """Replace paths, at any depth, by those of the run's texts of the same field and name."""
     if isinstance(value, dict):
-        return {name: _logged_paths(item, texts, name.rpartition(".")[2]) for name, item in value.items()}
+        replaced = {}
+        for name, item in value.items():
+            # Of "agent.tools", as `vary` names fields, the last part.
+            replaced[name] = _logged_paths(item, texts, name.rpartition(".")[2])
+        return replaced
     if isinstance(value, list):
         return [_logged_paths(item, texts, field) for item in value]
     if not isinstance(value, str) or not is_path(value):
         return value
-    path = texts / ("variants" if field == "prompts" else field) / Path(value).name
+    folder = "variants" if field == "prompts" else field
+    path = texts / folder / Path(value).name
     return str(path) if path.exists() else value

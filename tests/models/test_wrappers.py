@@ -218,6 +218,14 @@ async def test_a_cached_reply_is_charged_again(model: OpenAIModel, server: Model
     assert len(server.requests) == 2
 
 
+async def test_an_episode_that_is_played_again_in_the_same_process_is_charged_once(tmp_path: Path) -> None:
+    cache, budget, player = ReplyCache(tmp_path / "cache"), Budget(), Player(said("ok", usage=Usage(10, 5)))
+    for _ in range(2):
+        await in_run(player, budget=budget, cache=cache).complete(ASK, (LOOK,), CallOptions())
+    cache.close()
+    assert (len(player.sent), budget.used.total_tokens) == (1, 15)
+
+
 FULL = Reply(
     Message(
         "assistant",

@@ -13,8 +13,7 @@ from graphwalk.analysis.publishing import publish
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import decode_line
 from graphwalk.models.wrappers import ReplyCache
-from graphwalk.runs.folder import NewRun, RunFolder
-from graphwalk.runs.shards import merge_runs
+from graphwalk.runs.folder import RunFolder
 from graphwalk.sanitise import Secrets
 from graphwalk.variables import Variables
 from tests.forked_commands import graphwalk
@@ -45,7 +44,6 @@ async def test_a_damaged_reply_is_refused_with_its_line(tmp_path: Path) -> None:
         folder.replies_path.write_bytes(b"".join([lines[0].replace(b"assistant", b"assistanu"), *lines[1:]]))
         commands: list[Callable[[], object]] = [
             lambda: publish(folder, tmp_path / "early.zip", Secrets({})),
-            lambda: merge_runs([folder], NewRun.make("merged", tmp_path / "merged")),
             lambda: ReplyCache(folder.replies_path),
         ]
         for command in commands:

@@ -44,14 +44,12 @@ from graphwalk.runs.play import resume_run, start_run
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, key_of
 from graphwalk.runs.resolve import resolve
-from graphwalk.runs.shards import Shard, merge_runs
 from graphwalk.variables import Variables
 from tests.runs.disk import Disk, Fault, Killed
 from tests.runs.runs import without_time
 
 SETTINGS = Variables()
-SHARDS = {"run": "1/1", "first": "1/2", "second": "2/2"}
-FOLDERS = [*SHARDS, "merged"]
+FOLDERS = ["run", "second"]
 EPISODES = MOST = 3
 """Traces, and episodes at the same time."""
 DONE, INTERNAL, REFUSED, FAILED, KILLED = 0, 1, 3, 4, "killed"
@@ -135,11 +133,11 @@ def faults(*targets: str, most: int = 4) -> "st.SearchStrategy[Fault | None]":
 
 
 LOGS = ("results.jsonl", "replies.jsonl", ".part", "run.json")
-names = st.sampled_from(["run", "run", "first", "second", "merged"])
+names = st.sampled_from(["run", "run", "second"])
 
 
 class RunFolderMachine(RuleBasedStateMachine):
-    """Commands on a run, its shards and their merged run, each with a fault or none."""
+    """Commands on two runs, each with a fault or none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,15 +151,13 @@ class RunFolderMachine(RuleBasedStateMachine):
 
     @initialize(
         seconds=st.sampled_from([0.0, 1e9]),
-        first=st.sampled_from(["run", "shards"]),
         fault=st.one_of(faults(*LOGS, most=6), faults("", most=100)),
     )
-    def start(self, seconds: float, first: str, fault: Fault | None) -> None:
-        """Sync each line at once, or at the end of a process. Begin with a run or with its shards."""
+    def start(self, seconds: float, fault: Fault | None) -> None:
+        """Sync each line at once, or at the end of a process. Begin with a run."""
         self.seconds = patch.object(json_lines, "_SYNC_SECONDS", seconds)
         self.seconds.start()
-        for name in ("run",) if first == "run" else ("first", "second"):
-            self.play(name, fault, False, 1)
+        self.play("run", fault, False, 1)
 
     # Commands.
 
@@ -173,7 +169,6 @@ class RunFolderMachine(RuleBasedStateMachine):
     )
     def play(self, name: str, fault: Fault | None, fails: bool, concurrency: int) -> None:
         """Start or resume a run."""
-        name = "run" if name == "merged" and not self.exists(name) else name
         end = self.command(lambda: self.played(name, fails, concurrency), fault)
         if fault is None:
             assert end in ((DONE, FAILED) if fails else (DONE,)), (end, self.error)
@@ -185,20 +180,6 @@ class RunFolderMachine(RuleBasedStateMachine):
         end = self.command(lambda: rescore_run(RunFolder.open(self.home / name)), fault)
         if fault is None:
             assert end == (DONE if self.has_lines(name) else REFUSED), (end, self.error)
-
-    @precondition(lambda self: self.exists("first") and self.exists("second"))
-    @rule(fault=faults(*LOGS, "", most=6))
-    def merge(self, fault: Fault | None) -> None:
-        if not self.exists("merged") and (self.home / "merged").exists():
-            shutil.rmtree(self.home / "merged")  # the next step that the error names
-        whole = all(self.finished(name) for name in ("first", "second")) and not self.exists("merged")
-        end = self.command(self.merged, fault)
-        if fault is None:
-            assert end == DONE or (end == REFUSED and not whole), (end, self.error)
-        if end == DONE:
-            shards = self.logged["first"], self.logged["second"]
-            assert self.logged["merged"].results == shards[0].results | shards[1].results
-            assert self.logged["merged"].replies == shards[0].replies | shards[1].replies
 
     # The invariants.
 
@@ -230,9 +211,7 @@ class RunFolderMachine(RuleBasedStateMachine):
         return self.exists(name) and bool([*complete_lines(read(self.home / name / "results.jsonl"))])
 
     def finished(self, name: str) -> bool:
-        shard = Shard.parse(SHARDS.get(name, "1/1"))
-        expected = [*undisturbed().items()][shard.number - 1 :: shard.of]
-        return self.logged[name].results == dict(expected)
+        return self.logged[name].results == undisturbed()
 
     def command(self, work: Callable[[], object], fault: Fault | None = None) -> object:
         """Run a command as a process; return its exit code."""
@@ -259,26 +238,18 @@ class RunFolderMachine(RuleBasedStateMachine):
                 self.broken.append(f"a reply of {name} was asked for again")
 
         models = opened(PaidModel(asked, fails))
-        if name == "merged" or self.exists(name):
+        if self.exists(name):
             limits = {"max_concurrency": concurrency}
             summary = asyncio.run(resume_run(RunFolder.open(folder), SETTINGS, Progress(), limits, models))
         else:
             config = load_experiment(EXPERIMENT, flags={"limits.max_concurrency": concurrency})
             new = NewRun.make("tiny", folder)
-            shard = Shard.parse(SHARDS[name])
-            summary = asyncio.run(start_run(resolve(config, SETTINGS, objects=models), new, Progress(), shard=shard))
+            summary = asyncio.run(start_run(resolve(config, SETTINGS, objects=models), new, Progress()))
         return FAILED if summary.failed else DONE
-
-    def merged(self) -> None:
-        folders = [RunFolder.open(self.home / name) for name in ("first", "second")]
-        merge_runs(folders, NewRun.make("tiny", self.home / "merged"))
 
     def look(self) -> None:
         """Compare the files with what was in them before."""
         for name, one in self.logged.items():
-            if name == "merged" and not self.exists(name):
-                self.logged[name] = Logged()
-                continue
             folder = self.home / name
             lines = [*results_in(read(folder / "results.jsonl"))]
             results, replies = dict(lines), replies_in(read(folder / "replies.jsonl"))

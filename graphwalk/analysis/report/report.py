@@ -26,7 +26,7 @@ from graphwalk.runs.experiment import (
     protocol_note,
     shipped_experiments,
 )
-from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 from graphwalk.sanitise import one_line
 from graphwalk.suites.suite import setting_of
@@ -270,12 +270,6 @@ def _windows(manifest: Mapping[str, Any]) -> dict[str, int]:
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     """Return the note for an unfinished run, None for a finished one."""
     planned = manifest["fingerprint"]["episodes"]
-    if shard := shard_in_words(manifest):
-        own, shard = own_episodes(manifest), shard.replace("shard", "SHARD")
-        whole = f"the whole run has {planned} (see graphwalk merge)"
-        if episodes < own:
-            return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes; {whole}."
-        return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
     return None
