@@ -250,9 +250,8 @@ def protocol_of(agent: AgentConfig) -> TextProtocol | None:
 
 def with_tools(model: Model, agent: AgentConfig) -> Model:
     """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
-    if (protocol := protocol_of(agent)) is not None:
-        model = TextTools(model, protocol)
-    return StrictTools(model) if agent.strict_tools else model
+    protocol = protocol_of(agent)
+    return model if protocol is None else TextTools(model, protocol)
 
 
 class TextTools(Wrapper):
@@ -265,24 +264,3 @@ class TextTools(Wrapper):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = await self.inner.complete(*self._protocol.outgoing(messages, tools, options))
         return self._protocol.incoming(reply, tools, len(messages))
-
-
-class StrictTools(Wrapper):
-    """A model with strict function schemas, in which a parameter is left out by null."""
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        strict = [replace(tool, parameters=strict_schema(tool.parameters), strict=True) for tool in tools]
-        return await self.inner.complete(messages, strict, options)
-
-
-def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON schema in which all properties are required, the optional ones nullable, and no others allowed."""
-    strict = dict(schema)
-    if "items" in schema:
-        strict["items"] = strict_schema(schema["items"])
-    if schema.get("type") == "object":
-        forms = {name: strict_schema(form) for name, form in schema.get("properties", {}).items()}
-        optional = forms.keys() - {*schema.get("required", ())}
-        forms |= {name: {"anyOf": [forms[name], {"type": "null"}]} for name in optional}
-        strict |= {"properties": forms, "required": [*forms], "additionalProperties": False}
-    return strict

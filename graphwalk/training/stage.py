@@ -28,7 +28,7 @@ from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.variables import read_variables
 
-LOOP_OF_ANOTHER = ("tool_protocol", "tool_choice", "strict_tools")
+LOOP_OF_ANOTHER = ("tool_protocol", "tool_choice")
 """Fields of `agent` that take effect in requests, which here another program sends."""
 
 
