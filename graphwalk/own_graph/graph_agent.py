@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,8 +28,7 @@ from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import QUERY_TOOLS, own_graph_query_system, own_graph_system
-from graphwalk.suites.mazes.generate import CELL
-from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.own_questions.look import look_in_words
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
@@ -114,17 +112,14 @@ def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tupl
     return tuple(names), objects
 
 
-async def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:
-    """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool, StoreError."""
+def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:
+    """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool."""
     tools = load_tools(agent.tools or ())
-    if not {tool.name for tool in tools} & set(MAZE_TOOLS):
-        toolbox = GraphToolbox(store, schema, tools, agent)
-        return NamesInTools(toolbox, agent) if agent.names_in_tools else toolbox
-    if schema.node(CELL) is None:
-        raise ConfigError("MAZE_TOOLS require a maze", hint="pass graphwalk.maze_graph(graphwalk.generate_maze(…))")
-    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
-    size = math.isqrt((await store.run(cypher))[0]["cells"])
-    return MazeToolbox(store, size, agent=agent, tools=tools, schema=schema)
+    for tool in tools:
+        if tool.name in MAZE_TOOLS:
+            raise ConfigError(f"the tool {tool.name} walks generated mazes only", hint="graphwalk run paper-table-1")
+    toolbox = GraphToolbox(store, schema, tools, agent)
+    return NamesInTools(toolbox, agent) if agent.names_in_tools else toolbox
 
 
 async def answer_call(toolbox: Toolbox, call: ToolCall, agent: AgentConfig) -> ToolResult:
@@ -213,7 +208,7 @@ class GraphAgent:
             system = own_graph_query_system(schema, agent).content or ""
         else:
             system = system_text(schema, agent)
-        prompt = Prompt((Message("system", system),), await toolbox_over(store, schema, agent))
+        prompt = Prompt((Message("system", system),), toolbox_over(store, schema, agent))
         options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
         start = Conversation(prompt, agent, limits)
         episode = Episode(start, with_tools(shared, agent), options, watcher=watcher)

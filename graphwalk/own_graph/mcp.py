@@ -66,7 +66,7 @@ async def serve(
     agent = ask_config(fields, overrides).agent
     async with open_source(source, variables) as opened:
         schema = await opened.store.schema(agent.schema_samples)
-        toolbox = await toolbox_over(opened.store, schema, agent)
+        toolbox = toolbox_over(opened.store, schema, agent)
 
         async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
             return ListToolsResult(
