@@ -1,4 +1,4 @@
-"""Make the chats of `walk_or_read`, on all cores: the expert's walks, and graphs as text with questions and answers.
+"""Make the chats of `walk_or_read`: the expert's walks, and graphs as text with questions and answers.
 
     python -m training.chats FOLDER [--graphs 1000]
 

@@ -6,7 +6,6 @@ from asyncio import run as run_in_loop
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -15,13 +14,13 @@ from graphwalk.agent.conversation import Conversation
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.files.bulk import Row, Rows, usable_rows, write_rows
+from graphwalk.files.bulk import Row, usable_rows, write_rows
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.answers import parse_json, parse_object
 from graphwalk.models.chat import CallOptions, Message, ToolSpec
 from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
-from graphwalk.runs.experiment import AnyExperiment, load_experiment
+from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import GraphSources, PlannedEpisode, PlannedGraph, episodes_about, make_plan
 from graphwalk.runs.play import RunModels, play
@@ -29,7 +28,7 @@ from graphwalk.runs.record import Result, key_of
 from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import suite_named
+from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 from graphwalk.version import SCHEMA_VERSION, __version__
 
@@ -196,7 +195,7 @@ def manifest_path(out: Path) -> Path:
 
 def _write(lines: Iterable[Row], out: Path, facts: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     """Write the lines and their manifest, with `facts` once all lines are written. Return the manifest."""
-    number = write_rows(lines, out, COLUMNS)
+    number = write_rows(lines, out)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     manifest = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number, **facts()}
@@ -254,16 +253,8 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
         }
 
 
-COLUMNS: dict[str, type] = {
-    **dict.fromkeys(("messages", "tools", "task_id", "suite", "template", "setting", "model"), str),
-    **dict.fromkeys(("repeat", "part", "first_new"), int),
-    "graph_digest": str,
-    "correct": bool,
-}
-
-
-def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, workers: int | None = None) -> int:
-    """Play scripted agents in `workers` processes; write FILE.jsonl or FILE.parquet and its manifest. Return the rows.
+def write_traces(config: AnyExperiment, options: TraceOptions, out: Path) -> int:
+    """Play scripted agents, graph by graph, and write FILE.jsonl and its manifest. Return the number of rows.
 
     Raise ConfigError if the experiment names a language model.
     """
@@ -273,28 +264,25 @@ def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, worker
             f"{', '.join(called) or 'no model'} cannot generate traces: not a scripted agent",
             hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
         )
-    data = config.model_dump(mode="json")
-    graphs = suite_named(config.suite.name).graphs(config.suite, config.seed)
-    rows = Rows(partial(_lines, data, options), graphs, name="graphs", total=config.suite.graph_count)
-    inputs = {"graphwalk_version": __version__, "experiment": data, "options": asdict(options)}
-    number: int = _write(rows.in_order(workers), out, lambda: inputs)["lines"]
+    experiment = resolve(config, Variables(), keys=False)
+    inputs = {
+        "graphwalk_version": __version__,
+        "experiment": config.model_dump(mode="json"),
+        "options": asdict(options),
+    }
+    with progress_bar("graphs", config.suite.graph_count) as done:
+        graphs = done.each(experiment.suite.graphs(config.suite, config.seed))
+        manifest = _write(_played_lines(experiment, graphs, options), out, lambda: inputs)
+    number: int = manifest["lines"]
     return number
 
 
-def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:
-    resolved = resolve(load_experiment(experiment), Variables(), keys=False)
-    return run_in_loop(_chats(resolved, graphs, options))
+def _played_lines(experiment: Experiment, graphs: Iterable[GraphInstance], options: TraceOptions) -> Iterator[Line]:
+    for instance in graphs:
+        yield from lines_of(run_in_loop(_play(experiment, instance)), options, Counts())
 
 
-async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], options: TraceOptions) -> list[Line]:
-    lines: list[Line] = []
-    async with RunModels(experiment) as players:
-        for instance in graphs:
-            lines += lines_of(await _play(experiment, players, instance), options, Counts())
-    return lines
-
-
-async def _play(experiment: Experiment, players: RunModels, instance: GraphInstance) -> TraceEpisodes:
+async def _play(experiment: Experiment, instance: GraphInstance) -> TraceEpisodes:
     """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
     database = EmbeddedDatabase()
@@ -305,7 +293,8 @@ async def _play(experiment: Experiment, players: RunModels, instance: GraphInsta
         graph = PlannedGraph(about, left_out)
         episodes = [planned for task in asked for planned in episodes_about(task, graph, experiment)]
         tools = await _tools_of(episodes, experiment)
-        results = [await play(planned, players, experiment) for planned in episodes]
+        async with RunModels(experiment) as players:
+            results = [await play(planned, players, experiment) for planned in episodes]
     finally:
         await database.close()
     return TraceEpisodes(experiment, lambda: results, tools)
