@@ -162,6 +162,7 @@ def traces(
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: the experiment's.")] = None,
     grounded: options.Grounded = False,
     protocol: options.Protocol = "native",
+    not_in: options.NotIn = None,
     override: options.Override = None,
 ) -> None:
     """Write correct solutions of scripted agents for fine-tuning.
@@ -179,7 +180,7 @@ def traces(
     }
     fields |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), fields, graphs=graphs)
-    number = write_traces(config, TraceOptions(True, grounded, (), protocol), out)
+    number = write_traces(config, TraceOptions(True, grounded, (), protocol), out, not_in)
     say(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")
 
 

@@ -6,7 +6,6 @@ from asyncio import run as run_in_loop
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -156,10 +155,13 @@ class Counts:
     """By suite and kind: "questions/node_count"."""
 
 
-def export_traces(runs: Sequence[TraceEpisodes], out: Path, options: TraceOptions) -> dict[str, Any]:
+def export_traces(
+    runs: Sequence[TraceEpisodes], out: Path, options: TraceOptions, not_in: Path | None = None
+) -> dict[str, Any]:
     """Write FILE.jsonl and FILE.manifest.json, and return the manifest.
 
-    Raise ConfigError if no episode is selected, or the file cannot be written.
+    Raise ConfigError if no episode is selected, one has a graph or a chat of the trace file `not_in`, or the file
+    cannot be written.
     """
     counts = Counts()
 
@@ -176,7 +178,7 @@ def export_traces(runs: Sequence[TraceEpisodes], out: Path, options: TraceOption
         for run in runs
     ]
     return _write(
-        lines(),
+        _lines_not_in(lines(), not_in),
         out,
         lambda: {
             "kinds": dict(sorted(counts.lines.items())),
@@ -253,10 +255,10 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
         }
 
 
-def write_traces(config: AnyExperiment, options: TraceOptions, out: Path) -> int:
+def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, not_in: Path | None = None) -> int:
     """Play scripted agents, graph by graph, and write FILE.jsonl and its manifest. Return the number of rows.
 
-    Raise ConfigError if the experiment names a language model.
+    Raise ConfigError if the experiment names a language model, or for a graph or a chat of the trace file `not_in`.
     """
     called = [model for model in config.models if not per_episode(model)]
     if called or not config.models:
@@ -272,7 +274,8 @@ def write_traces(config: AnyExperiment, options: TraceOptions, out: Path) -> int
     }
     with progress_bar("graphs", config.suite.graph_count) as done:
         graphs = done.each(experiment.suite.graphs(config.suite, config.seed))
-        manifest = _write(_played_lines(experiment, graphs, options), out, lambda: inputs)
+        lines = _lines_not_in(_played_lines(experiment, graphs, options), not_in)
+        manifest = _write(lines, out, lambda: inputs)
     number: int = manifest["lines"]
     return number
 
@@ -300,28 +303,29 @@ async def _play(experiment: Experiment, instance: GraphInstance) -> TraceEpisode
     return TraceEpisodes(experiment, lambda: results, tools)
 
 
-def check_splits(paths: Sequence[Path]) -> list[Counter[str]]:
-    """Return the numbers of chats and graphs of each trace file. Raise ConfigError if two files share one."""
-    splits = [_contents(path) for path in paths]
-    for one, other in combinations(splits, 2):
-        if shared := sorted((one[item], other[item], item[0]) for item in one.keys() & other.keys()):
-            first, second, thing = shared[0]
-            raise ConfigError(
-                f"{first} and {second} share a {thing}",
-                hint="use different seeds; for questions `names: train` in one and `names: held_out` in the other",
-            )
-    return [Counter(thing for thing, _ in split) for split in splits]
+def _lines_not_in(lines: Iterable[Line], other: Path | None) -> Iterator[Line]:
+    """Yield the lines. Raise ConfigError for the first one whose graph or chat is in the trace file `other`."""
+    places: dict[tuple[str, str], int] = {}
+
+    def remember(row: Row, number: int) -> bool:
+        for thing in _contents(row):
+            places.setdefault(thing, number)
+        return True
+
+    if other is not None:
+        for _ in usable_rows(other, ("messages", "graph_digest"), remember):
+            pass
+    for line in lines:
+        for thing in _contents(line):
+            if thing in places:
+                raise ConfigError(
+                    f"{line['task_id']} has a {thing[0]} of {other}:{places[thing]}",
+                    hint="use different seeds; for questions `names: train` in one and `names: held_out` in the other",
+                )
+        yield line
 
 
-def _contents(path: Path) -> dict[tuple[str, str], str]:
-    """Return ("chat" or "graph", digest) → file:line where it is first."""
-    places: dict[tuple[str, str], str] = {}
-
-    def read(row: Row, number: int) -> str:
-        digest = hashlib.sha256(json.dumps(row["messages"], sort_keys=True).encode()).hexdigest()
-        places.setdefault(("chat", digest), f"{path}:{number}")
-        return places.setdefault(("graph", row["graph_digest"]), f"{path}:{number}")
-
-    for _ in usable_rows(path, ("messages", "graph_digest"), read):
-        pass
-    return places
+def _contents(line: Row) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return what two splits must not share: ("graph", digest) and ("chat", digest)."""
+    messages = json.dumps(line["messages"], sort_keys=True)
+    return ("graph", line["graph_digest"]), ("chat", hashlib.sha256(messages.encode()).hexdigest())

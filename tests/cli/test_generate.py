@@ -17,7 +17,7 @@ from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
-from graphwalk.training.traces import TraceOptions, check_splits, export_traces
+from graphwalk.training.traces import TraceOptions, export_traces
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
 
 
@@ -91,4 +91,3 @@ def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any]) -> None
     export_traces([played], tmp_path / "run.jsonl", TraceOptions(correct=True))
     assert sorted(map(json.dumps, lines(out))) == sorted(map(json.dumps, lines(tmp_path / "run.jsonl")))
     assert len(lines(out)) >= 2
-    assert check_splits([out])[0]["chat"] == len({json.dumps(line["messages"]) for line in lines(out)})
