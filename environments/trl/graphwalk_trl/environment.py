@@ -1,8 +1,8 @@
 """Environments for TRL's `GRPOTrainer`: a class whose methods are the tools, with `reset` and `get_reward`.
 
-    environment = graphwalk.training.trl.environment({"name": "train", "suite": {…}})
-    rows = Dataset.from_list(graphwalk.training.trl.rows_of(environment))
-    trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=environment, reward_funcs=[step_rewards])
+    walking = environment({"name": "train", "suite": {…}})
+    rows = Dataset.from_list(rows_of(walking))
+    trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=walking, reward_funcs=[step_rewards])
 
 TRL is not imported here. All environments of a class share its graphs. `step_rewards` is optional.
 """
