@@ -42,17 +42,13 @@ def chats_of(
 ) -> Iterator[tuple[list[WireMessage], int]]:
     """Yield the messages of each chat, and the index of its first reply that is in no earlier chat.
 
-    These are the fewest chats that contain every reply in its context: one, unless the context was rewritten
-    (compaction, reminders of the text protocol).
+    An episode usually becomes one chat. If its context was rewritten on the way (compaction, reminders of the text
+    protocol), it becomes several, so that each reply is learnt in the context that it had.
     """
-    writer: TextProtocol | None = None
-    if protocol != "native":
-        writer = (
-            TextProtocol(agent.texts) if protocol == "text" else JsonProtocol(agent.texts, agent.max_calls_per_turn)
-        )
+    writer = _writer(agent, protocol)
     options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls, answer_schema=ANY_TEXT)
-    trajectory = replace(trajectory, turns=tuple(map(_with_reasoning, trajectory.turns)))
-    waiting: list[WireMessage] = []
+    trajectory = replace(trajectory, turns=tuple(_with_reasoning(turn) for turn in trajectory.turns))
+    chat: list[WireMessage] = []
     first_new = 0
     for number, turn in enumerate(trajectory.turns):
         message = turn.message
@@ -61,13 +57,24 @@ def chats_of(
             messages, _, _ = writer.outgoing(messages, () if turn.forced else tools, options)
             message = writer.written(message, agent.parallel_tool_calls is not False)
         sent = [_message(one, protocol) for one in messages]
-        if sent[: len(waiting)] != waiting:
-            yield waiting, first_new
-            waiting = []
-        first_new = first_new if waiting else len(sent)
-        waiting = [*sent, _message(message, protocol)]
-    if waiting:
-        yield waiting, first_new
+        # The chat goes on if the model was sent all of it again, and perhaps results.
+        if sent[: len(chat)] != chat:
+            yield chat, first_new
+            chat = []
+        if not chat:
+            first_new = len(sent)
+        chat = [*sent, _message(message, protocol)]
+    if chat:
+        yield chat, first_new
+
+
+def _writer(agent: AgentConfig, protocol: ChatProtocol) -> TextProtocol | None:
+    """Return the protocol that writes calls into texts; None for native calls."""
+    if protocol == "native":
+        return None
+    if protocol == "text":
+        return TextProtocol(agent.texts)
+    return JsonProtocol(agent.texts, agent.max_calls_per_turn)
 
 
 def _with_reasoning(turn: Turn) -> Turn:
@@ -172,22 +179,23 @@ def export_traces(
             why = ", ".join(f"{number} {reason}" for reason, number in counts.left_out.items()) or "the runs are empty"
             raise ConfigError(f"no episode was selected: {why}", hint="graphwalk run … --model scripted/expert")
 
-    sources = [
-        {name: run.manifest[name] for name in ("name", "run_id", "graphwalk_version")}
-        | {"seed": run.experiment.config.seed, "tasks": run.manifest["fingerprint"]["tasks"]}
-        for run in runs
-    ]
-    return _write(
-        _lines_not_in(lines(), not_in),
-        out,
-        lambda: {
+    sources = []
+    for run in runs:
+        source = {name: run.manifest[name] for name in ("name", "run_id", "graphwalk_version")}
+        source["seed"] = run.experiment.config.seed
+        source["tasks"] = run.manifest["fingerprint"]["tasks"]
+        sources.append(source)
+
+    def facts() -> dict[str, Any]:
+        return {
             "kinds": dict(sorted(counts.lines.items())),
             "episodes": counts.episodes,
             "left_out": dict(counts.left_out),
             "options": asdict(options),
             "runs": sources,
-        },
-    )
+        }
+
+    return _write(_lines_not_in(lines(), not_in), out, facts)
 
 
 def manifest_path(out: Path) -> Path:
@@ -209,7 +217,8 @@ def lines_of(run: TraceEpisodes, options: TraceOptions, counts: Counts) -> Itera
     """Yield the lines of selected episodes in order, and update `counts`."""
     for result in run.results():
         counts.episodes += 1
-        if (reason := _left_out(result, options)) is not None:
+        reason = _left_out(result, options)
+        if reason is not None:
             counts.left_out[reason] += 1
             continue
         for line in _of_episode(run, result, options):
@@ -228,10 +237,15 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
         return "not correct"
     if options.grounded and explain_result(result)["grounded"] != 1:
         return "not grounded"
-    calls = (call for turn in result.trajectory.turns for call in turn.message.tool_calls)
-    if options.protocol == "native" and not all(isinstance(parse_json(one.arguments or "{}"), dict) for one in calls):
+    if options.protocol == "native" and not all(_has_object_calls(turn) for turn in result.trajectory.turns):
         return "arguments of a call are no JSON object"
     return None
+
+
+def _has_object_calls(turn: Turn) -> bool:
+    """Tell whether a chat template can write the calls of a turn: their arguments are an object there."""
+    arguments = [call.arguments or "{}" for call in turn.message.tool_calls]
+    return all(isinstance(parse_json(text), dict) for text in arguments)
 
 
 def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> Iterator[Line]:
@@ -294,7 +308,9 @@ async def _play(experiment: Experiment, instance: GraphInstance) -> TraceEpisode
         about = LoadedGraph(instance, store)
         asked, left_out, _ = await suite.tasks(about, config.suite, config.seed, experiment.agent)
         graph = PlannedGraph(about, left_out)
-        episodes = [planned for task in asked for planned in episodes_about(task, graph, experiment)]
+        episodes: list[PlannedEpisode] = []
+        for task in asked:
+            episodes += episodes_about(task, graph, experiment)
         tools = await _tools_of(episodes, experiment)
         async with RunModels(experiment) as players:
             results = [await play(planned, players, experiment) for planned in episodes]
