@@ -40,7 +40,9 @@ _LOGGER = logging.getLogger("graphwalk")
 DEFAULTS: Mapping[str, Any] = {**FOREIGN, "tools": OWN_GRAPH_TOOLS, "turn_limit": 30}
 
 
-WALKING, QUERIES = ASK_SETTINGS = ("tools", "write_cypher")
+WALKING = "tools"
+QUERIES = "write_cypher"
+ASK_SETTINGS = (WALKING, QUERIES)
 """Ways to ask: the model walks with tools, or writes queries."""
 
 
@@ -59,12 +61,17 @@ def ask_config(agent: Mapping[str, Any], overrides: Sequence[str] = (), *, small
 
     `small`: what is not set is that of templates/profiles/small.yaml. Raise ConfigError for a wrong field or value.
     """
-    profile = YamlFile.read(data_path("templates") / "profiles" / "small.yaml").data if small else {"agent": {}}
+    profile: dict[str, Any] = {"agent": {}}
+    if small:
+        profile = YamlFile.read(data_path("templates") / "profiles" / "small.yaml").data
     data = {**profile, "agent": {**DEFAULTS, **profile["agent"], **agent}}
-    fields = [parse_override(override) for override in overrides]
-    for key, value in fields:
+
+    overridden = []
+    for override in overrides:
+        key, value = parse_override(override)  # agent.turn_limit=10
         set_dotted(data, key, as_typed(value), f"-o {key}")
-    return validate(AskConfig, data, "ask", overridden=[key for key, _ in fields])
+        overridden.append(key)
+    return validate(AskConfig, data, "ask", overridden=overridden)
 
 
 AnyModel = Any
@@ -184,7 +191,8 @@ class GraphAgent:
         model, tool or setting, StoreError.
         """
         check_setting(setting, takes_queries=store.takes_queries)
-        agent, limits, watcher = config.agent, config.limits, watcher or Watcher()
+        agent = config.agent
+        limits = config.limits
         if setting == QUERIES:
             agent = agent.model_copy(update={"tools": QUERY_TOOLS})
             if model == LOOK:
@@ -211,7 +219,7 @@ class GraphAgent:
         prompt = Prompt((Message("system", system),), toolbox_over(store, schema, agent))
         options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
         start = Conversation(prompt, agent, limits)
-        episode = Episode(start, with_tools(shared, agent), options, watcher=watcher)
+        episode = Episode(start, with_tools(shared, agent), options, watcher=watcher or Watcher())
         return cls(episode, config, variables, setting)
 
     async def ask(self, question: str, earlier: Sequence[Exchange] = ()) -> Answer:
