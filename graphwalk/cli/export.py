@@ -69,7 +69,7 @@ def traces(
     grounded: options.Grounded = False,
     model: options.Models = None,
     protocol: options.Protocol = "native",
-    not_in: options.NotIn = None,
+    not_in: options.Apart = None,
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
 

@@ -162,7 +162,7 @@ def traces(
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: the experiment's.")] = None,
     grounded: options.Grounded = False,
     protocol: options.Protocol = "native",
-    not_in: options.NotIn = None,
+    not_in: options.Apart = None,
     override: options.Override = None,
 ) -> None:
     """Write correct solutions of scripted agents for fine-tuning.
